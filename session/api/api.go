@@ -560,10 +560,22 @@ type Status struct {
 	// Goroutines is for looking for leaks.
 	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`
 
+	Webhooks []Webhook `json:"webhooks,omitempty" doc:"addresses that notices were posted to since the daemon began"`
+
 	Config Configuration `json:"config"`
 	HTTP   string        `json:"http,omitempty" doc:"address on which the API is served to who shows a token; absent: none"`
 	Rules  RuleFile      `json:"rules" doc:"the user's file of rules, policy.toml"`
 	Caller Caller        `json:"caller" doc:"who asks, as the daemon sees it"`
+}
+
+// Webhook is how posting to an address gets on. Addresses of one host are told apart by nothing: they are passwords.
+type Webhook struct {
+	Host    string     `json:"host"`
+	Waiting int        `json:"waiting" doc:"notices that are posted later"`
+	LeftOut int        `json:"left_out,omitempty" doc:"dropped since the last one that was delivered: too many, too old, or refused"`
+	Failing string     `json:"failing,omitempty" doc:"why the last attempt failed; absent: it did not"`
+	Since   *time.Time `json:"since,omitempty" doc:"of the first attempt that failed since one that did not"`
+	Told    *time.Time `json:"told,omitempty" doc:"of the last that was delivered"`
 }
 
 // Caller is who asks, by the process at the other end of the connection and by the label that it gives.

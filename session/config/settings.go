@@ -81,6 +81,8 @@ type Notify struct {
 	Desktop bool
 	Command []string // argv; empty: none
 	Webhook string   // URL; empty: none
+	Format  string   // of what is posted to it: auto, json, ntfy
+	Details bool     // it is told what was run and printed
 }
 
 // Retention is what history may take. 0 is no limit.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 // Kind is the type of a value.
@@ -83,12 +84,14 @@ var table = []Row{
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
 	{Key: "alerts.approval", Kind: Bool, Default: "true", When: AtOnce, Help: "something that a person has to allow is an alert", at: func(s *Settings) any { return &s.Alerts.Approval }},
-	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
+	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert, and a program to wait for an answer", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
 	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when no client shows the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 
 	{Key: "notify.desktop", Kind: Bool, Default: "false", When: AtOnce, Help: "show alerts on the desktop", at: func(s *Settings) any { return &s.Notify.Desktop }},
 	{Key: "notify.command", Kind: List, When: AtOnce, Help: "program and arguments to run for an alert", at: func(s *Settings) any { return &s.Notify.Command }},
-	{Key: "notify.webhook", Kind: Text, When: AtOnce, Help: "URL (http or https) to post an alert to", at: func(s *Settings) any { return &s.Notify.Webhook }},
+	{Key: "notify.webhook", Kind: Text, When: AtOnce, Help: "URL (http or https) to post an alert to: a topic of ntfy, or a program that reads JSON", at: func(s *Settings) any { return &s.Notify.Webhook }},
+	{Key: "notify.format", Kind: Choice, Default: string(webhook.Auto), Values: webhook.Formats, When: AtOnce, Help: "how it is put for the webhook: JSON, or text with headers as ntfy wants it; auto: as ntfy wants it where the host's name begins with ntfy", at: func(s *Settings) any { return &s.Notify.Format }},
+	{Key: "notify.details", Kind: Bool, Default: "true", When: AtOnce, Help: "tell the webhook what was run and asked, with secrets masked; false: the session's name and what happened to it only", at: func(s *Settings) any { return &s.Notify.Details }},
 
 	{Key: "retention.session_bytes", Kind: Bytes, Default: "2GiB", Max: math.MaxInt64, When: AtOnce, Help: "history of one session on disk; its oldest output goes first; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionBytes }},
 	{Key: "retention.session_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of output; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionAge }},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -93,7 +93,7 @@ func (r *Row) checkText(text string) error {
 	case r.Kind == Keys:
 		return checkKey(text)
 	case r.Key == "notify.webhook" && text != "":
-		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		if err := webhook.CheckURL(text); err != nil {
 			return fmt.Errorf("%q is no URL of a web server; give one as in \"https://host/path\"", text)
 		}
 	case r.Key == "policy.roots":

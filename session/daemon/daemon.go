@@ -40,6 +40,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
@@ -59,25 +60,26 @@ const shutdownTime = 2 * time.Second
 
 // Daemon is a running daemon.
 type Daemon struct {
-	cfg     Config
-	log     *slog.Logger
-	store   *store.Store
-	reg     *registry.Registry
-	jobs    *jobs.Set
-	gate    *gateway.Gateway
-	execs   *executions.Set
-	subs    *subscriptions.Set
-	started time.Time
-	locks   locks
-	conf    *settings.Settings
-	audit   *audit.Log
-	known   *secrets.Vault
-	tokens  *access.Store
-	tcp     *tcpDoor // set before anything is served
-	web     *webDoor // likewise
-	fleet   *member.Member
-	shares  *shares // likewise
-	crashed bool    // the daemon before this one did
+	cfg      Config
+	log      *slog.Logger
+	store    *store.Store
+	reg      *registry.Registry
+	jobs     *jobs.Set
+	gate     *gateway.Gateway
+	execs    *executions.Set
+	subs     *subscriptions.Set
+	started  time.Time
+	locks    locks
+	conf     *settings.Settings
+	audit    *audit.Log
+	known    *secrets.Vault
+	tokens   *access.Store
+	tcp      *tcpDoor // set before anything is served
+	web      *webDoor // likewise
+	fleet    *member.Member
+	shares   *shares        // likewise
+	webhooks *webhook.Queue // what people are told outside
+	crashed  bool           // the daemon before this one did
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -115,6 +117,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.audit.Close()) }()
+	if d.webhooks, err = webhook.Open(cfg.Dirs.Notices(), nil, cfg.Log); err != nil {
+		return err
+	}
+	defer d.webhooks.Close()
 	if err := d.open(ctx); err != nil {
 		return err
 	}
@@ -203,7 +209,7 @@ func (d *Daemon) open(ctx context.Context) error {
 func (d *Daemon) load(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known, Again: d.mayRunAgain,
+		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {

@@ -114,7 +114,7 @@ func (d *Daemon) tellApproval(a *api.Approval) {
 	}
 	secrets.Rewrite(&asked, plaintext.Literal) // nothing of it is hidden
 	go func() {                                // bounded by its own timeout
-		sender := notify.Sender{Terminals: d.reg.Terminals.Send}
+		sender := d.reg.Sender()
 		if err := sender.SendAsked(context.Background(), how, &asked); err != nil {
 			d.log.Warn("tell of an approval", "approval", a.ID, "err", err)
 		}

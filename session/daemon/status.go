@@ -42,6 +42,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 			st.KeeperPID, st.Restarts = int(r.PID), int(r.Restarts)
 		}
 	}
+	for _, w := range d.webhooks.Status() {
+		st.Webhooks = append(st.Webhooks, api.Webhook{Host: w.Host, Waiting: w.Waiting, LeftOut: w.LeftOut, Failing: w.Failing, Since: when(w.Since), Told: when(w.Told)})
+	}
 	if d.gate != nil {
 		f := d.gate.RuleFile()
 		st.Rules = api.RuleFile{File: f.File, Using: f.Using, Rules: f.Rules, Problems: f.Problems}
@@ -50,4 +53,12 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 	st.Notices = append([]string{}, d.notices...)
 	d.mu.Unlock()
 	return st
+}
+
+// when is a time that may be none.
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

@@ -1,8 +1,10 @@
 package notify
 
 import (
-	"strconv"
+	"cmp"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 // Asked is that a person is asked to allow something.
@@ -36,16 +38,21 @@ func (a *Asked) environ() []string {
 	}
 }
 
-func (f *Finished) title() string { return f.Name }
+func (a *Asked) describe(n *webhook.Notice) {
+	n.Event, n.Urgent, n.At, n.Key = "approval", true, a.Time, "approval "+a.Approval
+	n.Title, n.Text = oneLine("May "+cmp.Or(a.Who, "a program")+" do this?", 120), oneLine(a.Text(), webhook.MaxText)
+}
 
-func (f *Finished) environ() []string {
-	exit := ""
-	if f.ExitCode != nil {
-		exit = strconv.Itoa(*f.ExitCode)
-	}
-	return []string{
-		"LONGTERM_NAME=" + f.Name, "LONGTERM_SESSION=" + f.Session, "LONGTERM_COMMAND=" + f.Command,
-		"LONGTERM_CWD=" + f.Cwd, "LONGTERM_EXIT=" + exit, "LONGTERM_SIGNAL=" + f.Signal, "LONGTERM_DURATION_MS=" + strconv.FormatInt(f.DurationMS, 10),
-		"LONGTERM_ERRORS=" + strconv.Itoa(f.Errors), "LONGTERM_WARNINGS=" + strconv.Itoa(f.Warnings),
-	}
+func (a *Asked) masked(mask func(string) string) told {
+	c := *a
+	c.Name, c.Command, c.Cwd, c.Why = mask(a.Name), mask(a.Command), mask(a.Cwd), mask(a.Why)
+	return &c
+}
+
+func (a *Asked) brief() any {
+	return struct {
+		Approval string `json:"approval"`
+		Session  string `json:"session"`
+		Name     string `json:"name"`
+	}{a.Approval, a.Session, a.Name}
 }

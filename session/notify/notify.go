@@ -2,10 +2,11 @@ package notify
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 // Options say when and how people are told that a command has finished (R82). The zero
@@ -25,8 +26,11 @@ type Options struct {
 	// Command is run with the facts in its environment (LONGTERM_NAME, …_COMMAND, …_CWD,
 	// …_EXIT, …_SIGNAL, …_DURATION_MS, …_ERRORS, …_WARNINGS, …_TEXT). Empty: none.
 	Command []string
-	// Webhook is a URL that the facts are posted to as JSON. Empty: none.
+	// Webhook is a URL that the facts are posted to, put as Format says. Empty: none.
 	Webhook string
+	Format  webhook.Format
+	// Brief: a webhook is told whose and what kind of thing happened, and nothing of what was run or printed.
+	Brief bool
 	// Timeout bounds command and webhook; 0: DefaultTimeout.
 	Timeout time.Duration
 }
@@ -134,9 +138,8 @@ func Parse(ways []string, after time.Duration) (Options, error) {
 		case name == "command" && value != "":
 			n.Command = []string{"sh", "-c", value}
 		case name == "webhook" && given:
-			u, err := url.Parse(value)
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				return n, fmt.Errorf("webhook %q is no http or https URL", value)
+			if err := webhook.CheckURL(value); err != nil {
+				return n, fmt.Errorf("webhook %q is %w", value, err)
 			}
 			n.Webhook = value
 		default:

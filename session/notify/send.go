@@ -1,22 +1,27 @@
 package notify
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
+
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 // Sender tells people. Its zero value has no terminals and the usual HTTP client.
 type Sender struct {
 	// Terminals writes to the terminals there are and says how many took it.
 	Terminals func([]byte) int
-	HTTP      *http.Client
+	HTTP      *http.Client // of a webhook; nil: the usual one
+	// Post takes what a webhook is to be told, and posts it some time (webhook.Queue); nil: it is posted once, now.
+	Post func(webhook.Notice) error
+	// Mask takes secrets out of what a webhook is told; nil: there are none.
+	Mask func(string) string
 }
 
 // Send tells of a command's end in all ways that are asked for. It takes at most the
@@ -26,11 +31,23 @@ func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error { retu
 // SendAsked tells that a person is asked for something, likewise.
 func (s *Sender) SendAsked(ctx context.Context, n *Options, a *Asked) error { return s.send(ctx, n, a) }
 
+// SendWaiting tells that a program waits for a person, likewise, but rings no bell: what is on the screen shows it to
+// who is there.
+func (s *Sender) SendWaiting(ctx context.Context, n *Options, w *Waiting) error {
+	quiet := *n
+	quiet.Bell = false
+	return s.send(ctx, &quiet, w)
+}
+
 // told is what there is to tell. As JSON it is what a webhook gets.
 type told interface {
 	Text() string      // in one line, without what would act on a terminal
 	title() string     // of a notification
 	environ() []string // for a command
+
+	describe(n *webhook.Notice)           // event, title, text, key
+	masked(mask func(string) string) told // a copy
+	brief() any                           // whose it is and how it ended
 }
 
 func (s *Sender) send(ctx context.Context, n *Options, f told) error {
@@ -52,7 +69,7 @@ func (s *Sender) send(ctx context.Context, n *Options, f told) error {
 		errs = append(errs, runCommand(ctx, n.Command, f))
 	}
 	if n.Webhook != "" {
-		errs = append(errs, s.post(ctx, n.Webhook, f))
+		errs = append(errs, s.post(ctx, n, f))
 	}
 	return errors.Join(errs...)
 }
@@ -80,28 +97,26 @@ func runCommand(ctx context.Context, argv []string, f told) error {
 	return nil
 }
 
-func (s *Sender) post(ctx context.Context, url string, f told) error {
-	body, err := json.Marshal(f)
+// post hands what there is to tell to the queue, or tries once where there is none.
+func (s *Sender) post(ctx context.Context, n *Options, f told) error {
+	if s.Mask != nil {
+		f = f.masked(s.Mask)
+	}
+	notice := webhook.Notice{URL: n.Webhook, Format: n.Format}
+	f.describe(&notice)
+	what := any(f)
+	if n.Brief {
+		what, notice.Text = f.brief(), ""
+	}
+	data, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("webhook: %w", err)
+	if notice.Data = data; notice.Text == "" {
+		notice.Text = notice.Title
 	}
-	req.Header.Set("Content-Type", "application/json")
-	client := s.HTTP
-	if client == nil {
-		client = http.DefaultClient
+	if s.Post != nil {
+		return s.Post(notice)
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return fmt.Errorf("webhook: %w", err)
-	}
-	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("webhook: %s answered %s", req.URL.Host, resp.Status)
-	}
-	return nil
+	return webhook.Post(ctx, s.HTTP, &notice, rand.Text(), 0)
 }

@@ -155,6 +155,9 @@ func (d Dirs) Fleet() string { return filepath.Join(d.State, "fleet") }
 // Tokens is the file of those who may come in over TCP.
 func (d Dirs) Tokens() string { return filepath.Join(d.State, "tokens.json") }
 
+// Notices is where what is to be posted to webhooks waits.
+func (d Dirs) Notices() string { return filepath.Join(d.State, "notices") }
+
 // Shares is the file of sessions that are shared through relays.
 func (d Dirs) Shares() string { return filepath.Join(d.State, "shares.json") }
 

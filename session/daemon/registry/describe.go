@@ -13,7 +13,6 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
-	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -115,9 +114,7 @@ func (h *Registry) saveEnd(e *Handle, st session.Status) {
 // asks has it recorded that a program asks a person, for those who are told also later. Where the output ends tells the
 // question from others, so that a daemon that finds it again tells of nothing new.
 func (h *Registry) asks(e *Handle, st *session.Status) {
-	switch st.Needs.Kind {
-	case evidence.Password, evidence.Confirm, evidence.Menu, evidence.Text:
-	default:
+	if !asksAPerson(st.Needs.Kind) {
 		return
 	}
 	c := store.Completion{

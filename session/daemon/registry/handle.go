@@ -39,7 +39,8 @@ type Handle struct {
 
 	execs execRecord // what is known of executions in it
 
-	bells events.Bells // rung and not told of
+	bells  events.Bells // rung and not told of
+	unread *time.Timer  // when people are told that it waits for input; of its owner; nil: it never did
 
 	agent     agentPlace   // the coding agent in it
 	keptAgent *agentRecord // as written; of the agent's watch

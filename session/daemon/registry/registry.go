@@ -31,6 +31,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
 	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
@@ -46,6 +47,7 @@ type Registry struct {
 	host    Host
 	crashed bool // the daemon before this one did
 	known   *masking.Vault
+	post    func(webhook.Notice) error
 
 	Bus         events.Bus
 	rebuilding  chan struct{}
@@ -113,12 +115,14 @@ type Config struct {
 	Known    *masking.Vault // values that are secret
 	// Again says whether a session's command may be run again by itself; nil: it may.
 	Again func(ctx context.Context, e *Handle) error
+	// Post takes what webhooks are to be told; nil: it is posted once, at once.
+	Post func(webhook.Notice) error
 }
 
 // New is a set without sessions; Load reads those there are.
 func New(c Config) *Registry {
 	h := &Registry{
-		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known,
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
@@ -281,6 +285,7 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
 	case session.ChangeInput:
 		h.asks(e, &st)
+		h.tellWaiting(e, &st)
 	case session.ChangeSize:
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}

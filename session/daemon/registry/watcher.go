@@ -219,7 +219,7 @@ func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
 	if !n.Wants(&done) {
 		return
 	}
-	sender := notify.Sender{Terminals: f.reg.Terminals.Send}
+	sender := f.reg.Sender()
 	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
 		f.reg.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/notify"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -76,10 +77,9 @@ func (s *Settings) Notify() *notify.Options {
 	if !c.Alerts.Command {
 		return &notify.Options{}
 	}
-	return &notify.Options{
-		After: c.Alerts.MinDuration, Attended: !c.Alerts.UnattendedOnly, Bell: c.Alerts.Bell,
-		Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook,
-	}
+	n := ways(&c.Alerts, &c.Notify)
+	n.After, n.Attended = c.Alerts.MinDuration, !c.Alerts.UnattendedOnly
+	return n
 }
 
 // NotifyAsked says whom the configuration wants to be told of what a person has to allow.
@@ -88,7 +88,25 @@ func (s *Settings) NotifyAsked() *notify.Options {
 	if !c.Alerts.Approval {
 		return &notify.Options{}
 	}
-	return &notify.Options{Bell: c.Alerts.Bell, Desktop: c.Notify.Desktop, Command: c.Notify.Command, Webhook: c.Notify.Webhook}
+	return ways(&c.Alerts, &c.Notify)
+}
+
+// NotifyWaiting says whom it wants to be told of programs that wait for input, after how long, and whether also where
+// clients are attached.
+func (s *Settings) NotifyWaiting() *notify.Options {
+	c := s.Get()
+	if !c.Alerts.Input {
+		return &notify.Options{}
+	}
+	n := ways(&c.Alerts, &c.Notify)
+	n.After, n.Attended = c.Alerts.MinDuration, !c.Alerts.UnattendedOnly
+	return n
+}
+
+func ways(a *config.Alerts, n *config.Notify) *notify.Options {
+	return &notify.Options{
+		Bell: a.Bell, Desktop: n.Desktop, Command: n.Command, Webhook: n.Webhook, Format: webhook.Format(n.Format), Brief: !n.Details,
+	}
 }
 
 // Look reads the file anew if it is another than the one last read, however it was

@@ -73,6 +73,7 @@ var checks = []struct {
 	{"rules", checkRules},
 	{"disk", checkDisk},
 	{"daemon", checkDaemon},
+	{"notices", checkNotices},
 	{"version", checkVersion},
 	{"history", checkHistory},
 	{"left", checkLeft},

@@ -1,0 +1,29 @@
+//go:build unix
+
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+func TestNoticesThatFail(t *testing.T) {
+	now := time.Now()
+	before := now.Add(-90 * time.Second)
+	for _, c := range []struct {
+		all   []api.Webhook
+		level string
+		want  string
+	}{
+		{nil, "ok", "yet"},
+		{[]api.Webhook{{Host: "a.example", Told: &before}}, "ok", "without a failure"},
+		{[]api.Webhook{{Host: "b.example", Told: &before}, {Host: "a.example", Failing: "webhook: a.example answered 503", Since: &before, Waiting: 3, LeftOut: 2}}, "warn", "a.example answered 503, for 1m30s; 3 notices wait; 2 were left out"},
+	} {
+		if f := noticesFinding(c.all, now); f.Level != c.level || !strings.Contains(f.Text, c.want) {
+			t.Errorf("%+v: %+v", c.all, f)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/notify"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Sender tells people of this set's sessions.
+func (h *Registry) Sender() notify.Sender {
+	s := notify.Sender{Terminals: h.Terminals.Send, Post: h.post}
+	if h.known != nil {
+		s.Mask = h.known.Line
+	}
+	return s
+}
+
+// tellWaiting has people told that a program waits for input, once it did so for some time: what is answered soon is
+// nothing to call anybody for. Owners call it.
+func (h *Registry) tellWaiting(e *Handle, st *session.Status) {
+	if e.unread != nil {
+		e.unread.Stop()
+	}
+	n := h.conf.NotifyWaiting()
+	if !n.Any() || st.State != session.Running || !asksAPerson(st.Needs.Kind) {
+		return
+	}
+	asked, offset := st.Needs, st.Offset
+	e.unread = time.AfterFunc(n.After, func() {
+		h.watchers.run(func(ctx context.Context) { h.tellStillWaiting(ctx, e, asked, offset) })
+	})
+}
+
+func asksAPerson(k evidence.Kind) bool {
+	switch k {
+	case evidence.Password, evidence.Confirm, evidence.Menu, evidence.Text:
+		return true
+	default:
+		return false
+	}
+}
+
+// tellStillWaiting tells it, if nothing has changed. A daemon that finds the same question again names it alike.
+func (h *Registry) tellStillWaiting(ctx context.Context, e *Handle, asked session.Needs, offset uint64) {
+	st, n := e.Session.Status(), h.conf.NotifyWaiting()
+	if !n.Any() || st.State != session.Running || st.Needs != asked || st.Offset != offset || e.Clients.Count() > 0 && !n.Attended {
+		return
+	}
+	r := e.Record()
+	w := notify.Waiting{
+		Session: r.ID, Name: r.Name, Needs: string(asked.Kind), Command: st.Shell.Command, Cwd: e.CurrentDir(st), Since: asked.Since, Offset: offset,
+		Question: h.question(ctx, e),
+	}
+	sender := h.Sender()
+	if err := sender.SendWaiting(ctx, n, &w); err != nil && ctx.Err() == nil {
+		h.log.Warn("tell that a program waits for input", "session", r.ID, "err", err)
+	}
+}
+
+// question is the row that the cursor stands on, or the last above it with text; secrets are masked as on screens.
+func (h *Registry) question(ctx context.Context, e *Handle) string {
+	var f vterm.Frame
+	if err := e.Session.Frame(ctx, &f, vterm.Query{}); err != nil {
+		return ""
+	}
+	if h.known != nil {
+		h.known.Set().Frame(&f, nil)
+	}
+	rows := rowsOf(&f)
+	for i := min(f.Cursor.Row, len(rows)-1); i >= 0; i-- {
+		if text := strings.TrimSpace(rows[i]); text != "" {
+			return text
+		}
+	}
+	return ""
+}
