@@ -339,10 +339,9 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, err
 		return nil, nil, err
 	}
 	list, err := b.client.FleetHosts(ctx, "")
-	return list, func(host string) *client.Client {
+	return list, func(h api.FleetHost, onCopy func(api.FleetCopy)) *client.Client {
 		o := b.options
-		here := slices.ContainsFunc(list, func(h api.FleetHost) bool { return h.Host == host && h.Here })
-		o.Way, o.KeeperArgv, o.OnApproval = client.ViaFleet{Local: b.client, Host: host, Here: here}, nil, nil
+		o.Way, o.KeeperArgv, o.OnApproval, o.OnCopy = &client.ViaFleet{Local: b.client, Host: h.Host, Here: h.Here, Away: h.State == "away"}, nil, nil, onCopy
 		return client.New(o)
 	}, err
 }
@@ -350,8 +349,9 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, err
 func (a *app) fleetSearch() *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{Use: "search QUERY…", Short: "Search the output of the sessions of all hosts", Args: cobra.MinimumNArgs(1)}
-	c.Long = `Search what the sessions of all hosts printed, as "longterm search" does on one. Hits are printed as hosts answer; a host
-that does not is named at the end, on standard error. Exit status 1 when nothing is found. With --json each hit is a line,
+	c.Long = `Search what the sessions of all hosts printed, as "longterm search" does on one. Hits are printed as hosts answer; of a
+host that is away the fleet's copy is searched, which is said at the end, on standard error; a host that does not answer and
+has no copy is named there. Exit status 1 when nothing is found. With --json each hit is a line,
 and the last line says how many hosts answered, and which did not.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		q, err := f.query(args)
@@ -370,6 +370,9 @@ and the last line says how many hosts answered, and which did not.`
 			if err := json.NewEncoder(a.Stdout).Encode(found); err != nil {
 				return err
 			}
+		}
+		for i := range found.Copies {
+			fmt.Fprintf(a.Stderr, "longterm: %s\n", fleets.CopyText(&found.Copies[i]))
 		}
 		for _, m := range found.Missing {
 			fmt.Fprintf(a.Stderr, "longterm: %s did not answer: %s\n", m.Host, output.Printable(m.Why))
@@ -444,7 +447,7 @@ if it failed anywhere.`
 		if each {
 			return a.onEachHost(cmd.Context(), fits, of, n)
 		}
-		s, err := of(fits[0].Host).NewSession(cmd.Context(), n)
+		s, err := of(fits[0], nil).NewSession(cmd.Context(), n)
 		if err != nil {
 			return err
 		}
@@ -486,7 +489,7 @@ func (a *app) onEachHost(ctx context.Context, hosts []api.FleetHost, of fleets.C
 		}
 	}
 	fleets.Each(ctx, hosts, func(ctx context.Context, h api.FleetHost) error {
-		c := of(h.Host)
+		c := of(h, nil)
 		defer c.Close()
 		got, err := c.Run(ctx, api.Run{NewSession: n})
 		if err != nil {
@@ -523,7 +526,7 @@ func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (clie
 	if err != nil {
 		return nil, err
 	}
-	return client.ViaFleet{Local: local, Host: name, Here: list[0].Here}, nil
+	return &client.ViaFleet{Local: local, Host: name, Here: list[0].Here, Away: list[0].State == "away"}, nil
 }
 
 func (a *app) fleetSimulate() *cobra.Command {

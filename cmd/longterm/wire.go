@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
@@ -55,7 +57,7 @@ func (a *app) connect() (*backend, error) {
 	if err := actor.CheckLabel(label); err != nil {
 		return nil, exit.Usage(err)
 	}
-	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting}
+	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy}
 	if a.host != "" {
 		if err := a.onHost(&o, a.host); err != nil {
 			return nil, err
@@ -206,6 +208,20 @@ func (a *app) tellWaiting(id string) {
 		return
 	}
 	fmt.Fprintf(a.Stderr, "longterm: waiting for approval %s: longterm approvals answer %[1]s once\n", id)
+}
+
+// tellCopy says that what is printed is from the fleet's copy of a host, as often as there is something else to say of it.
+func (a *app) tellCopy(c api.FleetCopy) {
+	if a.Copy != nil && *a.Copy == c {
+		return
+	}
+	a.Copy = &c
+	if a.JSON {
+		b, _ := json.Marshal(c) // strings, numbers and a time
+		fmt.Fprintf(a.Stderr, "{\"copy\":%s}\n", b)
+		return
+	}
+	fmt.Fprintf(a.Stderr, "longterm: %s\n", fleets.CopyText(&c))
 }
 
 // session is a client for one session, by id, name or prefix.

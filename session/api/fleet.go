@@ -49,6 +49,18 @@ type RestoredSession struct {
 	Error   string `json:"error,omitempty" doc:"why it was not restored"`
 }
 
+// CopyHeader is the header of answers that are from a fleet's copy of a host: a FleetCopy in JSON.
+const CopyHeader = "Longterm-Copy"
+
+// FleetCopy says of an answer that it is from the fleet's copy of a host that cannot be reached.
+type FleetCopy struct {
+	Host      string    `json:"host"`
+	AsOf      time.Time `json:"as_of" doc:"when the newest piece of it was copied, by the clock of the fleet's server"`
+	NotCopied uint64    `json:"not_copied_bytes" doc:"output that its host told of and the copy does not have; of what was printed in its last second nothing may be known besides"`
+	Damaged   int       `json:"damaged,omitempty" doc:"pieces that were passed over, as they are damaged or not signed by the host"`
+	Left      int       `json:"left_out,omitempty" doc:"sessions that are not in this answer, as there is no room for their copies here or they cannot be read"`
+}
+
 // FleetHost is what a host of a fleet says of itself.
 type FleetHost struct {
 	Host     string            `json:"host"`
@@ -78,7 +90,7 @@ type FleetHost struct {
 // FleetSession is what a host says of one of its sessions.
 type FleetSession struct {
 	Host     string            `json:"host"`
-	Away     bool              `json:"away,omitempty" doc:"the host is: this is what was last known"`
+	Away     bool              `json:"away,omitempty" doc:"the host is: this is what was last known, and what ran counts as lost until the host is heard of again"`
 	ID       string            `json:"id"`
 	Name     string            `json:"name"`
 	State    string            `json:"state" enum:"running,exited,lost"`

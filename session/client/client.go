@@ -66,6 +66,8 @@ type Options struct {
 	Begun *Begun
 	// OnApproval is told that a call waits for a person, by the approval's id, before it waits. nil: nobody is.
 	OnApproval func(id string)
+	// OnCopy is told of each answer that is from a fleet's copy of a host that cannot be reached. nil: nobody is.
+	OnCopy func(api.FleetCopy)
 }
 
 // Way is how a daemon of another host is reached. What it has to tell that nobody serves it is the error of a
@@ -327,6 +329,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		c.identify(req.Header)
 		resp, err := c.http.Do(req)
 		if err == nil && resp.StatusCode < 400 {
+			c.tellCopy(resp.Header)
 			return resp, nil
 		}
 		if err == nil {
@@ -359,6 +362,14 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			return nil, err
 		}
 		c.http.CloseIdleConnections()
+	}
+}
+
+// tellCopy tells of an answer that is from a fleet's copy.
+func (c *Client) tellCopy(h http.Header) {
+	var of api.FleetCopy
+	if b := h.Get(api.CopyHeader); b != "" && c.o.OnCopy != nil && json.Unmarshal([]byte(b), &of) == nil {
+		c.o.OnCopy(of)
 	}
 }
 

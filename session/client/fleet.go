@@ -5,9 +5,11 @@ package client
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -48,6 +50,15 @@ func hostQuery(host string) url.Values {
 
 // DialFleet is a connection to the daemon of another host of the fleet, through the daemon of this one.
 func (c *Client) DialFleet(ctx context.Context, host string) (net.Conn, error) {
+	return c.dialFleet(ctx, hostQuery(host))
+}
+
+// DialCopy is a connection to what reads the fleet's copy of a host.
+func (c *Client) DialCopy(ctx context.Context, host string) (net.Conn, error) {
+	return c.dialFleet(ctx, url.Values{"host": {host}, "copy": {"true"}})
+}
+
+func (c *Client) dialFleet(ctx context.Context, q url.Values) (net.Conn, error) {
 	conn, err := wire.Dial(c.o.Dirs.Socket())
 	if err != nil && notThere(err) {
 		if err = c.Ensure(ctx); err == nil {
@@ -58,7 +69,7 @@ func (c *Client) DialFleet(ctx context.Context, host string) (net.Conn, error) {
 		return nil, unavailable(err, c.o.Dirs)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	over, err := c.upgrade(ctx, conn, host)
+	over, err := c.upgrade(ctx, conn, q)
 	if !stop() && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -69,8 +80,8 @@ func (c *Client) DialFleet(ctx context.Context, host string) (net.Conn, error) {
 	return over, nil
 }
 
-func (c *Client) upgrade(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://longterm"+api.Version+"/fleet/dial?"+hostQuery(host).Encode(), nil)
+func (c *Client) upgrade(ctx context.Context, conn net.Conn, q url.Values) (net.Conn, error) {
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://longterm"+api.Version+"/fleet/dial?"+q.Encode(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -90,26 +101,60 @@ func (c *Client) upgrade(ctx context.Context, conn net.Conn, host string) (net.C
 	return &upgraded{conn, r}, nil
 }
 
-// ViaFleet is the way to the daemon of a host of the fleet.
+// ViaFleet is the way to the daemon of a host of the fleet. A host that is away, or does not answer when it is dialled
+// first, is read from the fleet's copy: who uses this way has one or the other, and never first one and then the other.
 type ViaFleet struct {
 	Local *Client
 	Host  string
 	Here  bool // it is this one
+	Away  bool // nothing was heard of it for a while
+
+	mu  sync.Mutex
+	way func(context.Context, string) (net.Conn, error) // nil: it was not dialled yet
 }
 
 // Dial connects to it.
-func (v ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
+func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	if v.Here {
 		return v.Local.dial(ctx, "", "")
 	}
-	return v.Local.DialFleet(ctx, v.Host)
+	v.mu.Lock()
+	way := v.way
+	v.mu.Unlock()
+	if way != nil {
+		return way(ctx, v.Host)
+	}
+	way = v.Local.DialFleet
+	if v.Away {
+		way = v.Local.DialCopy
+	}
+	conn, err := way(ctx, v.Host)
+	var e *api.Error
+	if !v.Away && errors.As(err, &e) && e.Code == api.CodeUnavailable && ctx.Err() == nil {
+		if read, copyErr := v.Local.DialCopy(ctx, v.Host); copyErr == nil {
+			way, conn, err = v.Local.DialCopy, read, nil
+		}
+	}
+	if v.Away && errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeDenied) {
+		err = api.Errorf(api.CodeUnavailable, "the host %s of the fleet is away, and its copy is not read: %s", v.Host, e.Message).
+			WithHint("`longterm fleet hosts` says since when; %s", e.Hint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.way == nil {
+		v.way = way
+	}
+	return conn, nil
 }
 
 // Ensure has this host's daemon run, which is the way to the others.
-func (v ViaFleet) Ensure(ctx context.Context) error { return v.Local.Ensure(ctx) }
+func (v *ViaFleet) Ensure(ctx context.Context) error { return v.Local.Ensure(ctx) }
 
 // Place is the home directory there; the environment is the daemon's.
-func (v ViaFleet) Place(ctx context.Context) (Place, error) {
+func (v *ViaFleet) Place(ctx context.Context) (Place, error) {
 	p := Place{Host: v.Host}
 	list, err := v.Local.FleetHosts(ctx, v.Host)
 	if err == nil && len(list) > 0 {

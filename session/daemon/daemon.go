@@ -207,6 +207,14 @@ func (d *Daemon) open(ctx context.Context) error {
 
 // load reads what the daemon before left.
 func (d *Daemon) load(ctx context.Context) error {
+	if err := d.assemble(ctx); err != nil {
+		return err
+	}
+	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
+}
+
+// assemble makes the parts that a request is about.
+func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post,
@@ -219,7 +227,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
-	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
+	return nil
 }
 
 func (d *Daemon) listen() (net.Listener, error) {

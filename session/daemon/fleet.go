@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -23,8 +24,11 @@ func (d *Daemon) openFleet(face *httpapi.Server) {
 		Completions: d.subs, Mask: d.known.Line, Sessions: d.forFleet,
 		Copies: d.forCopies, CopyRate: func() int64 { return d.conf.Get().Fleet.CopyRate }, TakeIn: d.reg.TakeIn,
 		Here:    func(id string) bool { return d.reg.ByID(id) != nil },
-		Scratch: filepath.Join(d.cfg.Dirs.Fleet(), "restoring"),
+		Scratch: filepath.Join(d.cfg.Dirs.Fleet(), "restoring"), Lost: filepath.Join(d.cfg.Dirs.Fleet(), "lost"), OpenShelf: d.openShelf,
 	})
+	if err := os.RemoveAll(filepath.Join(d.cfg.Dirs.Fleet(), "lost")); err != nil { // of a daemon that was killed
+		d.log.Warn("copies of lost hosts that were read before are not removed", "err", err)
+	}
 	_ = d.fleet.Reload() // it is in the log, and in its status
 }
 

@@ -179,4 +179,5 @@ func TestFleetIsNoWayAroundWhoAsks(t *testing.T) {
 	refused("house", "", api.CodeInvalid)
 	refused("house", "bot", api.CodeDenied)
 	refused("other", "bot", api.CodeDenied)
+	refused("other&copy=true", "bot", api.CodeDenied)
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/copies"
@@ -211,5 +213,93 @@ func TestHistoriesOfALostHost(t *testing.T) {
 	}
 	if a := house.as("bot").ask("POST", "/fleet", api.FleetAct{Act: "restore", Name: "lost"}); a.status != http.StatusForbidden {
 		t.Errorf("an agent: %d %s", a.status, a.body)
+	}
+}
+
+// What the fleet has of a host that is lost is read in its place, with what reads any host's, and each answer says so; what
+// would change something is refused. Its sessions are not among those of the machine that reads them.
+//
+// FEATURES: R94
+func TestLostHostIsReadInPlace(t *testing.T) {
+	house := startDaemon(t, testDirs(t))
+	inFleet(t, house)
+	id, l := gone(t, house, "lost")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell := func(session, name, text string, end int) {
+		t.Helper()
+		publish := func(h copies.Head, body []byte) {
+			t.Helper()
+			h.Host, h.Session = "lost", session
+			b, err := copies.Seal(id, h, body)
+			must(err)
+			must(copies.Publish(t.Context(), l.JetStream(), h, b))
+		}
+		b, err := copies.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
+		must(err)
+		publish(copies.Head{To: copies.Place{Offset: uint64(len(text))}, End: uint64(end)}, b)
+		rec := store.Session{ID: session, Name: name, Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
+		record, err := json.Marshal(map[string]any{"session": rec, "commands": []store.Command{{Session: session, N: 1, Text: "make " + name, State: store.CommandRunning, Started: time.Now()}}})
+		must(err)
+		publish(copies.Head{Record: true, End: uint64(end)}, record)
+	}
+	work, other := uuid.NewString(), uuid.NewString()
+	tell(work, "work", "first\r\nneedle here\r\n", 27)
+	tell(other, "other", "nothing\r\n", 9)
+
+	local := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }})
+	defer local.Close()
+	for _, away := range []bool{true, false} { // it is known to be away, or does not answer
+		var said api.FleetCopy
+		c := client.New(client.Options{
+			Dirs: house.dirs, Build: func() string { return "test" }, Way: &client.ViaFleet{Local: local, Host: "lost", Away: away},
+			OnCopy: func(of api.FleetCopy) { said = of },
+		})
+		defer c.Close()
+		list, err := c.List(t.Context())
+		must(err)
+		if len(list) != 2 || list[0].State != "lost" || said.Host != "lost" || said.NotCopied != 7 || said.AsOf.IsZero() || said.Left != 0 {
+			t.Errorf("away %v: %+v, %+v", away, list, said)
+		}
+		out, err := c.Session("work").OutputAt(t.Context(), "0")
+		if err != nil || string(out.Data) != "first\r\nneedle here\r\n" || said.NotCopied != 7 {
+			t.Errorf("away %v: %q, %v; %+v", away, out.Data, err, said)
+		}
+		if out, err = c.Session(other[:6]).OutputAt(t.Context(), "0"); err != nil || string(out.Data) != "nothing\r\n" || said.NotCopied != 0 {
+			t.Errorf("away %v: %q, %v; %+v", away, out.Data, err, said)
+		}
+		found, err := c.Search(t.Context(), client.SearchQuery{Text: "needle", Limit: 10})
+		if err != nil || len(found.Hits) != 1 || found.Hits[0].Session != work {
+			t.Errorf("away %v: %+v, %v", away, found, err)
+		}
+		screen, err := c.Get(t.Context(), "/sessions/work/screen/text")
+		if err != nil || !bytes.Contains(screen, []byte("needle here")) {
+			t.Errorf("away %v: %q, %v", away, screen, err)
+		}
+		commands, err := c.Get(t.Context(), "/commands")
+		if err != nil || !bytes.Contains(commands, []byte("make work")) || !bytes.Contains(commands, []byte("make other")) {
+			t.Errorf("away %v: %s, %v", away, commands, err)
+		}
+		var refused *api.Error
+		if _, err := c.Session("work").Type(t.Context(), api.Input{Text: "x"}); !errors.As(err, &refused) ||
+			refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "only read") || refused.Retry {
+			t.Errorf("typing: %v", err)
+		}
+		if _, err := c.Session("none").Info(t.Context()); !errors.As(err, &refused) || refused.Code != api.CodeNotFound {
+			t.Errorf("a session that is not there: %v", err)
+		}
+	}
+	if a := house.ask("GET", "/sessions", nil); bytes.Contains(a.body, []byte(work)) {
+		t.Errorf("it is a session of this machine: %s", a.body)
+	}
+	never := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }, Way: &client.ViaFleet{Local: local, Host: "never", Away: true}})
+	defer never.Close()
+	var refused *api.Error
+	if _, err := never.List(t.Context()); !errors.As(err, &refused) || refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "no copies") {
+		t.Errorf("a host of which there is no copy: %v", err)
 	}
 }

@@ -187,6 +187,9 @@ var scopes = map[string]scope{
 func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) string) error {
 	g := grantOf(ctx)
 	noteCall(ctx, r, path)
+	if err := permitCopy(ctx, r, path, query); err != nil {
+		return err
+	}
 	switch {
 	case persons[r.ID]:
 		return s.permitPerson(ctx, r)

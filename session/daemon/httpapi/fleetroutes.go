@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -106,7 +107,11 @@ func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
 		writeError(w, api.Errorf(api.CodeInvalid, "this request is no upgrade to longterm").WithHint("a client of longterm makes it"))
 		return
 	}
-	there, err := s.daemon.Fleet().Dial(r.Context(), host)
+	dial := s.daemon.Fleet().Dial
+	if r.URL.Query().Get("copy") == "true" {
+		dial = s.daemon.Fleet().DialCopy
+	}
+	there, err := dial(r.Context(), host)
 	if err != nil {
 		writeError(w, err)
 		return
@@ -152,3 +157,93 @@ func join(a, b net.Conn) {
 	both.Wait()
 	_, _ = a.Close(), b.Close()
 }
+
+// copied are the routes that answer from copies of a lost host, and what of it each needs. All others are refused.
+var copied = map[string]member.Part{
+	"status": member.Records, "list-sessions": member.Records, "table-sessions": member.Records, "list-commands": member.Records,
+	"search":      member.Whole,
+	"get-session": member.Session, "get-command": member.Session, "parse-command": member.Session, "suggest": member.Session,
+	"read-output": member.Session, "read-output-text": member.Session, "read-raw-output": member.Session, "read-records": member.Session,
+	"screen": member.Session, "screen-text": member.Session,
+}
+
+// copyRead is a request that is answered from copies.
+type copyRead struct {
+	of   *member.Lost
+	said *api.FleetCopy // nil: it was not permitted yet
+}
+
+type copyKey struct{}
+
+// CopyDoor serves the fleet's copies of a host that cannot be reached, to be read. Each answer says so.
+func (s *Server) CopyDoor(of *member.Lost) http.Handler {
+	handler := s.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &copyRead{of: of}
+		ctx := actor.With(context.WithValue(r.Context(), copyKey{}, c), actor.Actor{UID: os.Getuid()})
+		handler.ServeHTTP(&copyWriter{ResponseWriter: w, of: c}, r.WithContext(ctx))
+	})
+}
+
+// permitCopy has what a request needs be here, or says why it is not answered.
+func permitCopy(ctx context.Context, r *Route, path, query func(string) string) error {
+	c, ok := ctx.Value(copyKey{}).(*copyRead)
+	if !ok {
+		return nil
+	}
+	need, ok := copied[r.ID]
+	if !ok {
+		return api.Errorf(api.CodeUnavailable, "%s cannot be reached, and what the fleet has copied of its sessions is only read", c.of.Host()).
+			WithHint("`longterm output`, screen, commands, search and export read it; `longterm fleet restore %s` makes sessions of it here, which `longterm restore` starts again", c.of.Host())
+	}
+	ref := path("session")
+	if ref == "" {
+		if ref = query("session"); ref != "" {
+			need = member.Session
+		}
+	}
+	said, err := c.of.Need(ctx, need, ref)
+	if err != nil {
+		return err
+	}
+	c.said = &said
+	return nil
+}
+
+// copyWriter says in an answer's header what it is from.
+type copyWriter struct {
+	http.ResponseWriter
+	of    *copyRead
+	begun bool
+}
+
+func (w *copyWriter) say() {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	if w.of.said == nil {
+		return
+	}
+	if b, err := json.Marshal(w.of.said); err == nil {
+		w.Header().Set(api.CopyHeader, string(b))
+	}
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *copyWriter) WriteHeader(code int) {
+	w.say()
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (w *copyWriter) Write(b []byte) (int, error) {
+	w.say()
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *copyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush implements http.Flusher, which answers that go on ask for.
+func (w *copyWriter) Flush() { w.say(); _ = http.NewResponseController(w.ResponseWriter).Flush() }

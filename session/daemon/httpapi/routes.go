@@ -131,7 +131,7 @@ var Routes = []Route{
 	op("POST", "/fleet/events", "read-fleet-events", "fleet events", "Read what ended on the fleet's hosts and a reader has not acknowledged",
 		(*Server).readFleetEvents, ofFleet),
 	socket("GET", "/fleet/dial", "dial-fleet", "fleet ls",
-		"The API of another host: the connection becomes one to its daemon (Upgrade: longterm)", (*Server).serveFleetDial, ofFleet),
+		"The API of another host (host=), or with copy=true of the fleet's copy of one, to be read: the connection becomes one to it (Upgrade: longterm)", (*Server).serveFleetDial, ofFleet),
 	raw("GET", "/metrics", "metrics", "daemon metrics", "Figures for monitoring, in the text format of Prometheus; at /metrics, too",
 		(*Server).getMetrics, nil),
 	raw("GET", "/sessions/{session}/output/raw", "read-raw-output", "output", "Read output from an offset as bytes",

@@ -215,6 +215,9 @@ func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 			continue
 		}
 		s.Host, s.ID, s.Away = e.Host, e.Record, !there[e.Host]
+		if s.Away && s.State == "running" { // until it is heard of again
+			s.State = "lost"
+		}
 		if list = append(list, s); s.Away {
 			h := away[e.Host]
 			if h == nil {

@@ -53,12 +53,16 @@ type Config struct {
 	Here     func(id string) bool // this machine has the session
 	TakeIn   TakeIn
 	Scratch  string // directory for what is being restored, beside the sessions'
+	// OpenShelf makes an instance for copies in a directory of its own below Lost, which has nothing when this begins.
+	OpenShelf func(dir string) (Shelf, error)
+	Lost      string
 }
 
 // Member is the part. Any goroutine may use it.
 type Member struct {
 	cfg       Config
 	restoring sync.Mutex // one restore at a time
+	lost      *lostHosts
 
 	knownMu sync.Mutex // guards the file of hosts that are known
 
@@ -68,7 +72,11 @@ type Member struct {
 }
 
 // New makes it; Reload begins.
-func New(cfg Config) *Member { return &Member{cfg: cfg} }
+func New(cfg Config) *Member {
+	m := &Member{cfg: cfg}
+	m.lost = &lostHosts{m: m, all: map[string]*Lost{}}
+	return m
+}
 
 // part is the part in one fleet.
 type part struct {
@@ -283,6 +291,7 @@ func (m *Member) stop() {
 	}
 	m.part = nil
 	p.cut()
+	m.lost.closeAll()
 	_ = p.srv.Close()
 	p.link.Close()
 	p.work.Wait()
@@ -326,7 +335,7 @@ func (m *Member) Dial(ctx context.Context, host string) (net.Conn, error) {
 	defer done()
 	c, err := p.link.Dial(ctx, host)
 	if err != nil {
-		return nil, api.Errorf(api.CodeUnavailable, "the host %s of the fleet cannot be reached: %v", host, err).WithHint("`longterm fleet hosts` says which are connected; of a host that is gone `longterm fleet restore %s` has the histories here", host)
+		return nil, api.Errorf(api.CodeUnavailable, "the host %s of the fleet cannot be reached: %v", host, err).WithHint("`longterm fleet hosts` says which are connected; what the fleet has copied of one that is gone can be read as if it were there, and `longterm fleet restore %s` has it here", host)
 	}
 	return c, nil
 }

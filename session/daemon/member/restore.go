@@ -9,15 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/copies"
 )
 
-// TakeIn makes a session of this machine of a record and a directory with a journal, which it moves away. It says what
-// the session is called.
-type TakeIn func(ctx context.Context, host, id string, record []byte, journal string) (name string, err error)
+// TakeIn makes a session of this machine of a record and a directory with a journal, which it moves away; last is when
+// something was heard of it last. It says what the session is called.
+type TakeIn func(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (name string, err error)
 
 // Restore has what the fleet keeps of a host's sessions on this machine, as sessions that ended. Those that are here
 // already are passed over, so that one that was interrupted goes on.
@@ -56,7 +57,7 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 			out.Present++
 			continue
 		}
-		got, err := p.restore(ctx, host, id)
+		got, _, err := p.restore(ctx, host, id, m.cfg.Scratch, m.cfg.TakeIn, true)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -77,38 +78,48 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 // errRemoved is of a session that was removed on its host.
 var errRemoved = errors.New("the session was removed on its host")
 
-func (p *part) restore(ctx context.Context, host, id string) (out api.RestoredSession, err error) {
+// restore has a session taken in, of what the fleet keeps of it: what is recorded of it, and with output what it printed.
+// recorded is when the record was copied.
+func (p *part) restore(ctx context.Context, host, id, scratch string, takeIn TakeIn, output bool) (out api.RestoredSession, recorded time.Time, err error) {
 	out.ID = id
 	js := p.link.JetStream()
 	h, record, err := copies.Record(ctx, js, p.id.CA, host, id)
 	if err != nil {
-		return out, err
+		return out, recorded, err
 	}
+	recorded = h.Kept
+	last := recorded
 	if h.Removed {
-		return out, errRemoved
+		return out, recorded, errRemoved
 	}
-	top := p.m.cfg.Scratch
-	if err := os.MkdirAll(top, 0o700); err != nil {
-		return out, err
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
+		return out, recorded, err
 	}
-	dir, err := os.MkdirTemp(top, "restore-")
+	dir, err := os.MkdirTemp(scratch, "restore-")
 	if err != nil {
-		return out, err
+		return out, recorded, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "journal")
 	merge, err := copies.NewMerge(path)
 	if err != nil {
-		return out, err
+		return out, recorded, err
 	}
-	out.Damaged, err = copies.Each(ctx, js, p.id.CA, host, id, merge.Add)
+	if output {
+		out.Damaged, err = copies.Each(ctx, js, p.id.CA, host, id, func(h copies.Head, body []byte) error {
+			if h.Kept.After(last) {
+				last = h.Kept
+			}
+			return merge.Add(h, body)
+		})
+	}
 	if err = errors.Join(err, merge.Close()); err != nil {
-		return out, fmt.Errorf("what it printed: %w", err)
+		return out, recorded, fmt.Errorf("what it printed: %w", err)
 	}
 	out.Bytes, out.Missing = merge.At().Offset-merge.Missing, merge.Missing
 	if end := max(merge.End, h.End); end > merge.At().Offset {
 		out.Tail = end - merge.At().Offset
 	}
-	out.Name, err = p.m.cfg.TakeIn(ctx, host, id, record, path)
-	return out, err
+	out.Name, err = takeIn(ctx, host, id, record, path, last)
+	return out, recorded, err
 }

@@ -373,6 +373,9 @@ func (h *Registry) Start(ctx context.Context) (stop func()) {
 	}
 }
 
+// CloseIndex closes the index of a set of sessions that was not started.
+func (h *Registry) CloseIndex() { h.Index.close() }
+
 // StopAll ends every owner after a checkpoint.
 func (h *Registry) StopAll() {
 	h.restarts.stop()

@@ -54,8 +54,9 @@ func (h *Registry) HandOver(ctx context.Context, e *Handle, limit int) ([]byte, 
 }
 
 // TakeIn makes a session that ended of what another host handed over, which is not trusted, and of a directory with its
-// journal, which is moved to its place. Its process is nowhere: nothing starts it again but a person.
-func (h *Registry) TakeIn(ctx context.Context, host, id string, record []byte, journalDir string) (name string, err error) {
+// journal, which is moved to its place. Its process is nowhere: nothing starts it again but a person. If it ran, it ended
+// when something was heard of it last.
+func (h *Registry) TakeIn(ctx context.Context, host, id string, record []byte, journalDir string, last time.Time) (name string, err error) {
 	var in handedOver
 	if err := json.Unmarshal(record, &in); err != nil {
 		return "", fmt.Errorf("what is recorded of it: %w", err)
@@ -90,7 +91,7 @@ func (h *Registry) TakeIn(ctx context.Context, host, id string, record []byte, j
 	if rec.State != string(session.Exited) {
 		rec.State = string(session.Lost)
 		if rec.Ended.IsZero() {
-			rec.Ended = time.Now()
+			rec.Ended = last
 		}
 	}
 	for n := range in.Commands {

@@ -61,6 +61,8 @@ type Head struct {
 	To      Place  `json:"to"`
 	End     uint64 `json:"end"` // of the journal when this was made
 	Removed bool   `json:"removed,omitempty"`
+
+	Kept time.Time `json:"-"` // when the fleet took it, by its server's clock: of what was read from there
 }
 
 // signedFor keeps signatures from being taken for those of something else.

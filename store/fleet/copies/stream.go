@@ -110,6 +110,7 @@ func Last(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, hos
 	if err != nil { // somebody else's: as if it were not there, and all is copied once more
 		return Head{}, false, nil
 	}
+	h.Kept = m.Time
 	return h, true, nil
 }
 
@@ -144,6 +145,7 @@ func Record(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, h
 	if err == nil && !h.Record {
 		err = fmt.Errorf("%w: it is no record", ErrForged)
 	}
+	h.Kept = m.Time
 	return h, body, err
 }
 
@@ -166,6 +168,7 @@ func Each(ctx context.Context, js jetstream.JetStream, ca *x509.Certificate, hos
 		if err == nil && h.Record {
 			err = ErrForged
 		}
+		h.Kept = m.Time
 		if err != nil {
 			bad++
 			continue

@@ -338,7 +338,7 @@ func PermissionsOf(m ident.Member) *nats.Permissions {
 	}
 	pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream+"."+fleet.Copy(m.Name, "*"))
 	if readsCopies(m) {
-		pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream, "$JS.API.DIRECT.GET."+fleet.CopyRecords+".>")
+		pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream, "$JS.API.DIRECT.GET."+fleet.CopyStream+".>", "$JS.API.DIRECT.GET."+fleet.CopyRecords+".>")
 	}
 	for _, stream := range []string{kv, fleet.Stream} {
 		pub = append(pub, "$JS.API.STREAM.INFO."+stream, "$JS.API.CONSUMER.CREATE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".*",

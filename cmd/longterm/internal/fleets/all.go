@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Clients make clients of hosts.
-type Clients func(host string) *client.Client
+// Clients make clients of hosts. onCopy is told when it is the fleet's copy that answers; nil: nobody is.
+type Clients func(h api.FleetHost, onCopy func(api.FleetCopy)) *client.Client
 
 // Hit is a line that was found, and where.
 type Hit struct {
@@ -37,15 +37,18 @@ type Found struct {
 	Hits    int       `json:"hits"`
 	More    []string  `json:"more,omitempty"` // hosts with more hits than were asked for
 	Missing []Missing `json:"missing,omitempty"`
+	// Copies are of hosts that are away: what the fleet has copied of them was searched.
+	Copies []api.FleetCopy `json:"copies,omitempty"`
 }
 
 // atOnce is how many hosts are asked at once, and answerTime how long each may take.
 const (
 	atOnce     = 64
 	answerTime = 10 * time.Second
+	copyTime   = time.Minute // of a host that is away: its copy may have to be fetched first
 )
 
-// Each asks all hosts that are connected, many at once, and names those that did not answer. What each does for a host is
+// Each asks all hosts, many at once, and names those that did not answer. What each does for a host is
 // done on a goroutine of its own.
 func Each(ctx context.Context, hosts []api.FleetHost, do func(context.Context, api.FleetHost) error) (answered int, missing []Missing) {
 	var mu sync.Mutex
@@ -57,10 +60,6 @@ func Each(ctx context.Context, hosts []api.FleetHost, do func(context.Context, a
 		missing = append(missing, Missing{host, why})
 	}
 	for _, h := range hosts {
-		if h.State != "connected" {
-			miss(h.Host, "it is away")
-			continue
-		}
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
@@ -100,13 +99,18 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	f.Hosts, f.Missing = Each(ctx, hosts, func(ctx context.Context, h api.FleetHost) error {
-		ctx, done := context.WithTimeout(ctx, answerTime)
+		limit := answerTime
+		if h.State == "away" {
+			limit = copyTime
+		}
+		ctx, done := context.WithTimeout(ctx, limit)
 		defer done()
-		c := of(h.Host)
+		var from *api.FleetCopy
+		c := of(h, func(said api.FleetCopy) { from = &said })
 		defer c.Close()
 		got, err := c.Search(ctx, q)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("it did not answer within %v", answerTime)
+			err = fmt.Errorf("it did not answer within %v", limit)
 		}
 		if err != nil {
 			return err
@@ -118,6 +122,9 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 		mu.Lock()
 		defer mu.Unlock()
 		f.Hits += len(hits)
+		if from != nil {
+			f.Copies = append(f.Copies, *from)
+		}
 		if got.Next != "" {
 			f.More = append(f.More, h.Host)
 		}
@@ -129,6 +136,7 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 		return nil
 	})
 	slices.Sort(f.More)
+	slices.SortFunc(f.Copies, func(a, b api.FleetCopy) int { return cmp.Compare(a.Host, b.Host) })
 	return f, failed
 }
 

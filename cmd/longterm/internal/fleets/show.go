@@ -121,6 +121,19 @@ func WriteSessions(w io.Writer, list []api.FleetSession) {
 	_ = t.Flush()
 }
 
+// CopyText says what an answer from a fleet's copy has and has not.
+func CopyText(c *api.FleetCopy) string {
+	text := fmt.Sprintf("from the copy of %s, as of %s; %s, and what was printed in its last second may be missing besides", c.Host,
+		c.AsOf.Local().Format(time.DateTime), output.HowMany(int(min(c.NotCopied, 1<<62)), "byte was not copied", "bytes were not copied")) //nolint:gosec // bounded
+	if c.Damaged > 0 {
+		text += "; " + output.HowMany(c.Damaged, "damaged piece was passed over", "damaged pieces were passed over")
+	}
+	if c.Left > 0 {
+		text += "; " + output.HowMany(c.Left, "session is left out", "sessions are left out")
+	}
+	return text
+}
+
 // Reader prints what ended on all hosts.
 type Reader struct {
 	Name         string

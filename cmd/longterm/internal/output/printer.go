@@ -7,6 +7,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ import (
 type Printer struct {
 	Stdout, Stderr io.Writer
 	JSON, brief    bool
+	// Copy is what is said of an answer from a fleet's copy: objects of JSON have it as their member "copy". nil: it is of
+	// a host itself.
+	Copy *api.FleetCopy
 }
 
 // JSONFlag gives a verb --json.
@@ -96,10 +100,10 @@ func (j jsonMode) String() string {
 // Print writes v as JSON with --json, else what text writes.
 func (p *Printer) Print(v any, text func(io.Writer)) error {
 	if p.brief {
-		return encodeCompact(p.Stdout, brief(v))
+		return encodeCompact(p.Stdout, p.marked(brief(v)))
 	}
 	if p.JSON {
-		return EncodeJSON(p.Stdout, v)
+		return EncodeJSON(p.Stdout, p.marked(v))
 	}
 	if text == nil {
 		return nil
@@ -108,6 +112,42 @@ func (p *Printer) Print(v any, text func(io.Writer)) error {
 	text(&b)
 	_, err := io.WriteString(p.Stdout, b.String())
 	return err
+}
+
+// marked is a value whose JSON says that it is from a copy: as an object, or as a list of them.
+func (p *Printer) marked(v any) any {
+	if p.Copy == nil {
+		return v
+	}
+	of, err := json.Marshal(p.Copy)
+	if err != nil {
+		return v
+	}
+	var raw bytes.Buffer
+	if encodeCompact(&raw, v) != nil {
+		return v // whoever encodes it says why
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw.Bytes(), &list) == nil && list != nil {
+		for i := range list {
+			list[i] = withMember(list[i], "copy", of)
+		}
+		return list
+	}
+	return json.RawMessage(withMember(bytes.TrimSpace(raw.Bytes()), "copy", of))
+}
+
+// withMember is a JSON object with a member more, at its end; anything else is as it was.
+func withMember(object []byte, name string, value []byte) []byte {
+	n := len(object) - 1
+	if n < 1 || object[0] != '{' || object[n] != '}' {
+		return object
+	}
+	out := append([]byte{}, object[:n]...)
+	if len(bytes.TrimSpace(object[1:n])) > 0 {
+		out = append(out, ',')
+	}
+	return append(append(strconv.AppendQuote(out, name), ':'), append(value[:len(value):len(value)], '}')...)
 }
 
 // EncodeJSON writes JSON as all verbs do.
