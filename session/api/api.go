@@ -108,6 +108,8 @@ type Range struct {
 type JudgedFile struct {
 	Path string // without links
 	ID   string // tells it from another file, and from a changed one
+	// OwnShell says that it is none of the system's shells.
+	OwnShell bool
 }
 
 // NewSession says what to start.
@@ -164,6 +166,8 @@ type Restore struct {
 	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell, whatever ran before"`
 	Fresh   bool     `json:"fresh,omitempty" doc:"do not take up the conversation of the coding agent that ran in it; default: it is started with its flags to go on, and in a shell by a line"`
 	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; what the session was given comes on top"`
+	// Judged is the file of the program that was judged, as it was then; the daemon's own.
+	Judged JudgedFile `json:"-"`
 }
 
 // Limits bound what a session's processes use together. 0 is no limit.

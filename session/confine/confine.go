@@ -13,6 +13,9 @@ type Spec struct {
 
 	// File is the sys.FileID that Path must still have. Empty: any.
 	File string `json:"file,omitempty"`
+	// Link is a symbolic link to FirstFile, with the name that the program is to be known by. By it the very file is executed
+	// that was compared, whatever has come to be at Path meanwhile. Empty: Path is executed.
+	Link string `json:"link,omitempty"`
 	// Executions says whether each program that is executed later is asked about. Empty: none is.
 	Executions Executions `json:"executions,omitempty"`
 	// Reach has the listener asked about calls that act on other processes, too: signals, limits, looks into their memory.
@@ -25,6 +28,13 @@ type Spec struct {
 	// Observe has what the program does written down. Executions cannot be asked about then: there is one listener.
 	Observe *Observe `json:"observe,omitempty"`
 }
+
+// FirstFile is the program's file that a confined process has compared, and firstFD the descriptor of it. A link to it has a
+// name of its own, which the kernel takes for the process's (/proc/PID/comm); the descriptor's would be a number.
+const (
+	FirstFile = "/proc/self/fd/100"
+	firstFD   = 100
+)
 
 // Executions says how much it matters that executions are asked about.
 type Executions string

@@ -50,18 +50,56 @@ func run(spec Spec, argv, env []string, k keeperEnd) error {
 	if err := k.handOver(&p); err != nil {
 		return err
 	}
-	if err := unchanged(&spec); err != nil {
+	path, err := compared(&spec)
+	if err != nil {
 		return err
 	}
-	return syscall.Exec(spec.Path, argv, env)
+	return syscall.Exec(path, argv, env)
 }
 
-// unchanged says that a program's file is the one that was meant. One that is not there the kernel does not find either.
-func unchanged(spec *Spec) error {
-	if now := sys.FileID(spec.Path); spec.File != "" && now != "" && now != spec.File {
-		return fmt.Errorf("%s is another file now than when it was judged: %w", spec.Path, unix.EPERM)
+// compared is what to execute: the program's file, if it is the one that was meant. It stays open from the comparison on, and
+// is executed by its descriptor, so that no other one can take its place in between. Not so a script, whose interpreter opens it
+// by its path, nor another machine's program; and not where the link is hidden.
+func compared(spec *Spec) (path string, err error) {
+	if spec.File == "" {
+		return spec.Path, nil
 	}
-	return nil
+	another := fmt.Errorf("%s is another file now than when it was judged: %w", spec.Path, unix.EPERM)
+	fd, err := unix.Open(spec.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	switch {
+	case err != nil:
+		return "", err
+	case sys.FileIDOf(fd) != spec.File:
+		return "", another
+	case spec.Link == "" || unix.Dup3(fd, firstFD, unix.O_CLOEXEC) != nil:
+		return spec.Path, nil
+	}
+	switch sys.FileID(spec.Link) {
+	case "":
+		return spec.Path, nil
+	case spec.File:
+	default:
+		return "", another
+	}
+	if kind := machineOf(spec.Link); kind != "" && kind != machineOf("/proc/self/exe") {
+		return spec.Path, nil
+	}
+	return spec.Link, nil
+}
+
+// machineOf is which machine's program a file is, in the bytes of its ELF header; "other" of what is none. Empty: it cannot be
+// read, as no script could be.
+func machineOf(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	head := make([]byte, 20)
+	if n, err := unix.Read(fd, head); err != nil || n < len(head) || string(head[:4]) != "\x7fELF" {
+		return "other"
+	}
+	return string(head[4:6]) + string(head[18:20]) // class and order of bytes, e_machine
 }
 
 // keeperEnd is the way to the keeper, if there is one: a keeper of an older version gives none.

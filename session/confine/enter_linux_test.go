@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // shim is a process that puts something on itself, and the keeper's end of its socket.
@@ -22,6 +24,7 @@ type shim struct {
 	out      strings.Builder
 	listener int
 	report   Report
+	swapped  func() // happens while an execution waits for its answer
 }
 
 func startShim(t *testing.T, s Spec, argv ...string) *shim {
@@ -121,6 +124,9 @@ func (h *shim) answer(errno int32) (ok bool) {
 			break
 		}
 	}
+	if h.swapped != nil {
+		h.swapped()
+	}
 	reply := struct {
 		id    uint64
 		val   int64
@@ -167,6 +173,64 @@ func TestEnter(t *testing.T) {
 	}
 	code, out := h.ended()
 	if code != 7 || !strings.HasPrefix(out, "zero a b\n") || !strings.Contains(out, "refused\n[]\n") {
+		t.Errorf("%d, %q", code, out)
+	}
+}
+
+// The file that was compared is the one that is executed, also when another one comes to its place while the kernel is about
+// to look it up; it is known by its own name. A link that leads to another file is not followed.
+//
+// FEATURES: R61 R107
+func TestComparedFileIsExecuted(t *testing.T) {
+	judged(t)
+	cat, err := exec.LookPath("cat")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	tool, other, link := filepath.Join(dir, "tool"), filepath.Join(dir, "other"), filepath.Join(dir, "links", "tool")
+	program, err := os.ReadFile(cat)
+	if err == nil {
+		err = errors.Join(os.WriteFile(tool, program, 0o755), os.WriteFile(other, []byte("#!/bin/sh\necho swapped\n"), 0o755),
+			os.Mkdir(filepath.Dir(link), 0o700), os.Symlink(FirstFile, link))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Spec{Path: tool, File: sys.FileID(tool), Link: link, Executions: ExecutionsRequired}
+	h := startShim(t, s, cat, "/proc/self/comm")
+	h.admitted()
+	h.swapped = func() {
+		if err := os.Rename(other, tool); err != nil {
+			t.Error(err)
+		}
+	}
+	h.answer(0)
+	if code, out := h.ended(); code != 0 || out != "tool\n" {
+		t.Errorf("%d, %q", code, out)
+	}
+
+	elsewhere := filepath.Join(dir, "elsewhere")
+	if err := os.Symlink(cat, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	h = startShim(t, Spec{Path: tool, File: sys.FileID(tool), Link: elsewhere}, cat, "/proc/self/comm")
+	h.admitted()
+	if kind, text := h.message(); kind != wire.ShimError || !strings.Contains(text, "another file now") {
+		t.Errorf("%c %s", kind, text)
+	}
+}
+
+// A script is executed by its path, which its interpreter opens.
+func TestComparedScript(t *testing.T) {
+	dir := t.TempDir()
+	script, link := filepath.Join(dir, "script"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(script, []byte("#!/bin/sh\necho \"$0\"\n"), 0o755), os.Symlink(FirstFile, link)); err != nil {
+		t.Fatal(err)
+	}
+	h := startShim(t, Spec{Path: script, File: sys.FileID(script), Link: link}, "/bin/sh")
+	h.admitted()
+	if code, out := h.ended(); code != 0 || out != script+"\n" {
 		t.Errorf("%d, %q", code, out)
 	}
 }

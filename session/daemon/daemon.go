@@ -297,13 +297,19 @@ func (d *Daemon) Stop(how api.Stop) {
 	}
 }
 
-// mayRunAgain has a session's command judged that ended by itself and is to be started again.
-func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle) error {
-	r := e.Record()
-	ask := jobs.AskNew(uuid.NewString(), actor.Actor{UID: os.Getuid(), Agent: r.Agent}, &api.NewSession{
-		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd, Pipe: r.Pipe, SetEnv: r.Env, Asking: api.Asking{Policy: r.Policy},
-	})
-	ask.Session, ask.Kept = e.ID(), r.Policy
+// mayRunAgain has a session's program judged that ended by itself, or with its machine, and is to be started again. It notes in
+// req which file is judged.
+func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle, req *api.Restore) error {
+	n, err := d.reg.Again(e, *req)
+	if err != nil {
+		return err
+	}
+	ask := jobs.AskNew(uuid.NewString(), actor.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
+	ask.Session, ask.Kept = e.ID(), n.Policy
+	req.Judged = n.Judged
+	if jobs.ShellAlone(n) {
+		return nil
+	}
 	answer, err := d.gate.Admit(ctx, ask)
 	if err == nil {
 		d.gate.Started(e.ID(), ask, answer)

@@ -14,7 +14,6 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
@@ -88,7 +87,7 @@ func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id strin
 		n.AskID = uuid.NewString()
 	}
 	ask := jobs.AskNew(n.AskID, actor.Of(ctx), n)
-	if n.Line == "" && (len(n.Argv) == 0 || spawn.IsShell(n.Argv)) { // what it is given is judged
+	if jobs.ShellAlone(n) {
 		return func(string) {}, nil
 	}
 	answer, err := s.admit(ctx, ask, n.OnApproval)
@@ -121,13 +120,19 @@ func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) 
 	return answer, err
 }
 
-// admitAgain asks whether a session's command may be run again.
-func (s *Server) admitAgain(ctx context.Context, e *registry.Handle) error {
-	r := e.Record()
-	ask := jobs.AskNew(uuid.NewString(), actor.Of(ctx), &api.NewSession{
-		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd, Pipe: r.Pipe,
-	})
-	ask.Session, ask.Kept = e.ID(), r.Policy
+// admitAgain asks whether a session's program may be started again. It notes in req which file is judged: no other one is
+// started.
+func (s *Server) admitAgain(ctx context.Context, e *registry.Handle, req *api.Restore) error {
+	n, err := s.reg.Again(e, *req)
+	if err != nil {
+		return err
+	}
+	ask := jobs.AskNew(uuid.NewString(), actor.Of(ctx), n)
+	ask.Session, ask.Kept = e.ID(), n.Policy
+	req.Judged = n.Judged
+	if jobs.ShellAlone(n) {
+		return nil
+	}
 	answer, err := s.admit(ctx, ask, "")
 	if err == nil {
 		s.gate.Started(e.ID(), ask, answer)

@@ -199,10 +199,8 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 		line = s.reg.ResumeLine(e)
 		in.Body.Command = in.Body.Command || !in.Body.Shell && s.reg.ResumesItself(e)
 	}
-	if in.Body.Command {
-		if err := s.admitAgain(ctx, e); err != nil {
-			return api.Session{}, err
-		}
+	if err := s.admitAgain(ctx, e, &in.Body); err != nil {
+		return api.Session{}, err
 	}
 	if e, err = s.reg.Restore(ctx, e, in.Body); err != nil {
 		return api.Session{}, err

@@ -60,22 +60,40 @@ func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 	}
 	if who.IsAgent() || who.Policy != "" || n.Policy != "" {
 		a.Settings = settingsOf(n)
-		switch first := spawn.ProgramOf(n); {
+		found, first := spawn.ProgramOf(n)
+		a.File = sys.FileID(first)
+		n.Judged = api.JudgedFile{Path: first, ID: a.File, OwnShell: !ofSystem(found, first)}
+		switch {
 		case first == "":
 		case len(n.Argv) > 0:
 			a.Path = first // what is called git may be another program
-			a.File = sys.FileID(first)
-			n.Judged = api.JudgedFile{Path: first, ID: a.File}
-		case !slices.ContainsFunc(shellDirs, func(d string) bool {
-			return filepath.Dir(first) == d || d[len(d)-1] == '/' && strings.HasPrefix(first, d)
-		}):
+		case n.Judged.OwnShell && n.Line == "":
+			a.Path, a.Argv = first, []string{first}
+		case n.Judged.OwnShell:
 			a.Also = [][]string{{first, "-c", n.Line}}
 		}
 	}
 	return a
 }
 
-// shellDirs are where the system's shells are, links resolved; with a slash at the end also below.
+// ShellAlone says that a session is started with a shell and nothing else, which needs no judgement: what it is given is
+// judged. A program of one's own that is called so is judged like others.
+func ShellAlone(n *api.NewSession) bool {
+	return n.Line == "" && (len(n.Argv) == 0 || spawn.IsShell(n.Argv)) && !n.Judged.OwnShell
+}
+
+// ofSystem says that a shell is one of the system's: it is found among its programs, or is a link elsewhere to the one
+// of its name.
+func ofSystem(found, file string) bool {
+	among := func(path string) bool {
+		return slices.ContainsFunc(shellDirs, func(d string) bool {
+			return filepath.Dir(path) == d || d[len(d)-1] == '/' && strings.HasPrefix(path, d)
+		})
+	}
+	return among(found) || among(file) && gateway.ReaderName(found) == gateway.ReaderName(file)
+}
+
+// shellDirs are where the system's shells are; with a slash at the end also below.
 var shellDirs = []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/", "/usr/local/Cellar/", "/nix/store/"}
 
 // settingsOf are the variables that a command is started with on purpose, and those of its environment that have

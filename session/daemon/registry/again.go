@@ -23,8 +23,8 @@ const (
 // ended stays ended; so does one whose pause a daemon's end cuts short.
 type restarts struct {
 	reg *Registry
-	may func(context.Context, *Handle) error // whether its command may run again; nil: it may
-	ask func(time.Duration, func())          // in some time; tests have their own clock
+	may func(context.Context, *Handle, *api.Restore) error // whether its program may be started again; nil: it may
+	ask func(time.Duration, func())                        // in some time; tests have their own clock
 
 	mu    sync.Mutex
 	pause map[string]time.Duration // the next one, by session
@@ -76,8 +76,9 @@ func (r *restarts) again(e *Handle) {
 		return
 	}
 	ctx := context.Background() // whoever has to be asked may take long
+	req := api.Restore{Command: true}
 	if r.may != nil {
-		err := r.may(ctx, e)
+		err := r.may(ctx, e, &req)
 		if !r.wanted(e) {
 			return
 		}
@@ -86,7 +87,7 @@ func (r *restarts) again(e *Handle) {
 			return
 		}
 	}
-	anew, err := r.reg.Restore(ctx, e, api.Restore{Command: true})
+	anew, err := r.reg.Restore(ctx, e, req)
 	if err == nil && e.toEnd.Load() { // somebody ended the one before while this one began
 		err = r.reg.Kill(ctx, anew, r.reg.conf.Grace())
 	}

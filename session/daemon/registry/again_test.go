@@ -62,7 +62,7 @@ func TestKilledInThePause(t *testing.T) {
 				}
 			}
 			asked := false
-			r.restarts.may = func(context.Context, *Handle) error {
+			r.restarts.may = func(context.Context, *Handle, *api.Restore) error {
 				asked = true
 				kill("asked")
 				return nil

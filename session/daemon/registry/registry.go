@@ -113,8 +113,8 @@ type Config struct {
 	Crashed  bool // the daemon before this one did
 	Host     Host
 	Known    *masking.Vault // values that are secret
-	// Again says whether a session's command may be run again by itself; nil: it may.
-	Again func(ctx context.Context, e *Handle) error
+	// Again says whether a session's program may be started again by itself, and notes in req which file that is; nil: it may.
+	Again func(ctx context.Context, e *Handle, req *api.Restore) error
 	// Post takes what webhooks are to be told; nil: it is posted once, at once.
 	Post func(webhook.Notice) error
 }

@@ -35,8 +35,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if h.ByID(old.rec.ID) != old || old.Session.Status().State == session.Running {
 		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.Record().Name)
 	}
-	argv := h.resumed(old, &req)
-	p, err := h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, req, argv)
+	p, err := h.planAgain(old, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +75,20 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("state", &view)
 	return e, nil
+}
+
+func (h *Registry) planAgain(old *Handle, req *api.Restore) (*spawn.Plan, error) {
+	argv := h.resumed(old, req)
+	return h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, *req, argv)
+}
+
+// Again is what Restore would start, as a request that can be judged.
+func (h *Registry) Again(old *Handle, req api.Restore) (*api.NewSession, error) {
+	p, err := h.planAgain(old, &req)
+	if err != nil {
+		return nil, err
+	}
+	return p.Again(), nil
 }
 
 // numbers is how many numbers of commands a session's shells have had: those of the next one go on from there.
@@ -160,23 +173,41 @@ func (h *Registry) replace(old, e *Handle) {
 func (h *Registry) RestoreLost(ctx context.Context) { h.restoreAll(ctx, h.adoption.lost) }
 
 // restoreAll starts what went down with its keeper or the machine and is to come back by
-// policy.
+// policy. What is judged comes back when it was, which may take a person's answer.
 func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 	for _, e := range lost {
 		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
-		if req.Shell == req.Command || ctx.Err() != nil {
-			continue
+		switch {
+		case req.Shell == req.Command || ctx.Err() != nil:
+		case h.restarts.may != nil && (e.rec.Agent != "" || e.rec.Policy != ""):
+			h.restarts.ask(0, func() {
+				ctx := context.Background() // whoever has to be asked may take long
+				err := h.restarts.may(ctx, e, &req)
+				if h.host.Leaving() || e.toEnd.Load() || h.ByID(e.ID()) != e {
+					return
+				}
+				h.restoreOne(ctx, e, req, err)
+			})
+		default:
+			h.restoreOne(ctx, e, req, nil)
 		}
-		line := h.ResumeLine(e)
-		again, err := h.Restore(ctx, e, req)
-		if err != nil {
-			h.host.Notice("session %s did not come back: %v", e.Record().Name, err)
-			continue
-		}
-		if line != "" && req.Shell {
-			if _, err := again.Session.Exec(ctx, session.Line{Text: line, Wait: true}); err != nil {
-				h.log.Warn("take an agent's conversation up again", "session", e.rec.ID, "err", err)
-			}
+	}
+}
+
+// restoreOne starts one of them, unless there is an error that says it may not be.
+func (h *Registry) restoreOne(ctx context.Context, e *Handle, req api.Restore, err error) {
+	line := h.ResumeLine(e)
+	again := e
+	if err == nil {
+		again, err = h.Restore(ctx, e, req)
+	}
+	if err != nil {
+		h.host.Notice("session %s did not come back: %v", e.Record().Name, err)
+		return
+	}
+	if line != "" && req.Shell {
+		if _, err := again.Session.Exec(ctx, session.Line{Text: line, Wait: true}); err != nil {
+			h.log.Warn("take an agent's conversation up again", "session", e.rec.ID, "err", err)
 		}
 	}
 }

@@ -45,9 +45,9 @@ func userShell(env []string) string {
 	return "/bin/sh"
 }
 
-// ProgramOf is the file, links resolved, that a request has executed first: by the PATH and the SHELL that it brings, which
-// are the caller's. Empty: there is none.
-func ProgramOf(n *api.NewSession) string {
+// ProgramOf is what a request has executed first, by the PATH and the SHELL that it brings, which are the caller's: where it is
+// found, and the file that it is, links resolved. Empty: there is none.
+func ProgramOf(n *api.NewSession) (found, file string) {
 	env := n.Env
 	if env == nil {
 		env = os.Environ()
@@ -64,12 +64,12 @@ func ProgramOf(n *api.NewSession) string {
 	}
 	path, err := lookPath(name, env, dir)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+		return path, real
 	}
-	return path
+	return path, path
 }
 
 func checkCwd(dir string) (string, error) {

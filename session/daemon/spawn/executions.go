@@ -31,6 +31,13 @@ func (s *Spawner) judge(k Keeper, p *Plan) error {
 	if !p.shim {
 		return nil
 	}
+	if p.spec.File != "" {
+		link, err := s.linkFirst(p.Record.ID, p.path)
+		if err != nil {
+			return err
+		}
+		p.spec.Link = link
+	}
 	p.spec.Path, p.path = p.path, sys.SharedExe()
 	if p.path == "" {
 		exe, err := os.Executable()
@@ -65,6 +72,23 @@ func (p *Plan) pin(judged api.JudgedFile) error {
 	}
 	p.spec.File = judged.ID
 	return nil
+}
+
+// linkFirst makes the link by which a session's first program is executed, so that it is the file that was compared.
+func (s *Spawner) linkFirst(id, path string) (string, error) {
+	dir := filepath.Join(s.Dirs.Session(id), "first")
+	link := filepath.Join(dir, filepath.Base(path))
+	err := os.RemoveAll(dir) // of a program before it
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = os.Symlink(confine.FirstFile, link)
+	}
+	if err != nil {
+		return "", StorageError(err, s.Dirs.State)
+	}
+	return link, nil
 }
 
 // judged is what came of it.

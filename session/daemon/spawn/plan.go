@@ -120,8 +120,10 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	if p.path, err = lookPath(argv[0], p.env, cwd); err != nil {
 		return nil, err
 	}
-	if err := p.pin(n.Judged); err != nil {
-		return nil, err
+	if shells.Default == "" || len(n.Argv) > 0 { // the configuration's shell is its own choice
+		if err := p.pin(n.Judged); err != nil {
+			return nil, err
+		}
 	}
 	key := paths.MainKeeper
 	if n.Isolated {

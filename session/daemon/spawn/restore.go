@@ -52,10 +52,21 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 	if p.path, err = lookPath(argv[0], p.env, rec.Cwd); err != nil {
 		return nil, err
 	}
+	if err := p.pin(req.Judged); err != nil {
+		return nil, err
+	}
 	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
 	p.Record, p.argv = rec, argv
 	return p, s.checkSandbox(p)
+}
+
+// Again is what a plan starts, as a request that can be judged.
+func (p *Plan) Again() *api.NewSession {
+	r := &p.Record
+	return &api.NewSession{
+		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd, Pipe: r.Pipe, Env: p.env, SetEnv: r.Env, Asking: api.Asking{Policy: r.Policy},
+	}
 }
 
 // existing is the directory, or the nearest one above it that is still there.
