@@ -45,19 +45,51 @@ func layoutDo(a *app, do, short string) *cobra.Command {
 
 // placeFlags say where a pane goes.
 type placeFlags struct {
-	beside, tab string
-	below       bool
+	beside, tab            string
+	below                  bool
+	float, pinned, stacked bool
+	area                   string
+}
+
+// request is what they ask for.
+func (p *placeFlags) request(session, beside string) (api.Arrange, error) {
+	r := api.Arrange{Do: "place", Session: session, Beside: beside, Below: p.below, Tab: p.tab, Float: p.float, Pinned: p.pinned, Stacked: p.stacked}
+	if p.area == "" {
+		return r, nil
+	}
+	if !p.pinned {
+		r.Float = true
+	}
+	var a api.Area
+	if n, err := fmt.Sscanf(p.area, "%dx%d+%d+%d", &a.W, &a.H, &a.X, &a.Y); err != nil || n != 4 || p.area != fmt.Sprintf("%dx%d+%d+%d", a.W, a.H, a.X, a.Y) {
+		return r, exit.Usagef("--area %q is not WIDTHxHEIGHT+LEFT+TOP in per cent, as in 60x50+20+10", p.area)
+	}
+	if a.W < 1 || a.H < 1 || max(a.W, a.H, a.X, a.Y) > 100 || min(a.X, a.Y) < 0 {
+		return r, exit.Usagef("--area %s: width and height are 1 to 100 per cent, left and top 0 to 100", p.area)
+	}
+	r.Area = &a
+	return r, nil
 }
 
 func (p *placeFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&p.below, "below", false, "below the other pane (default: to its right)")
+	c.Flags().BoolVar(&p.float, "float", false, "in a floating pane, over the others of the tab")
+	c.Flags().BoolVar(&p.pinned, "pinned", false, "in a floating pane that is over all tabs")
+	c.Flags().BoolVar(&p.stacked, "stacked", false, "in one place with the other pane, of which one is open")
+	c.Flags().StringVar(&p.area, "area", "", "where it floats, WIDTHxHEIGHT+LEFT+TOP in per cent, as in 60x50+20+10 (default: in the middle)")
+	c.MarkFlagsMutuallyExclusive("float", "pinned", "stacked")
+	c.MarkFlagsMutuallyExclusive("area", "stacked")
 	c.Flags().StringVar(&p.tab, "tab", "", "name of the tab, which is made if there is none (default: that of the other pane)")
 }
 
 func layoutPlace(a *app) *cobra.Command {
 	var p placeFlags
 	c := a.Done(&cobra.Command{Use: "place S", Short: "Show a session in a pane", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return a.arrange(cmd, api.Arrange{Do: "place", Session: args[0], Beside: p.beside, Below: p.below, Tab: p.tab})
+		r, err := p.request(args[0], p.beside)
+		if err != nil {
+			return err
+		}
+		return a.arrange(cmd, r)
 	}})
 	c.Flags().StringVar(&p.beside, "beside", "", "session whose pane is split (default: that with the focus)")
 	p.register(c)
@@ -71,6 +103,9 @@ func layoutSplit(a *app) *cobra.Command {
 		Use: "split S [flags] [-- CMD…]", Short: "Start a session in S's directory and show it beside S", Args: cobra.MinimumNArgs(1),
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := p.request("", ""); err != nil {
+			return err
+		}
 		n, err := start.Request(cmd, args[1:])
 		if err != nil {
 			return err
@@ -90,7 +125,8 @@ func layoutSplit(a *app) *cobra.Command {
 		if err != nil {
 			return exit.Judged(err)
 		}
-		if err := a.arrange(cmd, api.Arrange{Do: "place", Session: s.ID, Beside: beside.ID, Below: p.below, Tab: p.tab}); err != nil {
+		r, _ := p.request(s.ID, beside.ID) // which was tried before
+		if err := a.arrange(cmd, r); err != nil {
 			return fmt.Errorf("%s is started, and not shown: %w", s.Name, err)
 		}
 		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })

@@ -55,6 +55,17 @@ func init() { // a table that its own functions refer to
 		"swap":        always(func(v *viewer) { v.m.Swap(v.paneArea(), 1) }),
 		"swap-before": always(func(v *viewer) { v.m.Swap(v.paneArea(), -1) }),
 
+		"floats":      always(toggleFloats),
+		"float":       always(toggleFloat),
+		"float-new":   always(newFloat),
+		"float-left":  moving(-1, 0),
+		"float-down":  moving(0, 1),
+		"float-up":    moving(0, -1),
+		"float-right": moving(1, 0),
+		"pin":         always(togglePin),
+		"stack":       always(toggleStack),
+		"frames":      always(func(v *viewer) { v.unframed = !v.unframed }),
+
 		"tab-new":      always(newTab),
 		"tab-next":     always(func(v *viewer) { v.m.StepTab(1) }),
 		"tab-previous": always(func(v *viewer) { v.m.StepTab(-1) }),

@@ -71,6 +71,11 @@ var switches = map[keymap.Action]func(v *viewer) bool{
 	"sync":      func(v *viewer) bool { return v.m.Tab().Sync },
 	"read-only": func(v *viewer) bool { return v.m.ReadOnly },
 	"follow":    func(v *viewer) bool { return v.m.Follow },
+	"floats":    func(v *viewer) bool { return v.m.Tab().Over },
+	"float":     func(v *viewer) bool { return v.m.Floats(v.m.Focus) },
+	"pin":       func(v *viewer) bool { return v.m.IsPinned(v.m.Focus) },
+	"stack":     func(v *viewer) bool { return v.m.Tab().Tree.InPile(v.m.Focus) },
+	"frames":    func(v *viewer) bool { return v.framed() },
 	"all":       func(v *viewer) bool { return v.m.Tab().Auto && len(v.m.Tabs) > 1 },
 }
 

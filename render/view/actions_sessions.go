@@ -39,12 +39,12 @@ func split(v *viewer, stacked bool) {
 		newHere(v)
 		return
 	}
-	p := v.focused()
+	p := v.panes.Get(v.m.Below())
 	if p != nil && (stacked && p.Area.H < 2*layout.MinHeight || !stacked && p.Area.W < 2*layout.MinWidth+1) {
 		v.message = "the pane is too small to be split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}
-	t, at := v.m.Manual(v.paneArea()), v.m.Focus
+	t, at := v.m.Manual(v.paneArea()), v.m.Below()
 	create(v, func(id string) { t.Tree = t.Tree.Split(at, id, stacked) })
 }
 

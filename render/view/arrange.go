@@ -15,15 +15,21 @@ type placed struct {
 	w, h   int
 	footer int
 	loaded bool
+	framed bool
 }
 
 // arrange places the panes, watching what is new and leaving what is gone.
 func (v *viewer) arrange() {
 	w, h := v.canvas.Size()
 	area, footer := v.areas()
-	want := placed{v.m.Arrange(area), w, h, footer.H, v.m.Loaded}
+	v.m.Gap = 1
+	if v.framed() {
+		v.m.Gap = 0
+	}
+	v.panes.Frames(v.framed())
+	want := placed{v.m.Arrange(area), w, h, footer.H, v.m.Loaded, v.framed()}
 	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
-		want.footer != v.layout.footer || want.loaded != v.layout.loaded {
+		want.footer != v.layout.footer || want.loaded != v.layout.loaded || want.framed != v.layout.framed {
 		v.layout, v.fresh = want, true
 		v.m.Places = want.places
 		v.panes.Place(want.places, v.size)
@@ -31,6 +37,9 @@ func (v *viewer) arrange() {
 	v.panes.Fit(v.size)
 	v.setMouse()
 }
+
+// framed reports whether panes have borders: as the person wants it, unless it was turned here.
+func (v *viewer) framed() bool { return v.o.Frames != v.unframed }
 
 // size is the size that the viewer wants for a session; 0×0: it has no say.
 func (v *viewer) size(id string, in layout.Rect) (cols, rows int) {

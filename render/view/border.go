@@ -23,9 +23,9 @@ func (b *border) grab(m *model.Model, area layout.Rect, x, y int) bool {
 	t := m.Tab()
 	tree := t.Tree
 	if t.Auto {
-		tree = layout.Tiles(area, m.Visible())
+		tree = layout.Tiles(area, m.Tiled(t))
 	}
-	_, dividers, fits := tree.Arrange(area)
+	_, dividers, fits := tree.Arrange(area, m.Gap)
 	for i := range dividers {
 		d := &dividers[i]
 		if !fits || !d.Area.Contains(x, y) {

@@ -15,7 +15,9 @@ func (v *viewer) draw() {
 		v.canvas.Veil(&v.theme.Veil)
 	}
 	v.panes.Draw(&v.canvas, v.theme, v.m.Focus, v.status)
+	v.canvas.Under(v.panes.Over())
 	v.side.Draw(&v.canvas, v.theme, &v.m, v.o.Home)
+	v.canvas.Under(nil)
 	v.canvas.Veil(nil)
 	v.drawBar()
 	v.panes.DrawCursor(&v.canvas, v.m.Focus, v.m.Running(v.m.Focus))

@@ -19,6 +19,7 @@ type pointer struct {
 	flags tcell.MouseFlags // what the terminal was asked to report
 
 	border  border          // being dragged
+	float   floatDrag       // being dragged
 	text    panes.Selection // being selected
 	clicks  int             // one after another at the same place
 	clicked time.Time
@@ -41,7 +42,10 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 	if pressed {
 		v.endWelcome()
 		v.pointer.click(v.o.Now(), x, y)
-		if v.clickBar(x, y) || v.clickSide(x, y) || v.clickFooter(e, x, y) || v.pointer.border.grab(&v.m, v.paneArea(), x, y) {
+		if p := v.panes.At(x, y); v.clickFloat(p, x, y) {
+			return
+		}
+		if v.clickBar(x, y) || v.clickSide(x, y) || v.clickFooter(e, x, y) || v.m.Float(v.m.SessionAt(x, y)) == nil && v.pointer.border.grab(&v.m, v.paneArea(), x, y) {
 			return
 		}
 	}
@@ -77,6 +81,8 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 		if stacked && v.pointer.held == 0 && v.pointer.clicks == 2 { // a double click on a title
 			v.m.Zoomed = true
 		}
+	case v.pointer.float.on():
+		v.dragFloat(x, y, v.pointer.held != 0)
 	case v.pointer.text.On():
 		v.pointer.text.Drag(x, y, v.pointer.held != 0)
 	default:

@@ -47,6 +47,7 @@ type LiveOptions struct {
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
 	Themes  []*theme.Theme      // besides the built-in ones
 	Glyphs  string              // unicode, ascii; else as the terminal's character set has it
+	Frames  bool                // panes have borders
 	NoHints bool                // the keys that can follow are not shown
 	NoMouse bool                // the terminal keeps the mouse
 	Alerts  model.Alerts

@@ -45,6 +45,7 @@ type viewer struct {
 	copied   string          // the newest, to be pasted
 	away     bool            // another window has the focus
 	reported string          // the session that was told it has the focus
+	unframed bool            // borders are turned: off where they are wanted, or on
 	typedTo  map[string]bool // sessions that keys were sent to
 	mute     map[string]bool // sessions whose size the viewer does not ask for
 	answered map[string]bool // approvals whose answer is on its way

@@ -2,6 +2,14 @@ package api
 
 import "encoding/json"
 
+// Area is a part of the viewer, in per cent of the room that panes have.
+type Area struct {
+	X int `json:"x" minimum:"0" maximum:"100" doc:"left edge"`
+	Y int `json:"y" minimum:"0" maximum:"100" doc:"upper edge"`
+	W int `json:"w" minimum:"1" maximum:"100" doc:"width"`
+	H int `json:"h" minimum:"1" maximum:"100" doc:"height"`
+}
+
 // Arrange asks the viewers that are open to change how sessions stand in them. The focus stays where the person
 // has it, but for focus.
 type Arrange struct {
@@ -10,6 +18,10 @@ type Arrange struct {
 	Beside  string `json:"beside,omitempty" maxLength:"128" doc:"for place: the session whose pane is split; default: that with the focus"`
 	Below   bool   `json:"below,omitempty" doc:"for place: below it; default: to its right"`
 	Tab     string `json:"tab,omitempty" maxLength:"128" doc:"for place: name of the tab, made behind the others if there is none; default: the tab of beside, else the one that is shown"`
+	Float   bool   `json:"float,omitempty" doc:"for place: in a floating pane, over the others of its tab"`
+	Pinned  bool   `json:"pinned,omitempty" doc:"for place: in a floating pane that is over all tabs"`
+	Stacked bool   `json:"stacked,omitempty" doc:"for place: in one place with beside, of which one is open; the others are a title each"`
+	Area    *Area  `json:"area,omitempty" doc:"for place with float or pinned; default: in the middle"`
 	// Layout is as the viewer keeps it.
 	Layout json.RawMessage `json:"layout,omitempty" doc:"for apply: as 'longterm layout dump' prints it"`
 }

@@ -55,6 +55,7 @@ type View struct {
 	Keys   string // whose keys they are, as keymap.Choose takes it
 	Theme  string // name of a built-in theme or of one in Themes
 	Glyphs string // auto, unicode, ascii
+	Frames bool
 	Hints  bool
 	Layout string
 	Mouse  bool

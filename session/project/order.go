@@ -42,12 +42,16 @@ func (d *decoder) finish() {
 		if len(t.Sessions) == 0 {
 			t.Sessions = d.names()
 		}
-		for _, s := range t.Sessions {
+		over := slices.Concat(t.Floating, t.Pinned)
+		for _, s := range slices.Concat(t.Sessions, over) {
 			if !seen[s] {
 				d.problem(t.at, "tabs", "there is no session %q%s", s, suggest(s, d.names()))
 			}
 		}
-		if t.Focus != "" && !slices.Contains(t.Sessions, t.Focus) {
+		if len(t.Sessions) > 0 && !slices.ContainsFunc(t.Sessions, func(s string) bool { return !slices.Contains(over, s) }) {
+			d.problem(t.at, "tabs", "all of its sessions float; leave one below them")
+		}
+		if t.Focus != "" && !slices.Contains(t.Sessions, t.Focus) && !slices.Contains(over, t.Focus) {
 			d.problem(t.at, "tabs", "focus = %q: the tab does not show that", t.Focus)
 		}
 	}

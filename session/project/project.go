@@ -82,12 +82,14 @@ type Tab struct {
 	Arrange  string // one of Arrangements
 	Sessions []string
 	Focus    string
+	Floating []string // those of Sessions that float over the others
+	Pinned   []string // those that float over all tabs
 
 	at tomldoc.Place
 }
 
 // Arrangements are how a tab's panes may stand.
-var Arrangements = []string{"tiles", "main left", "main above", "columns", "rows"}
+var Arrangements = []string{"tiles", "main left", "main above", "columns", "rows", "stacked"}
 
 // Key is a key of the file.
 type Key struct{ Name, Kind, Help string }
@@ -109,8 +111,10 @@ var (
 	TabKeys = []Key{
 		{"name", "text", "what the tab is called"},
 		{"sessions", "list of texts", "what it shows, in order; default: all"},
-		{"arrange", "tiles, main left, main above, columns, rows", "how; default tiles"},
+		{"arrange", "tiles, main left, main above, columns, rows, stacked", "how; default tiles"},
 		{"focus", "text", "session that has the focus; default: the first"},
+		{"floating", "list of texts", "sessions that float over the others"},
+		{"pinned", "list of texts", "sessions that float over all tabs"},
 	}
 )
 
@@ -305,6 +309,10 @@ func (d *decoder) tab(t *Tab, it *tomldoc.Item, key string) {
 		d.oneOf(it, key, &t.Arrange, Arrangements)
 	case "focus":
 		d.text(it, key, &t.Focus)
+	case "floating":
+		d.texts(it, key, &t.Floating)
+	case "pinned":
+		d.texts(it, key, &t.Pinned)
 	default:
 		d.unknown(it, key, "[[tabs]]", TabKeys)
 	}

@@ -242,10 +242,7 @@ func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
 		}
 		name := fmt.Sprintf(" %d %s ", i+1, Cut(m.Title(i), tabWidth))
 		text := name
-		ids := m.Visible()
-		if !t.Auto {
-			ids = t.Tree.Sessions()
-		}
+		ids := m.Of(t)
 		if worst := m.Worst(ids); worst != model.AlertNone && i != m.Current {
 			text = name + worst.Sign() + " "
 			st = th.On(st, AlertColor(th, worst)).Bold(true)

@@ -26,6 +26,7 @@ type Status struct {
 	SyncKeys bool // keys go to all panes
 	Home     string
 	Now      time.Time
+	Rule     *tcell.Style // draws a line between what is on the left and on the right; nil: there is none
 }
 
 // Position is how many rows lie below what copy mode shows, of how many above the newest
@@ -72,6 +73,12 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	}
 	if key != before {
 		row(c, at.X, at.Y, at.W, left, right, ground)
+		if s.Rule != nil {
+			left = append(left, segment{" ", ground})
+			for x := segmentsWidth(left); x < at.W-segmentsWidth(right); x++ {
+				c.Sign(at.X+x, at.Y, "─", *s.Rule)
+			}
+		}
 	}
 	return key
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
 // Canvas draws on the terminal and knows whether anything was drawn.
@@ -19,6 +20,7 @@ type Canvas struct {
 	cursor  cursor
 	veil    *tcell.Style // instead of all looks; nil: none
 	ascii   bool
+	under   []layout.Rect // what lies over what is drawn
 }
 
 // UseASCII has the viewer's own signs and lines drawn with ASCII's characters. What sessions show stays as it is.
@@ -49,6 +51,11 @@ func (c *Canvas) Veil(st *tcell.Style) { c.veil = st }
 func (c *Canvas) set(x, y int, text string, st tcell.Style) (rest string, width int) {
 	if c.veil != nil {
 		st = *c.veil
+	}
+	if len(c.under) > 0 {
+		if rest, width, covered := c.uncovered(x, y, text, st); covered {
+			return rest, width
+		}
 	}
 	return c.screen.Put(x, y, text, st)
 }

@@ -10,6 +10,9 @@ const (
 type Place struct {
 	Session string
 	Area    Rect
+	Folded  bool // only its title is shown, in one row
+	Float   bool // it lies over what comes before it
+	Pinned  bool // a floating one that is over all tabs
 }
 
 // Divider is a border between two neighbours that can be moved: the column between them,
@@ -25,8 +28,10 @@ type Divider struct {
 
 // Arrange places a tree's panes. fits is false when some would be too small to show
 // anything.
-func (n *Node) Arrange(area Rect) (places []Place, dividers []Divider, fits bool) {
-	a := arranger{fits: true}
+//
+// gap is how many columns stay free between two panes.
+func (n *Node) Arrange(area Rect, gap int) (places []Place, dividers []Divider, fits bool) {
+	a := arranger{fits: true, gap: gap}
 	if n != nil {
 		a.node(n, area, 0)
 	}
@@ -37,15 +42,20 @@ type arranger struct {
 	places   []Place
 	dividers []Divider
 	fits     bool
+	gap      int
 }
 
 func (a *arranger) node(n *Node, area Rect, depth int) {
 	if len(n.Kids) == 0 {
-		a.places = append(a.places, Place{n.Session, area})
+		a.places = append(a.places, Place{Session: n.Session, Area: area})
 		a.fits = a.fits && area.W >= MinWidth && area.H >= MinHeight
 		return
 	}
-	sizes := n.sizes(area)
+	if n.Piled {
+		a.pile(n, area)
+		return
+	}
+	sizes := n.sizes(area, a.gap)
 	at := area
 	for i, k := range n.Kids {
 		if n.Stacked {
@@ -57,7 +67,7 @@ func (a *arranger) node(n *Node, area Rect, depth int) {
 		if n.Stacked {
 			at.Y += sizes[i]
 		} else {
-			at.X += sizes[i] + 1
+			at.X += sizes[i] + a.gap
 		}
 		if i == len(n.Kids)-1 {
 			break
@@ -71,10 +81,10 @@ func (a *arranger) node(n *Node, area Rect, depth int) {
 }
 
 // sizes divides a group's length by the shares; rounding never adds up.
-func (n *Node) sizes(area Rect) []int {
+func (n *Node) sizes(area Rect, gap int) []int {
 	length := area.H
 	if !n.Stacked {
-		length = area.W - (len(n.Kids) - 1) // a column between two
+		length = area.W - gap*(len(n.Kids)-1)
 	}
 	length = max(0, length)
 	total := 0.0
@@ -114,8 +124,8 @@ func (d *Divider) Move(by int) {
 
 // Grow makes a session's pane larger (by > 0) or smaller in a direction: it moves the
 // divider behind it, or for the last one the divider before it.
-func (n *Node) Grow(session string, area Rect, stacked bool, by int) bool {
-	_, dividers, _ := n.Arrange(area)
+func (n *Node) Grow(session string, area Rect, gap int, stacked bool, by int) bool {
+	_, dividers, _ := n.Arrange(area, gap)
 	var best *Divider
 	for i := range dividers {
 		d := &dividers[i]

@@ -4,16 +4,16 @@ package layout
 const CellAspect = 2
 
 // Grid divides area among n panes: the number of columns whose panes come closest to a
-// terminal's shape. Panes are in reading order, one separator column between them. Those
+// terminal's shape. Panes are in reading order, gap columns between them. Those
 // that do not fit are left out, but never all of them.
-func Grid(area Rect, n int) []Rect {
+func Grid(area Rect, n, gap int) []Rect {
 	if n < 1 || area.W < 1 || area.H < 1 {
 		return nil
 	}
 	best, bestScore := 0, 0.0
 	for cols := 1; cols <= n; cols++ {
 		rows := (n + cols - 1) / cols
-		w, h := (area.W-(cols-1))/cols, area.H/rows
+		w, h := (area.W-gap*(cols-1))/cols, area.H/rows
 		if w < MinWidth || h < MinHeight {
 			continue
 		}
@@ -22,11 +22,11 @@ func Grid(area Rect, n int) []Rect {
 		}
 	}
 	if best > 0 {
-		return fill(area, n, best)
+		return fill(area, n, best, gap)
 	}
-	cols := max(1, (area.W+1)/(MinWidth+1))
+	cols := max(1, (area.W+gap)/(MinWidth+gap))
 	rows := max(1, area.H/MinHeight)
-	return fill(area, min(n, cols*rows), cols)
+	return fill(area, min(n, cols*rows), cols, gap)
 }
 
 // score is 1 for the shape of an 80×24 terminal and less for others.
@@ -37,15 +37,15 @@ func score(w, h int) float64 {
 }
 
 // fill spreads n panes over rows of cols; a last row that is short gets wider panes.
-func fill(area Rect, n, cols int) []Rect {
+func fill(area Rect, n, cols, gap int) []Rect {
 	rows := (n + cols - 1) / cols
 	var out []Rect
 	for r := range rows {
 		y0, y1 := area.Y+area.H*r/rows, area.Y+area.H*(r+1)/rows
 		here := min(cols, n-r*cols)
 		for c := range here {
-			x0 := area.X + (area.W+1)*c/here
-			x1 := area.X + (area.W+1)*(c+1)/here - 1
+			x0 := area.X + (area.W+gap)*c/here
+			x1 := area.X + (area.W+gap)*(c+1)/here - gap
 			out = append(out, Rect{x0, y0, x1 - x0, y1 - y0})
 		}
 	}
@@ -56,7 +56,7 @@ func fill(area Rect, n, cols int) []Rect {
 func Tiles(area Rect, sessions []string) *Node {
 	var rows []*Node
 	var row []*Node
-	areas := Grid(area, len(sessions))
+	areas := Grid(area, len(sessions), 1)
 	for i, s := range sessions {
 		if i > 0 && i < len(areas) && areas[i].Y != areas[i-1].Y {
 			rows, row = append(rows, Row(row...)), nil
@@ -79,6 +79,7 @@ var Arrangements = []struct {
 	{"main above", func(_ Rect, s []string) *Node { return main(true, s) }},
 	{"columns", func(_ Rect, s []string) *Node { return Row(leaves(s)...) }},
 	{"rows", func(_ Rect, s []string) *Node { return Stack(leaves(s)...) }},
+	{"stacked", func(_ Rect, s []string) *Node { return Pile("", s...) }},
 }
 
 func leaves(sessions []string) []*Node {

@@ -11,7 +11,7 @@ func TestGrid(t *testing.T) {
 		{80, 24, 1, 1, 1}, {160, 48, 2, 2, 1}, {80, 48, 2, 1, 2}, {160, 48, 4, 2, 2}, {240, 72, 9, 3, 3}, {500, 200, 1, 1, 1},
 	}
 	for _, c := range cases {
-		got := Grid(Rect{0, 0, c.w, c.h}, c.n)
+		got := Grid(Rect{0, 0, c.w, c.h}, c.n, 1)
 		xs, ys := map[int]bool{}, map[int]bool{}
 		for _, r := range got {
 			xs[r.X], ys[r.Y] = true, true
@@ -28,7 +28,7 @@ func TestGridInvariants(t *testing.T) {
 	for _, w := range []int{1, 2, 9, 10, 20, 21, 33, 80, 137, 500} {
 		for _, h := range []int{1, 2, 3, 4, 5, 24, 51, 200} {
 			for n := 1; n <= 60; n = n*3/2 + 1 {
-				panes := Grid(Rect{0, 0, w, h}, n)
+				panes := Grid(Rect{0, 0, w, h}, n, 1)
 				if len(panes) == 0 || len(panes) > n {
 					t.Fatalf("%d panes in %d×%d: %v", n, w, h, panes)
 				}

@@ -22,7 +22,10 @@ type Node struct {
 	Session string  `json:"session,omitempty"`
 	Stacked bool    `json:"stacked,omitempty"` // one above the other; else side by side
 	Kids    []*Node `json:"kids,omitempty"`
-	Share   float64 `json:"share,omitempty"` // of the space, relative to its siblings; 0: 1
+	// Piled has the kids, which are leaves, lie in one place: only Open's pane is open, of the others there is a title.
+	Piled bool    `json:"piled,omitempty"`
+	Open  string  `json:"open,omitempty"`
+	Share float64 `json:"share,omitempty"` // of the space, relative to its siblings; 0: 1
 }
 
 // Leaf shows a session.
@@ -105,10 +108,15 @@ func (n *Node) split(at, session string, stacked bool) bool {
 		if n.Session != at {
 			return false
 		}
-		share := n.Share
-		*n = *group(stacked, []*Node{Leaf(n.Session), Leaf(session)})
-		n.Share = share
+		n.beside(session, stacked)
 		return true
+	}
+	if n.Piled {
+		if n.Has(at) {
+			n.beside(session, stacked) // of all of it
+			return true
+		}
+		return false
 	}
 	for i, k := range n.Kids {
 		if len(k.Kids) == 0 && k.Session == at && n.Stacked == stacked {
@@ -122,6 +130,14 @@ func (n *Node) split(at, session string, stacked bool) bool {
 		}
 	}
 	return false
+}
+
+// beside makes the node a group of what it was and a session.
+func (n *Node) beside(session string, stacked bool) {
+	was, share := *n, n.Share
+	was.Share = 0
+	*n = *group(stacked, []*Node{&was, Leaf(session)})
+	n.Share = share
 }
 
 // Keep is the tree without the leaves that keep refuses; nil when none is left. Groups of
@@ -156,15 +172,27 @@ func (n *Node) keep(keep func(string) bool, depth int) *Node {
 		if k == nil {
 			continue
 		}
-		if len(k.Kids) > 0 && k.Stacked == n.Stacked { // a group inside one of its kind
+		if n.Piled {
+			for _, s := range k.Sessions() {
+				kids = append(kids, Leaf(s))
+			}
+			continue
+		}
+		if len(k.Kids) > 0 && k.Stacked == n.Stacked && !k.Piled { // a group inside one of its kind
 			kids = append(kids, flatten(k)...)
 			continue
 		}
 		kids = append(kids, k)
 	}
-	g := group(n.Stacked, kids)
+	g := group(n.Stacked && !n.Piled, kids)
 	if g != nil {
 		g.Share = n.Share
+	}
+	if n.Piled && g != nil && len(kids) > 1 {
+		g.Piled, g.Open = true, n.Open
+		if !g.Has(g.Open) {
+			g.Open = kids[len(kids)-1].Session
+		}
 	}
 	return g
 }
@@ -191,6 +219,15 @@ func (n *Node) Swap(a, b string) {
 	la, lb := n.leaf(a), n.leaf(b)
 	if la != nil && lb != nil {
 		la.Session, lb.Session = lb.Session, la.Session
+		n.each(func(p *Node) {
+			switch hasA, hasB := p.Has(a), p.Has(b); {
+			case hasA == hasB:
+			case p.Open == a:
+				p.Open = b
+			case p.Open == b:
+				p.Open = a
+			}
+		})
 	}
 }
 
@@ -198,6 +235,11 @@ func (n *Node) Swap(a, b string) {
 func (n *Node) Rename(old, session string) {
 	if l := n.leaf(old); l != nil {
 		l.Session = session
+		n.each(func(p *Node) {
+			if p.Open == old {
+				p.Open = session
+			}
+		})
 	}
 }
 

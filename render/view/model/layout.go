@@ -16,6 +16,7 @@ type Layout struct {
 	Current int               `json:"current"`
 	Names   map[string]string `json:"names,omitempty"`
 	Theme   string            `json:"theme,omitempty"` // if the person chose one
+	Pinned  []layout.Float    `json:"pinned,omitempty"`
 }
 
 // TabFile is a tab of a layout.
@@ -25,6 +26,9 @@ type TabFile struct {
 	Tree  *layout.Node `json:"tree,omitempty"`
 	Focus string       `json:"focus,omitempty"`
 	Zoom  bool         `json:"zoom,omitempty"`
+
+	Floats []layout.Float `json:"floats,omitempty"`
+	Over   bool           `json:"floats_shown,omitempty"`
 }
 
 // LayoutVersion is that of layouts as they are kept.
@@ -34,18 +38,25 @@ const LayoutVersion = 1
 func (m *Model) Layout() Layout {
 	f := Layout{Version: LayoutVersion, Current: m.Current, Names: map[string]string{}}
 	for i, t := range m.Tabs {
-		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed}
+		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed, t.Floats, t.Over}
 		if i == m.Current {
 			tf.Focus, tf.Zoom = m.Focus, m.Zoomed
 		}
 		f.Tabs = append(f.Tabs, tf)
-		for _, id := range t.Tree.Sessions() {
-			if s := m.Session(id); s != nil {
-				f.Names[id] = s.Name
-			}
+		m.nameAll(f.Names, t.Tree.Sessions())
+		m.nameAll(f.Names, sessionsOf(t.Floats))
+	}
+	f.Pinned = m.Pinned
+	m.nameAll(f.Names, sessionsOf(m.Pinned))
+	return f
+}
+
+func (m *Model) nameAll(names map[string]string, ids []string) {
+	for _, id := range ids {
+		if s := m.Session(id); s != nil {
+			names[id] = s.Name
 		}
 	}
-	return f
 }
 
 // UseLayout arranges what there is of a layout; false when nothing of it is there.
@@ -53,7 +64,7 @@ func (m *Model) UseLayout(f *Layout) bool {
 	var tabs []*Tab
 	current := 0
 	for i, tf := range f.Tabs {
-		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom}
+		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom, Over: tf.Over, Floats: m.floatsOf(f, tf.Floats)}
 		if !t.Auto {
 			for _, id := range tf.Tree.Sessions() {
 				if now := m.successor(f, id); now != "" && now != id {
@@ -61,7 +72,8 @@ func (m *Model) UseLayout(f *Layout) bool {
 				}
 			}
 			t.Tree = tf.Tree.Keep(func(id string) bool { return m.Session(id) != nil })
-			if t.Tree == nil {
+			t.Floats = keptFloats(t.Floats, func(id string) bool { return !t.Tree.Has(id) })
+			if t.setTree(t.Tree); t.Tree == nil {
 				continue
 			}
 		}
@@ -74,6 +86,9 @@ func (m *Model) UseLayout(f *Layout) bool {
 		return false
 	}
 	m.Tabs = tabs
+	m.Pinned = keptFloats(m.floatsOf(f, f.Pinned), func(id string) bool {
+		return !slices.ContainsFunc(tabs, func(t *Tab) bool { return t.floats(id) })
+	})
 	m.enter(current)
 	return true
 }
@@ -106,5 +121,7 @@ func ParseLayout(b []byte) (*Layout, error) {
 	return f, nil
 }
 
-// AnyRuns reports whether a tree has a session that still runs.
-func (m *Model) AnyRuns(n *layout.Node) bool { return slices.ContainsFunc(n.Sessions(), m.Running) }
+// AnyRuns reports whether a tab has a session that still runs.
+func (m *Model) AnyRuns(t *TabFile) bool {
+	return slices.ContainsFunc(t.Tree.Sessions(), m.Running) || slices.ContainsFunc(sessionsOf(t.Floats), m.Running)
+}

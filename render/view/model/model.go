@@ -22,7 +22,9 @@ type Model struct {
 	Alerts    map[string]Alert
 	Tabs      []*Tab
 	Current   int            // tab
-	Places    []layout.Place // on the screen, in reading order
+	Places    []layout.Place // on the screen, in reading order; those that lie over others last, the topmost at the end
+	Pinned    []layout.Float // over all tabs
+	Gap       int            // columns between two panes
 	Side      layout.Rect    // where the sessions are listed beside one pane; without a width: nowhere
 	Focus     string         // session id
 	Zoomed    bool
@@ -32,13 +34,14 @@ type Model struct {
 	Quiet     Alerts // what is no alert
 	visits    visited
 	closed    []closing
+	raised    int // how often a floating pane was put on top
 }
 
 // New is a model of these sessions; of all that run when there are none.
 func New(only []string) Model {
 	return Model{
 		Only: only, seen: map[string]bool{}, shells: map[string]bool{}, gone: map[string]time.Time{},
-		Alerts: map[string]Alert{}, expected: map[string]bool{}, Tabs: []*Tab{{Auto: true}},
+		Alerts: map[string]Alert{}, expected: map[string]bool{}, Tabs: []*Tab{{Auto: true}}, Gap: 1,
 	}
 }
 
@@ -125,13 +128,23 @@ func (m *Model) Visible() []string {
 	return ids
 }
 
-// Shown are the ids of the current tab, in order.
-func (m *Model) Shown() []string {
-	if t := m.Tab(); !t.Auto {
-		return t.Tree.Sessions()
+// Shown are the ids of the current tab, in order; floating ones last, also while they are hidden.
+func (m *Model) Shown() []string { return m.withFloats(m.Of(m.Tab()), m.Pinned) }
+
+// Of are the ids of a tab, in order, but for those that are over all tabs.
+func (m *Model) Of(t *Tab) []string { return m.withFloats(m.Tiled(t), t.Floats) }
+
+func (m *Model) withFloats(ids []string, list []layout.Float) []string {
+	for i := range list {
+		if id := list[i].Session; m.known(id) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
-	return m.Visible()
+	return ids
 }
+
+// known reports whether there is such a session, or will be.
+func (m *Model) known(id string) bool { return m.expected[id] || m.Session(id) != nil }
 
 // onScreen reports whether a session is on the screen.
 func (m *Model) onScreen(id string) bool {
@@ -140,9 +153,9 @@ func (m *Model) onScreen(id string) bool {
 
 // SessionAt is the session at a position on the screen; empty: none.
 func (m *Model) SessionAt(x, y int) string {
-	for _, p := range m.Places {
-		if p.Area.Contains(x, y) {
-			return p.Session
+	for i := len(m.Places) - 1; i >= 0; i-- { // the topmost
+		if m.Places[i].Area.Contains(x, y) {
+			return m.Places[i].Session
 		}
 	}
 	return ""
@@ -161,8 +174,8 @@ func (m *Model) refocus() {
 		return
 	}
 	m.Focus, m.Zoomed = "", false
-	if len(ids) > 0 {
-		m.Focus = ids[len(ids)-1]
+	if tiled := m.Tiled(m.Tab()); len(tiled) > 0 {
+		m.Focus = tiled[len(tiled)-1]
 	}
 }
 
@@ -197,7 +210,7 @@ func (m *Model) Toward(dx, dy int) {
 		x, y := m.Places[i].Area.Center()
 		along := (x-cx)*dx + (y-cy)*dy*layout.CellAspect
 		across := (x-cx)*dy + (y-cy)*dx*layout.CellAspect
-		if i == from || along <= 0 {
+		if i == from || along <= 0 || m.Places[i].Float != m.Places[from].Float {
 			continue
 		}
 		if d := along + 2*max(across, -across); best < 0 || d < bestDistance {

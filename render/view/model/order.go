@@ -12,7 +12,11 @@ type Order struct {
 	Session string
 	Beside  string // of place; empty: the focused session
 	Below   bool
-	Tab     string // of place: name of the tab; empty: that of Beside, else the current one
+	Tab     string        // of place: name of the tab; empty: that of Beside, else the current one
+	Float   bool          // of place: over the others
+	Pinned  bool          // of place: over all tabs
+	Stacked bool          // of place: in one place with Beside, of which one is open
+	Area    *layout.Float // of place over others; nil: in the middle
 	Layout  *Layout
 }
 
@@ -30,7 +34,9 @@ func (m *Model) Obey(o *Order, area layout.Rect) bool {
 	case "close":
 		return m.takeAway(o.Session)
 	case "place":
-		return m.place(o, area)
+		done := m.place(o, area)
+		m.refocus() // where nothing was before
+		return done
 	}
 	return false
 }
@@ -45,6 +51,8 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 	}
 	at := m.Current
 	switch {
+	case o.Pinned:
+		return m.placeOver(o, m.Tab())
 	case o.Tab != "":
 		at = slices.IndexFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab })
 		if at < 0 {
@@ -55,11 +63,15 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 		at = m.tabOf(o.Beside)
 	}
 	t := m.Tabs[at]
+	if o.Float {
+		return m.placeOver(o, t)
+	}
 	if t.Auto {
 		if at != m.Current { // what it shows follows from what runs
 			return false
 		}
 		m.Manual(area)
+		t.Auto = false
 	}
 	beside := o.Beside
 	if beside == "" {
@@ -70,7 +82,19 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 	if beside == o.Session {
 		return t.Tree.Has(o.Session)
 	}
-	if rest := t.Tree.Without(o.Session); rest != nil || t.Tree == nil || !t.Tree.Has(o.Session) {
+	m.unfloat(t, o.Session)
+	if o.Stacked {
+		tree, ok := t.Tree.PileOn(beside, o.Session)
+		if t.Tree = tree; ok && at == m.Current {
+			t.Tree.Unfold(m.Focus)
+		}
+		return ok
+	}
+	if t.Tree.Has(o.Session) {
+		rest := t.Tree.Without(o.Session)
+		if rest == nil {
+			return true // it is the only one there
+		}
 		t.Tree = rest
 	}
 	t.Tree = t.Tree.Split(beside, o.Session, o.Below)
@@ -79,20 +103,25 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 
 // takeAway takes a session's panes away where it is not the only one.
 func (m *Model) takeAway(id string) (done bool) {
+	done = m.IsPinned(id)
+	m.Pinned = keptFloats(m.Pinned, func(other string) bool { return other != id })
 	for i := len(m.Tabs) - 1; i >= 0; i-- {
 		t := m.Tabs[i]
-		if t.Auto || !t.Tree.Has(id) {
+		if !t.floats(id) && (t.Auto || !t.Tree.Has(id)) {
 			continue
 		}
 		done = true
-		switch rest := t.Tree.Without(id); {
-		case i == m.Current:
+		if i == m.Current {
 			m.Leave(id)
-		case rest == nil:
+			continue
+		}
+		if m.unfloat(t, id); t.Auto {
+			continue
+		}
+		if t.setTree(t.Tree.Without(id)); t.Tree == nil {
 			m.DropTab(i)
-		default:
-			t.Tree = rest
 		}
 	}
+	m.refocus()
 	return done
 }

@@ -9,25 +9,38 @@ import (
 // Arrange says which sessions go where.
 func (m *Model) Arrange(area layout.Rect) []layout.Place {
 	m.Side = layout.Rect{}
+	m.raise()
 	if m.Zoomed && m.Focus != "" {
 		return []layout.Place{{Session: m.Focus, Area: area}}
 	}
-	if t := m.Tab(); !t.Auto {
-		places, _, fits := t.Tree.Arrange(area)
+	over := m.floating(area)
+	if len(over) == 0 && m.Floats(m.Focus) { // there is no room for panes over others
+		return []layout.Place{{Session: m.Focus, Area: area}}
+	}
+	return append(m.tiles(area), over...)
+}
+
+// tiles are the places of the panes that lie beside each other.
+func (m *Model) tiles(area layout.Rect) []layout.Place {
+	t := m.Tab()
+	focus := m.below(t)
+	if !t.Auto {
+		t.Tree.Unfold(focus)
+		places, _, fits := t.Tree.Arrange(area, m.Gap)
 		if fits || len(places) == 1 {
 			return places
 		}
-		return []layout.Place{{Session: m.Focus, Area: area}}
+		return []layout.Place{{Session: focus, Area: area}}
 	}
-	ids := m.Visible()
-	areas := layout.Grid(area, len(ids))
-	if tooSmall(areas, len(ids)) && area.W >= sideFrom && slices.Contains(ids, m.Focus) {
+	ids := m.Tiled(t)
+	areas := layout.Grid(area, len(ids), m.Gap)
+	if tooSmall(areas, len(ids)) && area.W >= sideFrom && slices.Contains(ids, focus) {
 		m.Side = layout.Rect{X: area.X, Y: area.Y, W: sideWidth, H: area.H}
 		area.X, area.W = area.X+sideWidth+1, area.W-sideWidth-1
-		return []layout.Place{{Session: m.Focus, Area: area}}
+		return []layout.Place{{Session: focus, Area: area}}
 	}
 	from := 0
-	if i := slices.Index(ids, m.Focus); i >= len(areas) { // a window around the focused one
+	if i := slices.Index(ids, focus); i >= len(areas) { // a window around the focused one
 		from = i - len(areas) + 1
 	}
 	out := make([]layout.Place, len(areas))
@@ -56,10 +69,16 @@ func tooSmall(areas []layout.Rect, n int) bool {
 // StepTab shows the tab n further on, round and round.
 func (m *Model) StepTab(n int) { m.Show((m.Current + n + len(m.Tabs)) % len(m.Tabs)) }
 
-// Insert puts a new session into a tab: into the grid, or beside a session where it has
-// more room.
+// Insert puts a new session into a tab: into the grid, beside a session where it has
+// more room, or over the others where that one is.
 func (m *Model) Insert(t *Tab, beside, id string) {
-	if t.Auto || !slices.Contains(m.Tabs, t) {
+	switch {
+	case !slices.Contains(m.Tabs, t):
+		return
+	case beside != "" && m.Floats(beside): // what begins over the others stays there
+		m.AddFloat(t, id)
+		return
+	case t.Auto:
 		return
 	}
 	stacked := false
@@ -78,10 +97,12 @@ func (m *Model) MoveToTab() bool {
 		return true
 	}
 	if t := m.Tab(); !t.Auto {
-		if len(t.Tree.Sessions()) == 1 {
+		if ids := t.Tree.Sessions(); len(ids) == 1 && ids[0] == id {
 			return false
 		}
 		m.Leave(id)
+	} else if m.Floats(id) {
+		m.unfloat(t, id)
 	}
 	m.AddTab(&Tab{Tree: layout.Leaf(id), Focus: id})
 	return true
@@ -107,7 +128,13 @@ func (m *Model) ToggleAll() {
 // Grow makes the focused session's pane larger by some cells; false: it has no border
 // that could move.
 func (m *Model) Grow(area layout.Rect, stacked bool, by int) bool {
-	return m.Manual(area).Tree.Grow(m.Focus, area, stacked, by)
+	if f := m.Float(m.Focus); f != nil {
+		if stacked {
+			return f.Grow(area, 0, by)
+		}
+		return f.Grow(area, by, 0)
+	}
+	return m.Manual(area).Tree.Grow(m.Focus, area, m.Gap, stacked, by)
 }
 
 // Rearrange gives the current tab the next ready-made arrangement, and tells its name;

@@ -18,6 +18,12 @@ type Tab struct {
 	Sync     bool   // keys go to all panes
 	arranged int    // the ready-made arrangement that is next
 	at, last string // had the focus, now and before
+
+	Floats []layout.Float // panes that lie over the others
+	Over   bool           // they are shown
+	tile   string         // had the focus last, of those that do not float
+	lifted string         // had the focus when it was last seen to that it is on top
+	high   bool           // and floated
 }
 
 // Tab is the current tab.
@@ -79,11 +85,11 @@ func (m *Model) DropTab(i int) {
 	}
 }
 
-// Manual makes the current tab a tree that can be changed, as it stands.
+// Manual makes the current tab a tree that can be changed, as it stands; without any pane it stays as it is.
 func (m *Model) Manual(area layout.Rect) *Tab {
 	t := m.Tab()
-	if t.Auto {
-		t.Auto, t.Tree = false, layout.Tiles(area, m.Visible())
+	if ids := m.Tiled(t); t.Auto && len(ids) > 0 {
+		t.Auto, t.Tree = false, layout.Tiles(area, ids)
 	}
 	return t
 }
@@ -93,18 +99,22 @@ func (m *Model) Leave(id string) {
 	t := m.Tab()
 	if t.Auto {
 		m.seen[id] = false
+	}
+	if _, _, floats := m.unfloat(t, id); floats || t.Auto {
+		if m.Focus == id && floats {
+			m.Focus, m.Zoomed = m.below(t), false
+		}
 		m.refocus()
 		return
 	}
 	ids := t.Tree.Sessions()
 	i := slices.Index(ids, id)
-	t.Tree = t.Tree.Without(id)
+	t.setTree(t.Tree.Without(id))
 	if t.Tree == nil {
 		m.DropTab(m.Current)
 		return
 	}
-	if m.Focus == id && i >= 0 { // its neighbour, not the last pane
-		ids = slices.Delete(ids, i, i+1)
+	if ids = slices.Delete(ids, max(i, 0), i+1); m.Focus == id && len(ids) > 0 { // its neighbour, not the last pane
 		m.Focus, m.Zoomed = ids[max(0, i-1)], false
 	}
 	m.refocus()
@@ -132,12 +142,14 @@ func (m *Model) prune(now time.Time) {
 		}
 		return now.Sub(since) < ForgetTime
 	}
+	m.Pinned = keptFloats(m.Pinned, keep)
 	for i := len(m.Tabs) - 1; i >= 0; i-- {
 		t := m.Tabs[i]
+		t.Floats = keptFloats(t.Floats, keep)
 		if t.Auto {
 			continue
 		}
-		if t.Tree = t.Tree.Keep(keep); t.Tree == nil {
+		if t.setTree(t.Tree.Keep(keep)); t.Tree == nil {
 			m.DropTab(i)
 		}
 	}
@@ -156,6 +168,12 @@ func (m *Model) Hidden() int {
 		for _, id := range t.Tree.Sessions() {
 			in[id] = true
 		}
+		for j := range t.Floats {
+			in[t.Floats[j].Session] = true
+		}
+	}
+	for i := range m.Pinned {
+		in[m.Pinned[i].Session] = true
 	}
 	n := 0
 	for i := range m.Sessions {
@@ -183,7 +201,7 @@ func (m *Model) tabOf(id string) int {
 	at := -1
 	for i, t := range m.Tabs {
 		switch {
-		case !t.Auto && t.Tree.Has(id):
+		case !t.Auto && t.Tree.Has(id), t.floats(id):
 			return i
 		case t.Auto && slices.Contains(m.Visible(), id):
 			at = i
@@ -201,11 +219,14 @@ func (m *Model) Forget(id string) {
 			if len(m.Shown()) > 0 {
 				m.Leave(id)
 			}
-		case t.Auto:
-		case t.Tree.Without(id) == nil:
-			m.DropTab(i)
 		default:
-			t.Tree = t.Tree.Without(id)
+			m.unfloat(t, id)
+			if t.Auto {
+				continue
+			}
+			if t.setTree(t.Tree.Without(id)); t.Tree == nil {
+				m.DropTab(i)
+			}
 		}
 	}
 	m.refocus()

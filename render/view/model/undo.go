@@ -11,12 +11,14 @@ const maxClosed = 20
 
 // closing is a tab or a pane that a person closed.
 type closing struct {
-	tab  *Tab         // as it was, of a tab that is gone
-	at   int          // its place
-	from *Tab         // of a pane: its tab
-	tree *layout.Node // and how that was arranged
-	left []string     // what was shown then without the pane
-	id   string       // of a pane: its session
+	tab  *Tab          // as it was, of a tab that is gone
+	at   int           // its place
+	from *Tab          // of a pane: its tab
+	tree *layout.Node  // and how that was arranged
+	left []string      // what was shown then without the pane
+	id   string        // of a pane: its session
+	over *layout.Float // where it lay over others; nil: it did not
+	pin  bool          // over all tabs
 }
 
 func (m *Model) note(c closing) {
@@ -41,6 +43,10 @@ func (m *Model) ClosePane(id string) {
 		return
 	}
 	c := closing{from: t, id: id, tree: copied(t.Tree)}
+	if f := m.Float(id); f != nil {
+		was := *f
+		c.over, c.pin = &was, m.IsPinned(id)
+	}
 	m.Leave(id)
 	c.left = slices.Clone(m.Shown())
 	m.note(c)
@@ -64,7 +70,8 @@ func (m *Model) Reopen() string {
 func (m *Model) reopenTab(c closing) bool {
 	t := c.tab
 	if !t.Auto {
-		if t.Tree = t.Tree.Keep(func(id string) bool { return m.Session(id) != nil }); t.Tree == nil {
+		t.Floats = keptFloats(t.Floats, func(id string) bool { return m.Session(id) != nil })
+		if t.setTree(t.Tree.Keep(func(id string) bool { return m.Session(id) != nil })); t.Tree == nil {
 			return false // its sessions are gone
 		}
 	}
@@ -91,6 +98,10 @@ func (m *Model) reopenPane(c closing) bool {
 	}
 	m.Show(i)
 	switch t := m.Tab(); {
+	case c.pin && !m.Floats(c.id) && !t.Tree.Has(c.id):
+		m.pin(*c.over)
+	case c.over != nil && !t.Tree.Has(c.id) && !t.floats(c.id):
+		t.Floats = append(t.Floats, *c.over)
 	case t.Auto:
 	case c.tree != nil && slices.Equal(t.Tree.Sessions(), c.left): // nothing came or went since
 		t.Tree = c.tree
@@ -107,9 +118,9 @@ func copied(n *layout.Node) *layout.Node {
 		return nil
 	}
 	c := *n
-	c.Kids = make([]*layout.Node, len(n.Kids))
-	for i, k := range n.Kids {
-		c.Kids[i] = copied(k)
+	c.Kids = nil
+	for _, k := range n.Kids {
+		c.Kids = append(c.Kids, copied(k))
 	}
 	return &c
 }

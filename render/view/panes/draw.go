@@ -18,10 +18,14 @@ func (s *Set) Draw(c *canvas.Canvas, th *theme.Theme, focused string, status Sta
 		if m := p.Copying(); m != nil && m.Changed() {
 			p.markAll()
 		}
+		c.Under(p.above)
 		p.drawStatus(c, th, status)
+		p.drawFrame(c, th, p.ID == focused)
 		p.drawRows(c, th, status)
 	}
+	c.Under(s.over)
 	s.drawSeparators(c, th, focused)
+	c.Under(nil)
 }
 
 // Forget has everything drawn again.
@@ -34,7 +38,7 @@ func (s *Set) Forget() {
 
 // drawStatus draws the pane's first row.
 func (p *Pane) drawStatus(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
-	if p.Area.H < 2 {
+	if p.Area.H < 2 && !p.folded {
 		return
 	}
 	s, known := status(p.ID)
@@ -48,7 +52,11 @@ func (p *Pane) drawStatus(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 	if p.outgrown(s.Now) {
 		s.Cols, s.Rows = p.screen.Cols, p.screen.Rows
 	}
-	p.status = s.Draw(c, th, p.Area, p.status)
+	at := p.Area
+	if p.framed() {
+		at.X, at.W, s.Rule = at.X+1, at.W-2, edge(th, s.Focused)
+	}
+	p.status = s.Draw(c, th, at, p.status)
 }
 
 // drawSeparators draws the columns between panes; beside the focused one they stand out.
@@ -60,10 +68,13 @@ func (s *Set) drawSeparators(c *canvas.Canvas, th *theme.Theme, focused string) 
 	w, _ := c.Size()
 	focus := s.Get(focused)
 	for _, p := range s.panes {
+		if p.float || s.framed {
+			continue
+		}
 		x := p.Area.X + p.Area.W
 		for y := p.Area.Y; x < w && y < p.Area.Y+p.Area.H; y++ {
 			st := th.Separator
-			if f := focus; f != nil && y >= f.Area.Y && y < f.Area.Y+f.Area.H && (x == f.Area.X-1 || x == f.Area.X+f.Area.W) {
+			if f := focus; f != nil && !f.float && y >= f.Area.Y && y < f.Area.Y+f.Area.H && (x == f.Area.X-1 || x == f.Area.X+f.Area.W) {
 				st = th.SeparatorNow
 			}
 			c.Sign(x, y, "│", st)
@@ -117,7 +128,7 @@ func (s *Set) DrawCursor(c *canvas.Canvas, focused string, running bool) {
 	if m := p.Copying(); m.StandsStill() {
 		row, col, shown := m.Cursor()
 		x, y := in.X+col, in.Y+row
-		if !shown || !in.Contains(x, y) {
+		if !shown || !in.Contains(x, y) || canvas.Covers(p.above, x, y) {
 			c.HideCursor()
 			return
 		}
@@ -126,7 +137,7 @@ func (s *Set) DrawCursor(c *canvas.Canvas, focused string, running bool) {
 	}
 	own := p.screen.Cursor
 	x, y := in.X+own.X-p.left, in.Y+own.Y-p.top
-	if !running || !own.Visible || !in.Contains(x, y) {
+	if !running || !own.Visible || !in.Contains(x, y) || canvas.Covers(p.above, x, y) {
 		c.HideCursor()
 		return
 	}

@@ -28,21 +28,31 @@ type Pane struct {
 	status string         // as last drawn
 	copy   *copymode.Mode // nil: the screen is shown; see copying
 
+	float  bool          // over others
+	folded bool          // only its title is shown
+	above  []layout.Rect // what lies over it
+	edge   *tcell.Style  // of the border, as last drawn
+
 	placedAt time.Time
 	boxed    bool // what lies outside the session's screen is marked
 }
 
 // Inner is where the session's screen goes.
 func (p *Pane) Inner() layout.Rect {
-	if p.Area.H < 2 {
+	switch {
+	case p.folded:
+		return layout.Rect{X: p.Area.X, Y: p.Area.Y, W: p.Area.W}
+	case p.framed():
+		return layout.Rect{X: p.Area.X + 1, Y: p.Area.Y + 1, W: p.Area.W - 2, H: p.Area.H - 2}
+	case p.Area.H < 2:
 		return p.Area
 	}
 	return layout.Rect{X: p.Area.X, Y: p.Area.Y + 1, W: p.Area.W, H: p.Area.H - 1}
 }
 
 // place moves the pane. Everything in it has to be drawn again.
-func (p *Pane) place(area layout.Rect) {
-	p.Area = area
+func (p *Pane) place(at layout.Place) {
+	p.Area, p.float, p.folded = at.Area, at.Float, at.Folded
 	p.left, p.top = p.wantLeft(), p.wantTop()
 	if m := p.Copying(); m != nil {
 		m.Resize(p.Inner().H)
@@ -111,7 +121,7 @@ func (p *Pane) markAll() {
 	for i := range p.dirty {
 		p.dirty[i] = true
 	}
-	p.status = ""
+	p.status, p.edge = "", nil
 }
 
 // Copying is the pane's copy mode; nil: the live screen is shown.

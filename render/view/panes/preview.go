@@ -18,7 +18,11 @@ func (s *Set) DrawPreview(c *canvas.Canvas, at layout.Rect, id string) {
 		s.StopPreview()
 		s.preview.want = id
 		if id != "" {
-			s.preview.p = s.open(id, layout.Rect{W: at.W, H: at.H + 1}, 0, 0)
+			area := layout.Rect{W: at.W, H: at.H + 1}
+			if s.framed {
+				area.W, area.H = at.W+2, at.H+2
+			}
+			s.preview.p = s.open(layout.Place{Session: id, Area: area}, func(string, layout.Rect) (int, int) { return 0, 0 })
 		}
 	}
 	p := s.preview.p

@@ -27,6 +27,8 @@ type Set struct {
 	panes   []*Pane
 	frames  chan Arrived
 	lined   string // session beside which separators were last drawn
+	framed  bool   // all have borders
+	over    []layout.Rect
 	preview preview
 }
 
@@ -62,9 +64,9 @@ func (s *Set) Get(id string) *Pane {
 
 // At is the pane at a position.
 func (s *Set) At(x, y int) *Pane {
-	for _, p := range s.panes {
-		if p.Area.Contains(x, y) {
-			return p
+	for i := len(s.panes) - 1; i >= 0; i-- { // the topmost
+		if s.panes[i].Area.Contains(x, y) {
+			return s.panes[i]
 		}
 	}
 	return nil
@@ -80,14 +82,12 @@ func (s *Set) Place(places []layout.Place, size Sizer) {
 	for _, pl := range places {
 		at := slices.IndexFunc(old, func(p *Pane) bool { return p.ID == pl.Session })
 		if at < 0 {
-			in := (&Pane{Area: pl.Area}).Inner()
-			cols, rows := size(pl.Session, in)
-			s.panes = append(s.panes, s.open(pl.Session, pl.Area, cols, rows))
+			s.panes = append(s.panes, s.open(pl, size))
 			continue
 		}
 		p := old[at]
 		old = slices.Delete(old, at, at+1)
-		p.place(pl.Area)
+		p.place(pl)
 		s.panes = append(s.panes, p)
 	}
 	for _, p := range old {
@@ -95,16 +95,29 @@ func (s *Set) Place(places []layout.Place, size Sizer) {
 	}
 	// Until sessions have followed, a screen of another size is nothing to tell of.
 	now := s.host.Now()
-	for _, p := range s.panes {
+	s.over = nil
+	for i, p := range s.panes {
 		p.placedAt = now
+		p.above = covering(places, i)
+		if p.float {
+			s.over = append(s.over, p.Area)
+		}
 	}
 }
 
 // Fit asks for the sizes of all.
 func (s *Set) Fit(size Sizer) {
 	for _, p := range s.panes {
-		p.fit(size(p.ID, p.Inner()))
+		p.fit(p.wanted(size))
 	}
+}
+
+// wanted is the size that the session shall have. Of one that is folded nothing is shown that would need any.
+func (p *Pane) wanted(size Sizer) (cols, rows int) {
+	if p.folded {
+		return 0, 0
+	}
+	return size(p.ID, p.Inner())
 }
 
 // WantMotion reports that a program wants to know of mere motion of the mouse.
@@ -113,10 +126,11 @@ func (s *Set) WantMotion() bool {
 }
 
 // open opens a pane and a goroutine that hands its frames over.
-func (s *Set) open(id string, area layout.Rect, cols, rows int) *Pane {
-	p := &Pane{set: s, ID: id, Cols: cols, Rows: rows}
-	p.place(area)
-	p.stream = s.host.Watch(id, cols, rows)
+func (s *Set) open(at layout.Place, size Sizer) *Pane {
+	p := &Pane{set: s, ID: at.Session}
+	p.place(at)
+	p.Cols, p.Rows = p.wanted(size)
+	p.stream = s.host.Watch(at.Session, p.Cols, p.Rows)
 	frames := p.stream.Frames()
 	s.host.Spawn(func(ctx context.Context) {
 		for {

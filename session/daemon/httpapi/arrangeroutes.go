@@ -30,6 +30,14 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 		s.reg.Bus.Send(api.Event{Kind: "arrange", Arrange: &a})
 		return none{true}, nil
 	}
+	switch over := a.Float || a.Pinned; {
+	case a.Do != "place" && (over || a.Stacked || a.Area != nil):
+		return none{}, api.Errorf(api.CodeInvalid, "float, pinned, stacked and area are for place, not for %s", a.Do)
+	case over && a.Stacked:
+		return none{}, api.Errorf(api.CodeInvalid, "a pane that floats cannot be stacked").WithHint("give one of float, pinned and stacked")
+	case a.Area != nil && !over:
+		return none{}, api.Errorf(api.CodeInvalid, "an area is for panes that float").WithHint("say float or pinned as well")
+	}
 	e, err := s.reg.Resolve(a.Session)
 	if err != nil {
 		return none{}, err

@@ -4,6 +4,7 @@ package projectrun
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
@@ -27,12 +28,14 @@ func (r *Runner) Layout(states []State) *model.Layout {
 	for _, t := range tabs {
 		var ids []string
 		focus := ""
+		if s := by[t.Focus]; s != nil {
+			focus = s.Session
+		}
+		over := slices.Concat(t.Floating, t.Pinned)
 		for _, name := range t.Sessions {
-			if s := by[name]; s != nil {
+			if s := by[name]; s != nil && !slices.Contains(over, name) {
 				ids = append(ids, s.Session)
-				if name == cmp.Or(t.Focus, name) && focus == "" {
-					focus = s.Session
-				}
+				focus = cmp.Or(focus, s.Session)
 			}
 		}
 		if len(ids) == 0 {
@@ -40,7 +43,9 @@ func (r *Runner) Layout(states []State) *model.Layout {
 		}
 		for _, a := range layout.Arrangements {
 			if a.Name == t.Arrange {
-				l.Tabs = append(l.Tabs, model.TabFile{Name: cmp.Or(t.Name, r.File.Name), Tree: a.Make(usual, ids), Focus: focus})
+				floats := floating(by, t.Floating)
+				l.Tabs = append(l.Tabs, model.TabFile{Name: cmp.Or(t.Name, r.File.Name), Tree: a.Make(usual, ids), Focus: focus, Floats: floats, Over: len(floats) > 0})
+				l.Pinned = append(l.Pinned, floating(by, t.Pinned)...)
 			}
 		}
 	}
@@ -48,4 +53,14 @@ func (r *Runner) Layout(states []State) *model.Layout {
 		return nil
 	}
 	return l
+}
+
+// floating are the panes of those that are there.
+func floating(by map[string]*State, names []string) (list []layout.Float) {
+	for i, name := range names {
+		if s := by[name]; s != nil {
+			list = append(list, layout.NewFloat(s.Session, i))
+		}
+	}
+	return list
 }

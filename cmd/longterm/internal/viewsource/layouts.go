@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -93,6 +94,11 @@ func RemoveLayout(dirs paths.Dirs, name string) (bool, error) {
 // order hands on how somebody wants sessions to stand. A viewer that is behind with those misses it.
 func (v source) order(a *api.Arrange) {
 	o := model.Order{Do: a.Do, Session: a.Session, Beside: a.Beside, Below: a.Below, Tab: a.Tab}
+	o.Float, o.Pinned, o.Stacked = a.Float, a.Pinned, a.Stacked
+	if r := a.Area; r != nil {
+		const percent = 100.0
+		o.Area = &layout.Float{X: float64(r.X) / percent, Y: float64(r.Y) / percent, W: float64(r.W) / percent, H: float64(r.H) / percent}
+	}
 	if a.Do == "apply" {
 		l, err := model.ParseLayout(a.Layout)
 		if err != nil {

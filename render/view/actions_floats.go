@@ -1,0 +1,144 @@
+package view
+
+import (
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/panes"
+)
+
+// noFloats is said on a terminal too small for panes over others.
+const noFloats = "there is no room here for floating panes"
+
+func toggleFloats(v *viewer) {
+	if !layout.CanFloat(v.paneArea()) && len(v.m.Tab().Floats) == 0 {
+		v.message = noFloats
+		return
+	}
+	if !v.m.ToggleFloats() {
+		newFloat(v)
+	}
+}
+
+// newFloat starts a session in a pane that lies over the others.
+func newFloat(v *viewer) {
+	if !layout.CanFloat(v.paneArea()) {
+		v.message = noFloats
+		return
+	}
+	t := v.m.Tab()
+	create(v, func(id string) { v.m.AddFloat(t, id) })
+}
+
+func toggleFloat(v *viewer) {
+	switch {
+	case !v.m.Floats(v.m.Focus) && !layout.CanFloat(v.paneArea()):
+		v.message = noFloats
+	case !v.m.ToggleFloat():
+		v.message = "it is the only pane: there is nothing that it could float over"
+	}
+}
+
+func togglePin(v *viewer) {
+	switch pinned, ok := v.m.TogglePin(); {
+	case !ok:
+		v.message = "it is the only pane: there is nothing that it could float over"
+	case pinned:
+		v.message = "it stays in sight, in all tabs; " + v.keys.Chord("pin") + " ends this"
+	default:
+		v.message = "it is hidden with the other floating panes of this tab"
+	}
+}
+
+func toggleStack(v *viewer) {
+	switch stacked, ok := v.m.ToggleStack(v.paneArea()); {
+	case !ok && v.m.Floats(v.m.Focus):
+		v.message = "it floats; " + v.keys.Chord("float") + " puts it beside the others"
+	case !ok:
+		v.message = "there is no other pane"
+	case stacked:
+		v.message = "stacked: the pane with the focus is open; " + v.keys.Chord("stack") + " takes it out"
+	}
+}
+
+// moving moves the focused pane, if it floats.
+func moving(dx, dy int) action {
+	return always(func(v *viewer) {
+		if !v.m.MoveFloat(v.paneArea(), dx*growBy, dy*growBy/2) && !v.m.Floats(v.m.Focus) {
+			v.message = "it does not float; " + v.keys.Chord("float") + " makes it"
+		}
+	})
+}
+
+// floatDrag is a floating pane that is moved or resized with the mouse. The zero value is none.
+type floatDrag struct {
+	id     string
+	x, y   int  // where the mouse was
+	resize bool // by its lower right corner
+	left   bool // by its left edge
+	moved  bool
+}
+
+func (d *floatDrag) on() bool { return d.id != "" }
+
+// grabFloat begins to move a floating pane by its title, or to resize it by its other edges.
+func (v *viewer) grabFloat(p *panes.Pane, x, y int) bool {
+	if p == nil || v.m.Float(p.ID) == nil || v.m.Zoomed || p.Inner().Contains(x, y) || !layout.CanFloat(v.paneArea()) {
+		return false
+	}
+	a := p.Area
+	v.pointer.float = floatDrag{id: p.ID, x: x, y: y, resize: y > a.Y, left: x == a.X}
+	return true
+}
+
+// clickFloat gives the focus to a floating pane whose border is clicked, which can be dragged then.
+func (v *viewer) clickFloat(p *panes.Pane, x, y int) bool {
+	if !v.grabFloat(p, x, y) {
+		return false
+	}
+	v.m.Focus = p.ID
+	return true
+}
+
+// dragFloat goes on with it until the button is let go.
+func (v *viewer) dragFloat(x, y int, held bool) {
+	d, area := &v.pointer.float, v.paneArea()
+	dx, dy := x-d.x, y-d.y
+	if f := v.m.Float(d.id); f != nil && (dx != 0 || dy != 0) {
+		was := f.Area(area)
+		switch a := was; {
+		case !d.resize:
+			f.Move(area, dx, dy)
+		case y < area.Y+area.H: // the edges that were taken
+			if d.left {
+				a.X, a.W = a.X+dx, a.W-dx
+			} else if d.x == was.X+was.W-1 {
+				a.W += dx
+			}
+			if d.y == was.Y+was.H-1 {
+				a.H += dy
+			}
+			if a.W >= layout.FloatMinWidth && a.H >= layout.FloatMinHeight && a.X >= area.X && a.X+a.W <= area.X+area.W && a.Y+a.H <= area.Y+area.H {
+				f.Put(a, area)
+			}
+		}
+		now := f.Area(area)
+		if !d.resize {
+			d.x, d.y = d.x+now.X-was.X, d.y+now.Y-was.Y
+		} else {
+			if d.left {
+				d.x = now.X
+			} else if d.x == was.X+was.W-1 {
+				d.x = now.X + now.W - 1
+			}
+			if d.y == was.Y+was.H-1 {
+				d.y = now.Y + now.H - 1
+			}
+		}
+		d.moved = d.moved || now != was
+	}
+	if !held {
+		if !d.moved && !d.resize && v.pointer.clicks == 2 { // a double click on the title
+			v.m.Zoomed = !v.m.Zoomed
+		}
+		*d = floatDrag{}
+	}
+}
