@@ -61,10 +61,15 @@ the tabs.`
 			}
 		}
 		if err == nil && show {
-			if len(args) > 0 {
-				return a.view(cmd.Context(), sessionsOf(states), viewsource.Flags{})
+			h, err := a.viewHosts(cmd.Context(), nil, false)
+			if err != nil {
+				return err
 			}
-			return a.view(cmd.Context(), nil, viewsource.Flags{Layout: r.File.Name})
+			defer h.close()
+			if len(args) > 0 {
+				return a.view(cmd.Context(), h, sessionsOf(states), viewsource.Flags{})
+			}
+			return a.view(cmd.Context(), h, nil, viewsource.Flags{Layout: r.File.Name})
 		}
 		if perr := a.Print(states, nil); perr != nil {
 			return perr

@@ -21,6 +21,7 @@ type verb struct {
 	json        bool // it has --json
 	starts      bool // it starts the daemon when none runs
 	hidden      bool
+	hosts       bool // it can be about several hosts at once
 	there       bool // it is about the host itself, its files and processes: with --host it is run there
 	// build adds flags, the long text, and what runs.
 	build func(*app, *cobra.Command)
@@ -144,7 +145,7 @@ says for what), 125 when longterm itself failed, 126 when the program cannot be 
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // of no verb; each verb has its own
 		a.starts = true
-		return a.place(&verb{}, cmd, args)
+		return a.place(&verb{hosts: true}, cmd, args)
 	}
 	hostFlags(a, root)
 	called := ""

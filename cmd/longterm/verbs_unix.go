@@ -30,7 +30,7 @@ var verbs = append([]verb{
 		short: "Attach this terminal to a session", build: attachVerb,
 	},
 	{
-		name: "view", group: groupSessions, args: "[S…]", count: cobra.ArbitraryArgs, session: true, starts: true,
+		name: "view", group: groupSessions, args: "[S…]", count: cobra.ArbitraryArgs, session: true, hosts: true, starts: true,
 		short: "Show sessions in panes", build: viewVerb,
 	},
 	{
@@ -232,6 +232,7 @@ type platform struct {
 	backend *backend        // made on first use
 	agent   string          // label of the agent that asks; empty: that of the environment
 	host    string          // whose daemon is asked; empty: this host's
+	named   []string        // all hosts that were given, in order
 	given   bool            // the host stands before the verb
 	ctx     context.Context // of the verb that is called
 	install bool            // longterm, on a host that has none

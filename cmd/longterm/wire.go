@@ -126,6 +126,12 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 	if !a.given && !cmd.Root().PersistentFlags().Changed("host") {
 		a.host = os.Getenv(remote.Env)
 	}
+	if v.hosts {
+		return nil
+	}
+	if len(a.named) > 1 {
+		return exit.Usagef("this is about one host at a time; `longterm view` shows several: %s", strings.Join(a.named, ", "))
+	}
 	if a.host != "" && v.there && !cmd.Hidden {
 		dirs, err := paths.Default()
 		if err != nil {
@@ -180,11 +186,14 @@ func (a *app) leading(args []string) []string {
 	for len(args) > 0 {
 		switch arg := args[0]; {
 		case (arg == "-H" || arg == "--host") && len(args) > 1:
-			a.host, a.given, args = args[1], true, args[2:]
+			a.name(args[1])
+			args = args[2:]
 		case strings.HasPrefix(arg, "--host="):
-			a.host, a.given, args = arg[len("--host="):], true, args[1:]
+			a.name(arg[len("--host="):])
+			args = args[1:]
 		case len(arg) > 2 && strings.HasPrefix(arg, "-H"):
-			a.host, a.given, args = arg[len("-H"):], true, args[1:]
+			a.name(arg[len("-H"):])
+			args = args[1:]
 		case arg == "--install":
 			a.install, args = true, args[1:]
 		default:
@@ -194,10 +203,32 @@ func (a *app) leading(args []string) []string {
 	return args
 }
 
+// name takes a host that was given.
+func (a *app) name(host string) {
+	a.host, a.given, a.named = host, true, append(a.named, host)
+}
+
+// hostFlag is the host that a verb is about, or one of several.
+type hostFlag struct{ *app }
+
+func (h hostFlag) Set(host string) error {
+	h.name(host)
+	return nil
+}
+
+func (h hostFlag) Type() string { return "string" }
+
+func (h hostFlag) String() string {
+	if h.app == nil {
+		return ""
+	}
+	return h.host
+}
+
 // hostFlags are those that every verb has.
 func hostFlags(a *app, root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVarP(&a.host, "host", "H", a.host, "do it on this host, over ssh: USER@HOST, or a name of ~/.ssh/config ($LONGTERM_HOST)")
+	f.VarP(hostFlag{a}, "host", "H", "do it on this host, over ssh: USER@HOST, or a name of ~/.ssh/config ($LONGTERM_HOST)")
 	f.BoolVar(&a.install, "install", a.install, "with --host: copy longterm there if there is none, without asking")
 }
 

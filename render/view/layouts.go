@@ -82,6 +82,7 @@ func (k *layoutKeeper) restore() (theme string) {
 		k.host.say(err.Error())
 		return ""
 	}
+	k.m.Await(f)
 	f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return k.begin == "" && !k.m.AnyRuns(&t) && !t.Auto })
 	k.m.UseLayout(f)
 	return f.Theme

@@ -12,6 +12,8 @@ type Frame struct {
 	Screen render.Screen `json:"screen"`
 	Modes  vterm.Modes   `json:"modes"`
 	State  string        `json:"state"`
+	// Taken is how many acts that type were taken, to who resumes (Resume).
+	Taken *uint64 `json:"taken,omitempty"`
 }
 
 // Act is what a watching client does. Keys and mouse travel as such and become bytes
@@ -24,4 +26,9 @@ type Act struct {
 	Paste *string      `json:"paste,omitempty"`
 	Text  string       `json:"text,omitempty"`
 	Focus *bool        `json:"focus,omitempty"`
+}
+
+// Types says that the act types something: such acts are counted (Resume.Typed), those that only tell a size are not.
+func (a *Act) Types() bool {
+	return a.Key != nil || a.Mouse != nil || a.Paste != nil || a.Focus != nil || a.Text != ""
 }

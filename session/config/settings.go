@@ -59,7 +59,9 @@ type View struct {
 	Hints  bool
 	Layout string
 	Mouse  bool
-	Size   string // size policy of sessions shown
+	// AllHosts shows the sessions of Hosts.Names, and of the fleet, beside those of this host.
+	AllHosts bool
+	Size     string // size policy of sessions shown
 }
 
 // Editor opens files where errors are.

@@ -77,6 +77,7 @@ var table = []Row{
 	{Key: "view.hints", Kind: Bool, Default: "true", When: AtOnce, Help: "show which keys can follow", at: func(s *Settings) any { return &s.View.Hints }},
 	{Key: "view.layout", Kind: Text, Default: "last", Flag: "view --layout", When: NextUse, Help: "layout the viewer begins with: last, or one that was saved", at: func(s *Settings) any { return &s.View.Layout }},
 	{Key: "view.mouse", Kind: Bool, Default: "true", When: AtOnce, Help: "take the mouse; otherwise it is the terminal's", at: func(s *Settings) any { return &s.View.Mouse }},
+	{Key: "view.all_hosts", Kind: Bool, Default: "false", Flag: "view --all-hosts", When: NextUse, Help: "the viewer shows the sessions of this host, of all of hosts.names and of the fleet's hosts together", at: func(s *Settings) any { return &s.View.AllHosts }},
 	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NextUse, Help: "whose size a session takes from when the viewer first shows it: of who typed last, the largest, the smallest, its own, or not this viewer's", at: func(s *Settings) any { return &s.View.Size }},
 
 	{Key: "editor.command", Kind: Text, When: NextUse, Help: "line for the shell that opens a file at a place, with {file}, {line}, {column}, and for files of other hosts {host} and {path} ({file} is HOST:PATH there), as in `code --goto {file}:{line}:{column}`, without quotes around them; empty: $VISUAL or $EDITOR, in the way of the editors that are known", at: func(s *Settings) any { return &s.Editor.Command }},

@@ -1,6 +1,7 @@
 package bars
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -127,10 +128,11 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		return whole(" looking for sessions…", th.BarDim)
 	case all == 0 && len(s.Model.Tabs) == 1:
 		left, _, _ = whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
-		return left, approvalSegments(th, s, width), th.Bar
+		return left, append(approvalSegments(th, s, width), cutSegments(th, s, width)...), th.Bar
 	}
 	left = append(b.tabSegments(th, s.Model), flagSegments(th, s.Model)...)
-	right = append(append(approvalSegments(th, s, width), alertSegments(th, s, width)...), summarySegments(th, s, width)...)
+	right = append(approvalSegments(th, s, width), cutSegments(th, s, width)...)
+	right = append(append(right, alertSegments(th, s, width)...), summarySegments(th, s, width)...)
 	room := width - segmentsWidth(left) - segmentsWidth(right)
 	for _, hint := range s.hints(all) {
 		if hint = wholeGroups(hint, room-1); hint == "" {
@@ -227,6 +229,24 @@ func approvalSegments(th *theme.Theme, s *State, width int) []segment {
 		text = fmt.Sprintf(" ! %d to approve (%s) ", n, s.Keys.Chord("approvals"))
 	}
 	return []segment{{text, th.Alarm}}
+}
+
+// cutSegments name the host that cannot be reached, for how long and why; several are counted.
+func cutSegments(th *theme.Theme, s *State, width int) []segment {
+	cut := s.Model.CutOff
+	if len(cut) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf(" %d hosts cut off ", len(cut))
+	if len(cut) == 1 {
+		c := &cut[0]
+		host := cmp.Or(c.Host, "this host")
+		text = fmt.Sprintf(" %s cut off %s ", Cut(host, max(8, width/4)), Duration(max(0, s.Now.Sub(c.Since))))
+		if room := width/2 - canvas.TextWidth(text); room > 16 && c.Why != "" {
+			text += Cut("("+canvas.Printable(c.Why)+")", room-1) + " "
+		}
+	}
+	return []segment{{text, th.On(th.Bar, th.Bad).Bold(true)}}
 }
 
 func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {

@@ -65,6 +65,10 @@ func TestBar(t *testing.T) {
 			s.Model.Update(model.Update{Away: "refused"}, epoch)
 			s.Now = epoch.Add(AwayTime)
 		}, " reconnecting… refused"},
+		{"a host of several is cut off", func(s *State) {
+			s.Model.CutOff = []model.CutOff{{Host: "build", Why: "no route to host", Since: s.Now.Add(-time.Minute)}}
+		}, " Ctrl-Space: commands, then ?: help         build cut off 1m00s"},
+		{"two of them", func(s *State) { s.Model.CutOff = make([]model.CutOff, 2) }, " Ctrl-Space: commands, then ?: help             2 hosts cut off"},
 	} {
 		f := newFoot(t, 64, "a", "b")
 		c.do(&f.state)

@@ -44,8 +44,9 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	dir := ShortPath(s.Session.Cwd, s.Home, at.W/3)
 	switch auto := s.Session.Automatic(); {
 	case auto && at.W < Wide && what != "": // sh says less than what runs in it
+		what = s.Session.There(what)
 	case auto && at.W < Wide && dir != "" && s.Session.Phase == model.PhasePrompt:
-		what, dir = dir, ""
+		what, dir = s.Session.There(dir), ""
 	case auto:
 		left = append(left, segment{" " + s.Session.Name, ground})
 	default:
@@ -131,7 +132,7 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less
 	state := dim
 	if c := StateColor(th, s); c != tcell.ColorDefault {
 		state = th.On(ground, c)
-		if s.Wants() || s.Failed() || s.PromptFailed() {
+		if s.Wants() || s.Failed() || s.PromptFailed() || !s.CutOff.IsZero() {
 			state = state.Bold(true)
 		}
 	}

@@ -35,10 +35,10 @@ func Label(s *model.Session, home string) string {
 		return s.Name
 	}
 	if what := Doing(s, ""); what != "" && s.Phase == model.PhaseRunning {
-		return what
+		return s.There(what)
 	}
 	if dir := ShortPath(s.Cwd, home, labelWidth); dir != "" && s.Phase == model.PhasePrompt {
-		return dir
+		return s.There(dir)
 	}
 	return s.Name
 }
@@ -49,7 +49,7 @@ const labelWidth = 20
 // StateColor is the colour of how a session fares.
 func StateColor(th *theme.Theme, s *model.Session) tcell.Color {
 	switch {
-	case s.Failed(), s.PromptFailed():
+	case s.Failed(), s.PromptFailed(), !s.CutOff.IsZero():
 		return th.Bad
 	case s.State != model.StateRunning:
 		return th.Good
@@ -94,6 +94,8 @@ func StateText(s *model.Session, width int) string {
 		return short
 	}
 	switch {
+	case !s.CutOff.IsZero():
+		return long("cut off", "cut")
 	case s.Needs == model.NeedsApproval && s.Wants():
 		return long("needs approval", "approve")
 	case s.Wants():
@@ -118,6 +120,8 @@ func StateText(s *model.Session, width int) string {
 // row that changes every second draws the eye.
 func Elapsed(s *model.Session, now time.Time) string {
 	switch {
+	case !s.CutOff.IsZero():
+		return Duration(max(0, now.Sub(s.CutOff)))
 	case s.State == model.StateRunning && s.Phase == model.PhasePrompt:
 		return ""
 	case s.State == model.StateRunning && s.Phase == model.PhaseRunning && !s.Since.IsZero():

@@ -19,6 +19,7 @@ func TestStateText(t *testing.T) {
 		{model.Session{State: "exited", ExitCode: code(127)}, "ended, exit 127", "exit 127", true},
 		{model.Session{State: "exited", Signal: "SIGKILL"}, "ended, SIGKILL", "KILL", true},
 		{model.Session{State: "lost"}, "lost", "lost", true},
+		{model.Session{State: model.StateRunning, Needs: "password", CutOff: epoch}, "cut off", "cut", false},
 	}
 	for _, c := range cases {
 		if w, n := StateText(&c.s, 80), StateText(&c.s, 20); w != c.wide || n != c.narrow || c.s.Failed() != c.failed {

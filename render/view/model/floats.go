@@ -40,6 +40,13 @@ func sessionsOf(list []layout.Float) (ids []string) {
 	return ids
 }
 
+// callAll calls sessions by other ids.
+func callAll(list []layout.Float, as func(id string) string) {
+	for i := range list {
+		list[i].Session = as(list[i].Session)
+	}
+}
+
 // keptFloats are those that keep does not refuse; one that is there twice is there once.
 func keptFloats(list []layout.Float, keep func(id string) bool) []layout.Float {
 	var out []layout.Float

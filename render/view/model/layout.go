@@ -61,6 +61,7 @@ func (m *Model) nameAll(names map[string]string, ids []string) {
 
 // UseLayout arranges what there is of a layout; false when nothing of it is there.
 func (m *Model) UseLayout(f *Layout) bool {
+	m.Await(f)
 	var tabs []*Tab
 	current := 0
 	for i, tf := range f.Tabs {
@@ -124,4 +125,22 @@ func ParseLayout(b []byte) (*Layout, error) {
 // AnyRuns reports whether a tab has a session that still runs.
 func (m *Model) AnyRuns(t *TabFile) bool {
 	return slices.ContainsFunc(t.Tree.Sessions(), m.Running) || slices.ContainsFunc(sessionsOf(t.Floats), m.Running)
+}
+
+// Call calls the sessions of a layout by other ids.
+func (f *Layout) Call(as func(id string) string) {
+	names := map[string]string{}
+	for id, name := range f.Names {
+		names[as(id)] = as(name)
+	}
+	f.Names = names
+	callAll(f.Pinned, as)
+	for i := range f.Tabs {
+		t := &f.Tabs[i]
+		t.Focus = as(t.Focus)
+		for _, id := range t.Tree.Sessions() {
+			t.Tree.Rename(id, as(id))
+		}
+		callAll(t.Floats, as)
+	}
 }

@@ -15,9 +15,11 @@ type Model struct {
 	Ended     []Ended
 	Away      string // why the source is away
 	AwaySince time.Time
-	Only      []string        // ids to show; empty: all
-	seen      map[string]bool // sessions that ran while the viewer was there: they stay when they end
-	shells    map[string]bool // sessions that are known to be a person's shell
+	CutOff    []CutOff           // hosts that cannot be reached
+	awaited   map[string]Session // of a layout, on hosts that nothing was ever heard of
+	Only      []string           // ids to show; empty: all
+	seen      map[string]bool    // sessions that ran while the viewer was there: they stay when they end
+	shells    map[string]bool    // sessions that are known to be a person's shell
 	gone      map[string]time.Time
 	Alerts    map[string]Alert
 	Tabs      []*Tab
@@ -41,7 +43,7 @@ type Model struct {
 func New(only []string) Model {
 	return Model{
 		Only: only, seen: map[string]bool{}, shells: map[string]bool{}, gone: map[string]time.Time{},
-		Alerts: map[string]Alert{}, expected: map[string]bool{}, Tabs: []*Tab{{Auto: true}}, Gap: 1,
+		Alerts: map[string]Alert{}, awaited: map[string]Session{}, expected: map[string]bool{}, Tabs: []*Tab{{Auto: true}}, Gap: 1,
 	}
 }
 
@@ -57,7 +59,7 @@ func (m *Model) Update(u Update, now time.Time) {
 	if m.Loaded {
 		m.notice(u.Sessions, now)
 	}
-	m.Sessions, m.Loaded = u.Sessions, true
+	m.Sessions, m.Loaded, m.CutOff = m.withAwaited(&u), true, u.CutOff
 	m.Approvals, m.Ended = u.Approvals, u.Ended
 	for i := range m.Sessions {
 		s := &m.Sessions[i]

@@ -9,7 +9,8 @@ import (
 // Session is what the viewer shows of a session besides its screen.
 type Session struct {
 	ID       string
-	Name     string
+	Name     string // as HOST/NAME, where there is a Host
+	Host     string // that it is on, where sessions of several are shown; empty: this one, or there is one only
 	State    string // StateRunning, or how it ended: exited, lost, …
 	Command  string
 	Cwd      string
@@ -30,8 +31,9 @@ type Session struct {
 	Due        time.Time // when what runs will be done; zero: unknown
 	Errors     int       // counted in what it prints
 	Warnings   int
-	FirstError string // with its place
-	Bells      int    // rung since the viewer began
+	FirstError string    // with its place
+	Bells      int       // rung since the viewer began
+	CutOff     time.Time // since when its host cannot be reached, all else is as it was then; zero: it can
 }
 
 // Phase is what a session's shell is doing.
@@ -83,19 +85,36 @@ type Update struct {
 	Approvals []Approval // that wait, the oldest first
 	Ended     []Ended    // the newest of those that do not
 	Away      string     // why the source cannot be reached; then Sessions says nothing
+	CutOff    []CutOff   // hosts of several that cannot be reached
+}
+
+// CutOff is a host that cannot be reached. What was known of its sessions is in the list.
+type CutOff struct {
+	Host  string // empty: this one
+	Why   string
+	Since time.Time
+	Never bool // nothing was ever heard of it: which sessions it has is not known
 }
 
 // title is what a tab of the session is called: by its name or, if that says no more than its program, by its directory.
 func (s *Session) title() string {
 	if base := path.Base(s.Cwd); s.Automatic() && s.Cwd != "" && base != "/" {
-		return base
+		return s.There(base)
 	}
 	return s.Name
+}
+
+// There is what something of the session is called, with its host where there are several.
+func (s *Session) There(text string) string {
+	if s.Host == "" {
+		return text
+	}
+	return s.Host + "/" + text
 }
 
 // Automatic reports whether the session's name was made of its program's: sh, sh-2.
 func (s *Session) Automatic() bool {
 	program, _, _ := strings.Cut(s.Command, " ")
-	rest, ok := strings.CutPrefix(s.Name, path.Base(program))
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(s.Name, s.Host+"/"), path.Base(program))
 	return ok && program != "" && strings.Trim(rest, "-0123456789") == ""
 }

@@ -241,15 +241,9 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			return
 		}
 		if kind == websocket.BinaryMessage {
-			t, typing := session.Typing{Bytes: b}, ctx
-			if s.news != nil { // a message that came before is typed once, so it is typed as a whole: its client may be lost
-				t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
-				typing = context.WithoutCancel(ctx)
-			}
-			if err := s.typed(typing, t); err != nil || ctx.Err() != nil {
+			if s.typeOnce(ctx, session.Typing{Bytes: b}) != nil {
 				return
 			}
-			s.took()
 			continue
 		}
 		var c attach.Control
@@ -266,6 +260,21 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 		}
 		resized <- c
 	}
+}
+
+// typeOnce types a message and counts it. One that came before is typed once, so it is typed as a whole: its client may
+// be lost.
+func (s *stream) typeOnce(ctx context.Context, t session.Typing) error {
+	typing := ctx
+	if s.news != nil {
+		t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
+		typing = context.WithoutCancel(ctx)
+	}
+	if err := s.typed(typing, t); err != nil || ctx.Err() != nil {
+		return cmp.Or(err, ctx.Err())
+	}
+	s.took()
+	return nil
 }
 
 // took counts what was typed, and has it told.

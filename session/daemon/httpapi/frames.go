@@ -42,8 +42,11 @@ func (s *stream) frames(ctx context.Context) error {
 	var f vterm.Frame
 	state := ""
 	for {
+		told := false // that something was taken, at least
 		select {
 		case <-w.Frames:
+		case <-s.news:
+			told = true
 		case <-w.Done:
 			return session.ErrStopped
 		case <-ctx.Done():
@@ -62,10 +65,14 @@ func (s *stream) frames(ctx context.Context) error {
 			return err
 		}
 		st := string(s.e.Session.Status().State)
-		if f.Version == since && st == state {
+		if f.Version == since && st == state && !told {
 			continue
 		}
 		out := attach.Frame{Modes: modes, State: st}
+		if s.news != nil {
+			n := s.taken.Load()
+			out.Taken = &n
+		}
 		set.Frame(&f, nil)
 		render.FromFrame(&out.Screen, &f)
 		if actor.Of(ctx).IsAgent() {
@@ -94,7 +101,7 @@ func (s *stream) act(ctx context.Context) {
 			s.fit(ctx)
 		}
 		if t, ok := actTyping(&a); ok {
-			if err := s.typed(ctx, t); err != nil {
+			if s.typeOnce(ctx, t) != nil {
 				return
 			}
 		}

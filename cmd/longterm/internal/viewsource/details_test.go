@@ -84,7 +84,7 @@ func TestFarewell(t *testing.T) {
 		"[1 session goes on; `longterm` comes back, `longterm ls` lists it]":  {run, ended},
 		"[2 sessions go on; `longterm` comes back, `longterm ls` lists them]": {run, ended, run},
 	} {
-		if got := farewell(list); got != want {
+		if got := farewell(list, "longterm"); got != want {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}

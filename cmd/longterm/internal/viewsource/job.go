@@ -22,8 +22,9 @@ import (
 // prompt; fields besides id are set before that begins.
 type promptJob struct {
 	v     *promptLine
-	n     int    // the prompt's number
-	id    string // the daemon's
+	src   *source // the host that it runs on
+	n     int     // the prompt's number
+	id    string  // the daemon's
 	line  string
 	begun chan struct{} // closed once the daemon knows the job
 	ended bool          // by the person; owned by the viewer's goroutine
@@ -33,11 +34,15 @@ type promptJob struct {
 // run runs a line: in the session's shell when that is at its prompt, else in a session
 // of its own in the same directory.
 func (v *promptLine) run(n int, line string, s *model.Session) {
-	j := &promptJob{v: v, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
+	src, shell := v.all.home(), ""
+	if s != nil {
+		src, shell = v.all.of(s.ID)
+	}
+	j := &promptJob{v: v, src: src, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
 	v.jobs[n] = j
-	shell, dir, cols := "", directory(s), v.cols
-	if s != nil && s.State == model.StateRunning && (s.Phase == model.PhasePrompt || s.Phase == model.PhaseRunning) {
-		shell = s.ID // the daemon knows whether it is at its prompt; we may not have heard yet
+	dir, cols := v.directory(s), v.cols
+	if s == nil || s.State != model.StateRunning || s.Phase != model.PhasePrompt && s.Phase != model.PhaseRunning {
+		shell = "" // the daemon knows whether it is at its prompt; we may not have heard yet
 	}
 	d := v.desk
 	d.Beside(func() {
@@ -49,7 +54,7 @@ func (v *promptLine) run(n int, line string, s *model.Session) {
 // cancel ends the command by the kill ladder.
 func (j *promptJob) cancel() {
 	j.ended = true
-	d, c := j.v.desk, j.v.src.c
+	d, c := j.v.desk, j.src.c
 	d.Beside(func() {
 		select {
 		case <-j.begun:
@@ -90,7 +95,7 @@ func (j *promptJob) finish(r *api.Result, err error) {
 func (j *promptJob) start(ctx context.Context, shell, dir string, cols int) (api.Result, error) {
 	defer close(j.begun)
 	call := api.Call{Job: j.id, Background: true, MaxOutput: 256}
-	c := j.v.src.c
+	c := j.src.c
 	if shell != "" {
 		r, err := c.Session(shell).Exec(ctx, api.Exec{Call: call, Line: j.line})
 		var e *api.Error
@@ -99,13 +104,13 @@ func (j *promptJob) start(ctx context.Context, shell, dir string, cols int) (api
 		}
 	}
 	return c.Run(ctx, api.Run{Call: call, NewSession: api.NewSession{
-		Line: j.line, Cwd: dir, Env: os.Environ(), Cols: cols, Rows: 24, Labels: map[string]string{markLabel: j.v.src.mark},
+		Line: j.line, Cwd: dir, Env: os.Environ(), Cols: cols, Rows: 24, Labels: map[string]string{markLabel: j.src.mark},
 	}})
 }
 
 // follow runs the line and hands its output over as it comes.
 func (j *promptJob) follow(ctx context.Context, shell, dir string, cols int) (api.Result, error) {
-	c := j.v.src.c
+	c := j.src.c
 	r, err := j.start(ctx, shell, dir, cols)
 	if err != nil {
 		return r, err
@@ -175,7 +180,7 @@ func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done 
 // place is from where to where there is output to read; the end stands where the command
 // ended, or is as far as it came.
 func (j *promptJob) place(ctx context.Context, from uint64, known bool) (uint64, uint64, bool) {
-	job, err := j.v.src.c.Job(ctx, j.id, 256)
+	job, err := j.src.c.Job(ctx, j.id, 256)
 	if err != nil || job.Result == nil {
 		return from, from, known
 	}

@@ -20,12 +20,21 @@ import (
 )
 
 // viewLayouts keeps the viewer's layouts as files, state/layouts/NAME.json.
-type layouts struct{ dir string }
+type layouts struct {
+	dir  string
+	last string // what the viewer's own layout is called here; empty: as it calls it
+}
 
 const layoutSuffix = ".json"
 
+// lastOfMany is the viewer's own layout where it shows several hosts: that of one host stays as it was.
+const lastOfMany = "last of several hosts"
+
 // path is a layout's file. Names may hold anything, so they are escaped.
 func (l layouts) path(name string) string {
+	if name == lastLayout && l.last != "" {
+		name = l.last
+	}
 	return filepath.Join(l.dir, strings.ReplaceAll(url.PathEscape(name), ".", "%2E")+layoutSuffix)
 }
 
@@ -37,7 +46,7 @@ func (l layouts) Names(context.Context) ([]string, error) {
 	var names []string
 	for _, f := range files {
 		if base, ok := strings.CutSuffix(f.Name(), layoutSuffix); ok {
-			if name, err := url.PathUnescape(base); err == nil {
+			if name, err := url.PathUnescape(base); err == nil && name != lastOfMany {
 				names = append(names, name)
 			}
 		}
@@ -70,7 +79,7 @@ func SaveLayout(ctx context.Context, dirs paths.Dirs, name string, l *model.Layo
 	return layoutsOf(dirs).Save(ctx, name, b)
 }
 
-func layoutsOf(dirs paths.Dirs) layouts { return layouts{filepath.Join(dirs.State, "layouts")} }
+func layoutsOf(dirs paths.Dirs) layouts { return layouts{dir: filepath.Join(dirs.State, "layouts")} }
 
 // LoadLayout is a layout as it was kept under a name; nil without an error: there is none. The viewer's own is "last".
 func LoadLayout(ctx context.Context, dirs paths.Dirs, name string) ([]byte, error) {
@@ -93,7 +102,7 @@ func RemoveLayout(dirs paths.Dirs, name string) (bool, error) {
 
 // order hands on how somebody wants sessions to stand. A viewer that is behind with those misses it.
 func (v source) order(a *api.Arrange) {
-	o := model.Order{Do: a.Do, Session: a.Session, Beside: a.Beside, Below: a.Below, Tab: a.Tab}
+	o := model.Order{Do: a.Do, Session: v.there(a.Session), Beside: v.there(a.Beside), Below: a.Below, Tab: a.Tab}
 	o.Float, o.Pinned, o.Stacked = a.Float, a.Pinned, a.Stacked
 	if r := a.Area; r != nil {
 		const percent = 100.0
@@ -104,6 +113,7 @@ func (v source) order(a *api.Arrange) {
 		if err != nil {
 			return // who sent it was told
 		}
+		l.Call(v.there)
 		o.Layout = l
 	}
 	select {

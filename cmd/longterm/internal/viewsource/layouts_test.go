@@ -12,7 +12,7 @@ import (
 // FEATURES: R76
 func TestViewLayouts(t *testing.T) {
 	ctx := t.Context()
-	l := layouts{filepath.Join(t.TempDir(), "layouts")}
+	l := layouts{dir: filepath.Join(t.TempDir(), "layouts")}
 	if names, err := l.Names(ctx); err != nil || len(names) != 0 {
 		t.Errorf("before there is one: %q %v", names, err)
 	}
@@ -41,7 +41,7 @@ func TestViewLayouts(t *testing.T) {
 	if outside, _ := os.ReadDir(filepath.Dir(l.dir)); len(files) != len(names) || len(outside) != 1 {
 		t.Errorf("%d files in the directory, %d beside it", len(files), len(outside))
 	}
-	l = layouts{filepath.Join("/dev/null", "layouts")}
+	l = layouts{dir: filepath.Join("/dev/null", "layouts")}
 	if err := l.Save(ctx, "x", nil); err == nil {
 		t.Error("saved where nothing can be saved")
 	}

@@ -19,7 +19,7 @@ import (
 // viewPrompt is the prompt line at the viewer's foot. All of it happens on the viewer's
 // goroutine but for what promptJobs do beside it.
 type promptLine struct {
-	src  source
+	all  many
 	desk view.FooterHost
 	p    *prompt.Prompt
 	open bool
@@ -29,10 +29,10 @@ type promptLine struct {
 	home string
 }
 
-func newPromptLine(src source) *promptLine {
+func newPromptLine(all many) *promptLine {
 	home, _ := os.UserHomeDir() // without one paths stay long
 	return &promptLine{
-		src: src, home: home, jobs: map[int]*promptJob{},
+		all: all, home: home, jobs: map[int]*promptJob{},
 		p: prompt.New(prompt.Options{NoColor: os.Getenv("NO_COLOR") != ""}),
 	}
 }
@@ -64,12 +64,12 @@ func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 // follow goes where the focus is.
 func (v *promptLine) follow(session *model.Session) {
 	v.p.Aim(v.aim(session))
-	dir := directory(session)
+	dir := v.directory(session)
 	if dir == v.dir {
 		return
 	}
 	v.dir = dir
-	h, err := prompt.OpenHistory(filepath.Join(v.src.dirs.State, "prompt.jsonl"), dir)
+	h, err := prompt.OpenHistory(filepath.Join(v.all.home().dirs.State, "prompt.jsonl"), dir)
 	if err != nil {
 		v.desk.Say(err.Error())
 	}
@@ -80,10 +80,13 @@ func (v *promptLine) follow(session *model.Session) {
 	}})
 }
 
-// directory is where commands run: that of the session, else the viewer's own.
-func directory(s *model.Session) string {
-	if s != nil && isDirectory(s.Cwd) {
-		return s.Cwd
+// directory is where commands run: that of the session, else the viewer's own, which stands for the home directory
+// on another host.
+func (v *promptLine) directory(s *model.Session) string {
+	if s != nil && s.Cwd != "" {
+		if src, _ := v.all.of(s.ID); src.at != "" || isDirectory(s.Cwd) {
+			return s.Cwd
+		}
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -98,7 +101,7 @@ func ready(s *model.Session) bool {
 }
 
 func (v *promptLine) aim(s *model.Session) prompt.Aim {
-	dir := directory(s)
+	dir := v.directory(s)
 	if rest, ok := strings.CutPrefix(dir, v.home); ok && v.home != "" {
 		dir = "~" + rest
 	}
@@ -163,7 +166,7 @@ func (v *promptLine) sessionNames() []string {
 func (v *promptLine) slash(name, args string) {
 	switch name {
 	case "version":
-		v.p.Show("longterm " + v.src.version())
+		v.p.Show("longterm " + v.all.home().version())
 	case "sessions":
 		v.sessions(args)
 	case "mcp":
@@ -211,7 +214,7 @@ func (v *promptLine) sessions(name string) {
 
 // reload takes the configuration as it is now. The daemon notices changes by itself.
 func (v *promptLine) reload() {
-	l, err := v.src.options.read()
+	l, err := v.all.home().options.read()
 	if err == nil {
 		err = v.desk.Reconfigure(l)
 	}
@@ -219,7 +222,7 @@ func (v *promptLine) reload() {
 		v.p.Show("✗ the configuration is not taken:\n" + err.Error())
 		return
 	}
-	v.p.Show("✓ the configuration is in effect: " + v.src.dirs.ConfigFile())
+	v.p.Show("✓ the configuration is in effect: " + v.all.home().dirs.ConfigFile())
 }
 
 func (v *promptLine) theme(name string) {

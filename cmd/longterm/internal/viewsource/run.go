@@ -15,11 +15,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
@@ -29,20 +31,46 @@ import (
 
 // Program is what the viewer is given of the program it runs in.
 type Program struct {
-	Client  *client.Client
+	Hosts   []Host
 	Dirs    paths.Dirs
 	Version func() string
 	Stdin   *os.File
-	Host    string // whose sessions they are; empty: this one's
+	Again   string // the command line that comes back
 }
 
-// Run shows sessions on this terminal until the person leaves: those that only names, or all that run.
+// Host is one whose sessions are shown.
+type Host struct {
+	Name   string // empty: this one
+	Client *client.Client
+}
+
+// sources are the daemons of all hosts.
+func (p Program) sources(o *Options) many {
+	all := make(many, len(p.Hosts))
+	shared := source{
+		dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString(), orders: make(chan model.Order, 16),
+	}
+	for i, h := range p.Hosts {
+		all[i] = shared
+		all[i].c, all[i].at, all[i].reach = h.Client, h.Name, &reach{}
+		if len(all) > 1 {
+			all[i].shown = h.Name
+		}
+	}
+	return all
+}
+
+// Run shows sessions on this terminal until the person leaves: those that only names by their ids (with the host
+// before them, HOST/ID, where there are several), or all that run.
 func Run(ctx context.Context, p Program, o *Options, only []string) error {
-	src := source{c: p.Client, dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString(), orders: make(chan model.Order, 16)}
+	src, kept := p.sources(o), layoutsOf(p.Dirs)
+	if len(src) > 1 {
+		kept.last = lastOfMany
+	}
 	vo := view.Options{
-		LiveOptions: o.begin, Changed: o.changed, Orders: src.orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
-		Editor:  placeEditor{src, p.Host, places.Editor{Template: o.settings.Editor.Command, Stdin: p.Stdin}},
-		Layouts: layoutsOf(p.Dirs), Footer: newPromptLine(src),
+		LiveOptions: o.begin, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
+		Editor:  editor{src, p.Stdin, o.settings.Editor.Command},
+		Layouts: kept, Footer: newPromptLine(src),
 	}
 	if c := findClipboard(); c != nil {
 		vo.Clipboard = c
@@ -64,14 +92,23 @@ const farewellTime = time.Second
 func (p Program) farewell(to io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
 	defer cancel()
-	list, err := p.Client.List(ctx)
-	if err != nil {
-		return // whoever looks will be told
+	lists := make([][]api.Session, len(p.Hosts))
+	var asked sync.WaitGroup
+	var known atomic.Bool
+	for i, h := range p.Hosts {
+		asked.Go(func() {
+			var err error
+			if lists[i], err = h.Client.List(ctx); err == nil {
+				known.Store(true)
+			}
+		})
 	}
-	fmt.Fprintln(to, farewell(list))
+	if asked.Wait(); known.Load() { // else whoever looks will be told
+		fmt.Fprintln(to, farewell(slices.Concat(lists...), p.Again))
+	}
 }
 
-func farewell(list []api.Session) string {
+func farewell(list []api.Session, again string) string {
 	n := 0
 	for i := range list {
 		if list[i].State == "running" {
@@ -82,9 +119,9 @@ func farewell(list []api.Session) string {
 	case 0:
 		return "[no session runs; `longterm` starts one]"
 	case 1:
-		return "[1 session goes on; `longterm` comes back, `longterm ls` lists it]"
+		return "[1 session goes on; `" + again + "` comes back, `longterm ls` lists it]"
 	}
-	return fmt.Sprintf("[%d sessions go on; `longterm` comes back, `longterm ls` lists them]", n)
+	return fmt.Sprintf("[%d sessions go on; `%s` comes back, `longterm ls` lists them]", n, again)
 }
 
 // ShellHere is the user's shell in the current directory.

@@ -4,6 +4,8 @@ package viewsource
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -11,25 +13,31 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/render/view/model"
-	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// retryTime is how often a viewer asks for a daemon that is away.
-const retryTime = 50 * time.Millisecond
-
-// viewSource is where the viewer's sessions come from: the daemon.
+// source is where the viewer's sessions come from: a daemon.
 type source struct {
 	c       *client.Client
+	at      string // the host whose daemon it is; empty: this one's
+	shown   string // before its sessions' names: the host, where there are several
+	reach   *reach
 	dirs    paths.Dirs
 	version func() string
 	options *Options
 	sizes   *sizeOption
 	orders  chan model.Order // it has one reader
 	mark    string           // label of the sessions in which this viewer's prompt runs commands
+}
+
+// there is an id, or a name, of that host's as the viewer knows it.
+func (v source) there(id string) string {
+	if v.shown == "" || id == "" {
+		return id
+	}
+	return v.shown + "/" + id
 }
 
 // markLabel has the mark of the viewer whose prompt a session belongs to.
@@ -41,17 +49,42 @@ func (v source) Sessions(ctx context.Context) <-chan model.Update {
 	f := &feed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
 	go func() {
 		defer close(out)
+		wait := retryTime
 		for ctx.Err() == nil {
-			if err := v.c.Events(ctx, func(e api.Event) error { return f.event(ctx, e) }); err != nil {
-				f.send(model.Update{Away: err.Error()})
+			err := v.c.Events(ctx, func(e api.Event) error {
+				if err := f.event(ctx, e); err != nil {
+					return err
+				}
+				v.reach.found()
+				wait = retryTime
+				return nil
+			})
+			if err != nil {
+				v.reach.lost()
+				f.send(model.Update{Away: lostWhy(err)})
 			}
-			pause(ctx, retryTime)
+			pause(ctx, wait)
+			if v.at != "" {
+				wait = min(2*wait, lastRetryTime)
+			}
 		}
 	}()
 	return out
 }
 
-// viewFeed turns events into lists of sessions. Its goroutine is the only one that sends.
+// lostWhy is why a daemon cannot be reached, in words for people.
+func lostWhy(err error) string {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "the connection was lost"
+	}
+	return err.Error()
+}
+
+// feed turns events into lists of sessions. Its goroutine is the only one that sends.
 type feed struct {
 	v     source
 	out   chan model.Update
@@ -121,17 +154,32 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 // maxLookedUp bounds the sessions whose last command is looked up when the viewer begins.
 const maxLookedUp = 200
 
+// lookedUpAtOnce bounds the requests for them: each takes a round trip.
+const lookedUpAtOnce = 16
+
 // lookUpExits asks how the last commands of shells at their prompt ended, of which no event told.
 func (f *feed) lookUpExits(ctx context.Context) {
 	left := maxLookedUp
+	var asked sync.WaitGroup
+	room, exits := make(chan struct{}, lookedUpAtOnce), make([]*int, len(f.all))
 	for i := range f.all {
 		s := &f.all[i]
 		if s.State != "running" || s.Shell == nil || s.Shell.Phase != "prompt" || f.exits[s.ID] != nil || left == 0 {
 			continue
 		}
 		left--
-		if c, err := f.v.c.Session(s.ID).Command(ctx, 0); err == nil { // else it has run none yet
-			f.exits[s.ID] = c.ExitCode
+		room <- struct{}{}
+		asked.Go(func() {
+			defer func() { <-room }()
+			if c, err := f.v.c.Session(s.ID).Command(ctx, 0); err == nil { // else it has run none yet
+				exits[i] = c.ExitCode
+			}
+		})
+	}
+	asked.Wait()
+	for i, code := range exits {
+		if code != nil {
+			f.exits[f.all[i].ID] = code
 		}
 	}
 }
@@ -215,7 +263,12 @@ func (v source) New(ctx context.Context, beside string) (string, error) {
 		return "", err
 	}
 	if beside != "" {
-		if s, err := v.c.Session(beside).Info(ctx); err == nil && isDirectory(s.Cwd) {
+		s, err := v.c.Session(beside).Info(ctx)
+		switch {
+		case err != nil:
+		case v.at != "":
+			n.GivenCwd = s.Cwd
+		case isDirectory(s.Cwd):
 			n.Cwd = s.Cwd
 		}
 	}
@@ -231,154 +284,4 @@ func isDirectory(path string) bool {
 func (v source) Kill(ctx context.Context, id string) error {
 	_, err := v.c.Session(id).Kill(ctx, api.Kill{})
 	return err
-}
-
-// Watch opens a stream that finds its session again after a restart of the daemon.
-func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
-	ctx, cancel := context.WithCancel(ctx)
-	w := &watched{
-		s: v.c.Session(id), sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1),
-		size: attach.Act{Cols: cols, Rows: rows},
-	}
-	go w.run(ctx)
-	return w
-}
-
-// maxActs bounds what is typed into a session whose daemon is away.
-const maxActs = 10_000
-
-// watched is a session the viewer shows. What is done while the daemon is away waits
-// for it, in order.
-type watched struct {
-	s      *client.Session
-	cancel context.CancelFunc
-	sizeBy string // whose size the session shall take; empty: as it is
-	mute   bool   // the viewer has no say in sizes
-	frames chan panes.Frame
-	wake   chan struct{}
-
-	mu   sync.Mutex // guards the fields below
-	acts []attach.Act
-	size attach.Act // the newest
-}
-
-func (w *watched) Frames() <-chan panes.Frame { return w.frames }
-
-func (w *watched) Close() { w.cancel() }
-
-func (w *watched) Resize(cols, rows int) {
-	size := attach.Act{Cols: cols, Rows: rows}
-	w.mu.Lock()
-	w.size = size
-	w.mu.Unlock()
-	w.act(size) // one of 0×0 does nothing but wake up
-}
-
-func (w *watched) Act(in panes.Input) {
-	w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
-}
-
-// act queues; the viewer must not wait for a daemon.
-func (w *watched) act(a attach.Act) {
-	w.mu.Lock()
-	if len(w.acts) < maxActs {
-		w.acts = append(w.acts, a)
-	}
-	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next is the oldest act that was not sent; sent drops it.
-func (w *watched) next() (attach.Act, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.acts) == 0 {
-		return attach.Act{}, false
-	}
-	return w.acts[0], true
-}
-
-func (w *watched) sent() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.acts = w.acts[1:]
-}
-
-func (w *watched) run(ctx context.Context) {
-	defer close(w.frames)
-	for ctx.Err() == nil {
-		w.mu.Lock()
-		size := w.size
-		w.mu.Unlock()
-		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy}
-		if w.mute {
-			o.Size = "none"
-		}
-		st, err := w.s.Watch(ctx, o)
-		if err == nil {
-			w.sizeBy = ""
-			w.converse(ctx, st, size.Cols > 0)
-			_ = st.Close()
-		}
-		if !w.changedSay(size.Cols > 0) {
-			pause(ctx, retryTime)
-		}
-	}
-}
-
-// changedSay reports that the viewer wants a say in the session's size and has none, or
-// the reverse: that takes another stream.
-func (w *watched) changedSay(had bool) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return had != (w.size.Cols > 0)
-}
-
-func (w *watched) converse(ctx context.Context, st *client.Stream, say bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		defer cancel()
-		w.show(ctx, st)
-	}()
-	defer func() { // the stream's frames end before the next one's begin
-		cancel()
-		_ = st.Close()
-		<-shown
-	}()
-	for {
-		for a, ok := w.next(); ok; a, ok = w.next() {
-			if w.changedSay(say) {
-				return
-			}
-			if st.Act(a) != nil {
-				return
-			}
-			w.sent()
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.wake:
-		}
-	}
-}
-
-func (w *watched) show(ctx context.Context, st *client.Stream) {
-	for {
-		f, err := st.NextFrame()
-		if err != nil {
-			return
-		}
-		select {
-		case w.frames <- panes.Frame{Screen: &f.Screen, Modes: f.Modes}:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
