@@ -73,7 +73,7 @@ somebody does, each completion once, in order, with a number that grows. It come
 
 So a completion is delivered at least once until it is acknowledged, and never after. A subscription has one reader: a
 newer one takes it, and the older one ends with status 4. ` + "`longterm events hook NAME LINE`" + ` has the daemon run a line for each, once,
-also over restarts and kills of the daemon. The newest 20000 completions are kept; who comes later is told how many are
+also over restarts and kills of the daemon; hooks in the configuration ([[hooks]]) are listed with these. The newest 20000 completions are kept; who comes later is told how many are
 missing. A subscription that nobody reads for 30 days is forgotten, unless it has a hook.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return a.events(cmd.Context(), &f) }
 	f.register(c)
@@ -153,6 +153,9 @@ func writeEvent(w io.Writer, e *api.Event) {
 	}
 	if e.Approval != nil {
 		parts = append(parts, e.Approval.ID, output.Printable(output.Shorten(e.Approval.Line, 60)))
+	}
+	if h := e.Hook; h != nil {
+		parts = append(parts, h.Name, "for "+h.On, output.Printable(output.Shorten(h.Reason, 200)))
 	}
 	if e.Lost > 0 {
 		parts = append(parts, strconv.FormatUint(e.Lost, 10))
@@ -337,7 +340,14 @@ func (a *app) eventsLs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { writeSubscriptions(w, list) })
+		return a.Print(list, func(w io.Writer) {
+			writeSubscriptions(w, list)
+			for i := range list {
+				if f := list[i].Failure; f != nil {
+					fmt.Fprintf(w, "%s failed at %s: %s\n", f.Name, f.At.Local().Format("15:04:05"), output.Printable(f.Reason))
+				}
+			}
+		})
 	}
 	return a.JSONFlag(c)
 }

@@ -640,19 +640,20 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one, from daemon to daemon by more; of listening: the newest before. The newest 512 are kept for who comes again (after, or Last-Event-ID)"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,agent,lost,config,arrange,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew; arrange: viewers are asked to"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,agent,lost,config,arrange,hook,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew; arrange: viewers are asked to"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
 	Refused *Refused       `json:"refused,omitempty" doc:"for refused: the execution that was not allowed"`
 	// Approval is what a person is asked for.
-	Approval *Approval `json:"approval,omitempty" doc:"for approval (asked), approval-answered and approval-gone"`
-	Arrange  *Arrange  `json:"arrange,omitempty" doc:"for arrange: what viewers are to change"`
-	Lost     uint64    `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
-	Count    int       `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
-	Printed  *Range    `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
-	Version  uint64    `json:"version,omitempty" doc:"for screen: its version"`
-	Binary   uint64    `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
+	Approval *Approval    `json:"approval,omitempty" doc:"for approval (asked), approval-answered and approval-gone"`
+	Arrange  *Arrange     `json:"arrange,omitempty" doc:"for arrange: what viewers are to change"`
+	Hook     *HookFailure `json:"hook,omitempty" doc:"for hook: how a hook failed"`
+	Lost     uint64       `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
+	Count    int          `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
+	Printed  *Range       `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
+	Version  uint64       `json:"version,omitempty" doc:"for screen: its version"`
+	Binary   uint64       `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
 }
 
 // ShortID is as much of an id as people need to name a session or a job.

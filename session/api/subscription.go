@@ -4,15 +4,28 @@ import "time"
 
 // Subscription is somebody who is told of completions, also of those while it and the daemon were away.
 type Subscription struct {
-	Name    string    `json:"name"`
-	Kinds   []string  `json:"kinds,omitempty" doc:"absent: all"`
+	Name    string    `json:"name" doc:"of a hook of the configuration: config:NAME"`
+	Kinds   []string  `json:"kinds,omitempty" doc:"absent: all; of a hook of the configuration: its events"`
 	Session string    `json:"session,omitempty" doc:"id of the one session it is for; absent: all"`
 	Hook    string    `json:"hook,omitempty" doc:"line of a shell that the daemon runs for each, once"`
 	Cursor  uint64    `json:"cursor" doc:"seq up to which it has acknowledged"`
 	Newest  uint64    `json:"newest" doc:"seq of the newest completion there is, of any kind"`
 	Failed  int       `json:"failed,omitempty" doc:"runs of the hook that failed"`
+	Skipped int       `json:"skipped,omitempty" doc:"what the hook was not run for since the daemon started, by its limit or since too much came at once"`
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"seen" doc:"when it was last read or acknowledged; without a hook it is forgotten 30 days later"`
+	// Failure is how the hook's newest run failed.
+	Failure *HookFailure `json:"failure,omitempty" doc:"absent: the newest run of the hook that this daemon knows of went well"`
+}
+
+// HookFailure is how a run of a hook failed.
+type HookFailure struct {
+	Name    string    `json:"name" doc:"of the subscription; a hook of the configuration is config:NAME"`
+	On      string    `json:"on" doc:"kind of what it was run for"`
+	Session string    `json:"session,omitempty" doc:"id of the one that it was run for"`
+	Job     string    `json:"job"`
+	Reason  string    `json:"reason"`
+	At      time.Time `json:"at"`
 }
 
 // NewSubscription says what to be told of.

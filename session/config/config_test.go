@@ -70,6 +70,19 @@ loop = true
 name = "other"
 severity = "note"
 patterns = ["^# (?P<message>.*)$"]
+
+[[hooks]]
+name = "tell"
+on = ["failed", "input"]
+session = "build-*"
+label = ["of=web", "ci"]
+run = ["notify-send", "longterm"]
+every = "30s"
+[[hooks]]
+name = "log"
+on = "bell"
+run = ["logger"]
+timeout = "1h"
 `
 
 func TestDecode(t *testing.T) {
@@ -96,6 +109,19 @@ func TestDecode(t *testing.T) {
 	}
 	if len(s.Matchers) != 2 || !s.Matchers[0].Patterns[1].Loop || s.Matchers[1].Severity != "note" {
 		t.Errorf("matchers %+v", s.Matchers)
+	}
+	hooks := []Hook{
+		{Name: "tell", On: []string{"failed", "input"}, Session: []string{"build-*"}, Label: []string{"of=web", "ci"}, Run: []string{"notify-send", "longterm"}, Every: 30 * time.Second, Timeout: time.Minute},
+		{Name: "log", On: []string{"bell"}, Run: []string{"logger"}, Timeout: time.Hour},
+	}
+	if !reflect.DeepEqual(s.Hooks, hooks) {
+		t.Errorf("hooks %+v", s.Hooks)
+	}
+	if kinds := s.Hooks[0].Kinds(); !slices.Equal(kinds, []string{"command", "input", "job", "session"}) || len(s.Hooks[1].Kinds()) != 0 {
+		t.Errorf("kinds %q %q", kinds, s.Hooks[1].Kinds())
+	}
+	if v, err := f.Value("hooks"); err != nil || v.Value != "tell, log" || v.Line < 30 {
+		t.Errorf("%+v %v", v, err)
 	}
 	if v, err := f.Value("matchers"); err != nil || v.Value != "mine, other" || v.Line < 30 {
 		t.Errorf("%+v %v", v, err)
@@ -152,6 +178,19 @@ func TestProblems(t *testing.T) {
 		{"[view]\ntheme = \"nihgt\"\n[themes.night]\nbar = 1", `2:1: view.theme: no theme "nihgt"; did you mean "night"?`},
 		{"[[matchers]]\nname = \"a\"\npatterns = [\"(\"]", "3:12: matchers: pattern 1: error parsing regexp"},
 		{"[[matchers]]\nname = \"a\"\npatterns = [\"x\"]", "2:8: matchers: no pattern has the group message"},
+		{"[hooks]\nname = \"a\"", "1:2: hooks: hooks are a list; write [[hooks]]"},
+		{"[[hooks]]\nname = \"a b\"\non = \"exit\"\nrun = [\"x\"]", `2:8: hooks.name: "a b" is no name of a hook; use 1 to 50 letters, digits, - _ and .`},
+		{"[[hooks]]\non = \"exit\"\nrun = [\"x\"]", `2:1: hooks.name: a hook has a name, as in name = "tell"`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\n[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]", `6:8: hooks.name: the name "a" comes twice`},
+		{"[[hooks]]\nname = \"a\"\non = [\"exit\", \"fialed\"]\nrun = [\"x\"]", `3:6: hooks.on: no event "fialed"; did you mean "failed"?; there are exit, command, job, failed`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"", `2:1: hooks.run: it has nothing to run; give a program and its arguments`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = \"notify-send x\"", `4:7: hooks.run: this is a text; it has to be a list of texts`},
+		{"[[hooks]]\nname = \"a\"\nrun = [\"x\"]", `2:1: hooks.on: it says nothing it is run for`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\ntimeout = \"2h\"", `5:11: hooks.timeout: this is a text; it has to be 1s to 1h`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nevery = 5", `5:9: hooks.every: this is a number; it has to be a time, as in "30s"`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nsession = \"[\"", `5:11: hooks.session: "[" is no pattern of names`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nlabel = \"=x\"", `5:9: hooks.label: "=x" is no label; write KEY=VALUE, or KEY for any value`},
+		{"[[hooks]]\nnme = \"a\"", `2:1: hooks.nme: no such key; did you mean "name"?; [[hooks]] has name, on, run`},
 		{"[[matchers]]\nnme = \"a\"", `2:1: matchers.nme: no such key; did you mean "name"?`},
 		{"[matchers]\nname = \"a\"", "write [[matchers]]"},
 		{"[notify]\nwebhook = \"ftp://x\"", "is no URL of a web server"},
@@ -253,6 +292,7 @@ func TestSet(t *testing.T) {
 		{"exec = { timeout = '1m' }\n", "exec.grace", "1s", "config edit"},
 		{"[view]\nhints = 1\n", "exec.grace", "1s", "2:9: view.hints"},
 		{"", "matchers.name", "x", "config edit"},
+		{"", "hooks", "x", "config edit"},
 	} {
 		if got, err := Set("", []byte(c.src), c.key, []string{c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %s in %q: %v (%q)", c.key, c.value, c.src, err, got)
@@ -301,6 +341,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte("exec = { timeout = '1m', grace = \"\"\"1s\"\"\" }\n[[matchers]]\n[[matchers]]\nname='x'"))
 	f.Add([]byte("keys.a.b = 1\nthemes = 5\n[themes.x.y]\n\"view\".'hints' = true"))
+	f.Add([]byte("hooks = [ { name = 'a', on = 'exit', run = ['x'] } ]\n[[hooks]]\nevery = '1s'"))
 	f.Add([]byte("matchers = [ { name = 'a' } ]\n[exec]\ntimeout = 1979-05-27\ngrace = [1, [2]]"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		file, err := Decode("f", src)

@@ -45,6 +45,7 @@ type decoder struct {
 	file     *File
 	problems Problems
 	matchers matchers
+	hooks    hooks
 }
 
 func (d *decoder) problem(at Place, key, format string, args ...any) {
@@ -64,11 +65,14 @@ func (d *decoder) items(doc *tomldoc.Document) {
 			d.theme(it)
 		case "matchers":
 			d.matchers.item(d, it)
+		case "hooks":
+			d.hooks.item(d, it)
 		default:
 			d.value(it)
 		}
 	}
 	d.matchers.finish(d)
+	d.hooks.finish(d)
 	d.checkTheme()
 	d.checkKeys()
 }
@@ -79,7 +83,9 @@ func (d *decoder) header(h tomldoc.Header) {
 	switch {
 	case h.Path[0] == "matchers" && !h.Many:
 		d.problem(h.At, name, "problem matchers are a list; write [[matchers]]")
-	case h.Path[0] == "matchers" || h.Path[0] == "themes" && len(h.Path) == 2 && !h.Many:
+	case h.Path[0] == "hooks" && !h.Many:
+		d.problem(h.At, name, "hooks are a list; write [[hooks]]")
+	case h.Path[0] == "hooks" || h.Path[0] == "matchers" || h.Path[0] == "themes" && len(h.Path) == 2 && !h.Many:
 	case h.Path[0] == "themes":
 		d.problem(h.At, name, "a theme is a section of its own; write [themes.NAME]")
 	case !slices.Contains(sections(), name):
@@ -98,7 +104,7 @@ func sections() []string {
 			names = append(names, name)
 		}
 	}
-	return append(names, "keys", "themes", "matchers")
+	return append(names, "keys", "themes", "matchers", "hooks")
 }
 
 func (d *decoder) value(it *tomldoc.Item) {

@@ -106,6 +106,19 @@ func Markdown() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Kind, k.Help)
 	}
 	b.WriteString("\n```toml\n" + matcherExample + "```\n")
+	b.WriteString(docsHooks + "| key | value | meaning |\n|---|---|---|\n")
+	for _, k := range HookKeys {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Kind, k.Help)
+	}
+	b.WriteString("\n| event | there is one when | over a restart of the daemon |\n|---|---|---|\n")
+	for _, e := range HookEvents {
+		kept := "kept, run once"
+		if len(e.Kinds) == 0 {
+			kept = "not kept"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Name, e.Help, kept)
+	}
+	b.WriteString("\n```toml\n" + hookExample + "```\n")
 	return b.String()
 }
 
@@ -113,6 +126,22 @@ const matcherExample = `[[matchers]]
 name = "mytool"
 commands = ["mytool"]
 patterns = ['^(?P<severity>E|W) (?P<file>\S+):(?P<line>\d+) (?P<message>.*)$']
+`
+
+const docsHooks = `
+## [[hooks]]
+
+Programs that the daemon runs when something happens. [Completions](completions.md#hooks-in-the-configuration) says what
+they are given, and what is promised.
+
+`
+
+const hookExample = `[[hooks]]
+name = "tell"
+on = ["failed", "input"]
+session = "build-*"
+run = ["notify-send", "longterm"]
+every = "30s"
 `
 
 // Template is a first configuration file: every key with its default, as a comment.
@@ -130,7 +159,7 @@ func Template() string {
 		fmt.Fprintf(&b, "# %s\n# %s = %s\n", r.Help, name, r.literal(s))
 	}
 	b.WriteString("\n[keys]\n# zoom = \"z F11\"\n\n# [themes.mine]\n# background = \"#101010\"\n")
-	for _, line := range strings.Split(strings.TrimSpace(matcherExample), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(matcherExample)+"\n\n"+strings.TrimSpace(hookExample), "\n") {
 		b.WriteString("# " + line + "\n")
 	}
 	return b.String()

@@ -47,6 +47,9 @@ func literalOf(key string, words []string) (string, error) {
 			return tomldoc.Quote(strings.Join(words, " ")), nil
 		}
 		_, err := Empty("").Value(key)
+		if strings.HasPrefix(key, "hooks") {
+			err = errors.New("hooks are several lines each; use `longterm config edit`")
+		}
 		if strings.HasPrefix(key, "matchers") {
 			err = errors.New("problem matchers are several lines each; use `longterm config edit`")
 		}

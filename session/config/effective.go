@@ -55,7 +55,7 @@ func (f *File) ApplyEnv(getenv func(string) string) error {
 	return nil
 }
 
-// Values are all values in effect, in the table's order, then keys, themes and matchers.
+// Values are all values in effect, in the table's order, then keys, themes, matchers and hooks.
 func (f *File) Values() []Value {
 	var list []Value
 	for i := range table {
@@ -76,6 +76,13 @@ func (f *File) Values() []Value {
 			names = append(names, m.Name)
 		}
 		list = append(list, f.value("matchers", strings.Join(names, ", "), nil))
+	}
+	if len(f.Settings.Hooks) > 0 {
+		var names []string
+		for i := range f.Settings.Hooks {
+			names = append(names, f.Settings.Hooks[i].Name)
+		}
+		list = append(list, f.value("hooks", strings.Join(names, ", "), nil))
 	}
 	return list
 }

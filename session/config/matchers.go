@@ -10,11 +10,11 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// MatcherKey is a key of [[matchers]].
-type MatcherKey struct{ Name, Kind, Help string }
+// ListKey is a key of a section that comes several times, as [[matchers]] does.
+type ListKey struct{ Name, Kind, Help string }
 
 // MatcherKeys are the keys of [[matchers]].
-var MatcherKeys = []MatcherKey{
+var MatcherKeys = []ListKey{
 	{"name", "text", "of the matcher; that of a built-in one replaces it"},
 	{"patterns", "list of texts", "regular expressions (RE2) for successive lines, with the groups file, line, column, severity, code and message, as in `(?P<file>\\S+)`"},
 	{"commands", "list of texts", "programs it is for; without: any"},

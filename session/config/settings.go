@@ -35,6 +35,7 @@ type Settings struct {
 	Hosts     Hosts
 	Fleet     Fleet
 	Matchers  []diagnostics.Matcher
+	Hooks     []Hook
 }
 
 // Hosts are other machines, reached over ssh.

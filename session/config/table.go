@@ -66,7 +66,7 @@ var presets = []string{"hard", "build", "readonly", "listed", "off"}
 
 var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 
-// table has every key but those of [keys], [themes.NAME] and [[matchers]], whose names are
+// table has every key but those of [keys], [themes.NAME], [[matchers]] and [[hooks]], whose names are
 // the user's.
 var table = []Row{
 	{Key: "view.prefix", Kind: Keys, Default: "C-Space", Env: "LONGTERM_PREFIX", Flag: "view --prefix", When: AtOnce, Help: "key that begins the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},

@@ -127,9 +127,13 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer d.store.Close()
 	d.reg.AdoptAll(ctx, cfg.Dirs.KeeperKeys(), d.adopt)
 	d.jobs.Resume()
+	d.subs.Labels, d.subs.Tell = d.reg.LabelsOf, d.reg.Bus.Send
 	if err := d.subs.Start(); err != nil {
 		d.log.Error("start the hooks of subscriptions", "err", err)
 	}
+	hears := d.reg.Bus.Listen()
+	defer d.reg.Bus.Leave(hears)
+	d.subs.Follow(hears.C, d.conf.Hooks)
 	listener, err := d.listen()
 	if err != nil {
 		return err

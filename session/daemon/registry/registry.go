@@ -153,6 +153,15 @@ func (h *Registry) ByID(id string) *Handle {
 	return h.byid[id]
 }
 
+// LabelsOf are a session's labels, and whether it stays when its program has ended; none, where it is not known any more.
+func (h *Registry) LabelsOf(id string) (labels map[string]string, lasting bool) {
+	if e := h.ByID(id); e != nil {
+		r := e.Record()
+		return r.Labels, !r.Temporary
+	}
+	return nil, false
+}
+
 // add makes a handle known. The name must be free.
 func (h *Registry) add(e *Handle) error {
 	h.mu.Lock()

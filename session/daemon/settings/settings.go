@@ -68,6 +68,12 @@ func (s *Settings) Parser() *diagnostics.Parser { return s.now.Load().parser }
 // Status says which file is in effect, and what is wrong with it.
 func (s *Settings) Status() api.Configuration { return s.now.Load().status }
 
+// Hooks are those of the configuration; known is false when a file with mistakes has them, and no earlier one was kept.
+func (s *Settings) Hooks() (hooks []config.Hook, known bool) {
+	now := s.now.Load()
+	return now.values.Hooks, now.status.Using != "defaults" || len(now.status.Problems) == 0
+}
+
 // Grace is how long each rung of the kill ladder has to work.
 func (s *Settings) Grace() time.Duration { return s.Get().Exec.Grace }
 

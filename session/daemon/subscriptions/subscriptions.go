@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -45,6 +46,11 @@ type Runner interface {
 
 // Set is all subscriptions.
 type Set struct {
+	// Labels gives a session's labels, as long as it is known, and whether it outlives its command; Tell tells of a hook
+	// that failed. Both may be absent, and are set before Start.
+	Labels func(session string) (labels map[string]string, lasting bool)
+	Tell   func(api.Event)
+
 	store *store.Store
 	run   Runner
 	log   *slog.Logger
@@ -55,16 +61,17 @@ type Set struct {
 	signal chan struct{}
 
 	mu      sync.Mutex
-	grown   chan struct{}                 // closed when there are newer completions
-	readers map[string]string             // who reads, by uid
-	hooks   map[string]context.CancelFunc // those that run, by uid
+	grown   chan struct{}     // closed when there are newer completions
+	readers map[string]string // who reads, by uid
+	hooks   map[string]*hook  // those that run, by uid
+	asked   map[string]bool   // approvals that hooks needed
 }
 
 // New is the set of those in a store. Nothing is run before Start.
 func New(st *store.Store, run Runner, log *slog.Logger) *Set {
 	s := &Set{
 		store: st, run: run, log: log, signal: make(chan struct{}, 1), grown: make(chan struct{}),
-		readers: map[string]string{}, hooks: map[string]context.CancelFunc{},
+		readers: map[string]string{}, hooks: map[string]*hook{}, asked: map[string]bool{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	st.Changed = func() {
@@ -210,6 +217,14 @@ func (s *Set) List(ctx context.Context) ([]api.Subscription, error) {
 
 // Remove forgets a subscription; what its hook runs goes on.
 func (s *Set) Remove(ctx context.Context, name string) error {
+	if isConfigured(name) {
+		return api.Errorf(api.CodeInvalid, "%s is a hook of the configuration", name).
+			WithHint("remove it there: `longterm config edit`")
+	}
+	return s.remove(ctx, name)
+}
+
+func (s *Set) remove(ctx context.Context, name string) error {
 	sub, err := s.get(ctx, name)
 	if err != nil {
 		return err
@@ -219,8 +234,8 @@ func (s *Set) Remove(ctx context.Context, name string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if stop := s.hooks[sub.UID]; stop != nil {
-		stop()
+	if h := s.hooks[sub.UID]; h != nil {
+		h.stop()
 	}
 	delete(s.hooks, sub.UID)
 	delete(s.readers, sub.UID)
@@ -341,18 +356,27 @@ func (s *Set) acknowledge(ctx context.Context, sub *store.Subscription, cursor u
 		return noSubscription(sub.Name, err)
 	}
 	now, err := s.get(ctx, sub.Name)
-	if err == nil && now.UID == sub.UID {
-		*sub = now
+	if err == nil && now.UID == sub.UID { // of a configured hook the store knows no more
+		sub.Cursor, sub.Failed, sub.Seen = now.Cursor, now.Failed, now.Seen
 	}
 	return err
 }
 
 func (s *Set) view(ctx context.Context, sub *store.Subscription) (api.Subscription, error) {
 	newest, err := s.store.NewestCompletion(ctx)
-	return api.Subscription{
+	v := api.Subscription{
 		Name: sub.Name, Kinds: sub.Kinds, Session: sub.Session, Hook: sub.Hook, Cursor: sub.Cursor, Newest: newest,
 		Failed: sub.Failed, Created: sub.Created, Seen: sub.Seen,
-	}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.hooks[sub.UID]; h != nil {
+		v.Skipped, v.Failure = h.skipped, h.failure
+		if h.of != nil {
+			v.Kinds, v.Hook = slices.Clone(h.of.On), spawn.Quote(h.of.Run)
+		}
+	}
+	return v, err
 }
 
 // view is a completion as clients see it.

@@ -4,9 +4,13 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"strings"
+	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/config"
 )
 
@@ -41,4 +45,39 @@ func checkConfiguration(ctx context.Context, d *Doctor) finding {
 		return ok("%s does not exist: the defaults are in effect", path)
 	}
 	return ok("%s is in order", path)
+}
+
+// checkHooks looks for hooks that fail, and for those of the configuration whose program is not there.
+func checkHooks(ctx context.Context, d *Doctor) finding {
+	var wrong []string
+	there := 0
+	if f, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
+		for i := range f.Settings.Hooks {
+			h := &f.Settings.Hooks[i]
+			if _, err := exec.LookPath(h.Run[0]); err != nil {
+				wrong = append(wrong, fmt.Sprintf("config:%s has no program to run: %v", h.Name, err))
+			}
+		}
+		there = len(f.Settings.Hooks)
+	}
+	list, err := d.Quiet.Subscriptions(ctx)
+	if err != nil && len(wrong) == 0 {
+		return ok("no daemon to ask; the configuration has %s", output.HowMany(there, "hook", "hooks"))
+	}
+	there = 0
+	for i := range list {
+		s := &list[i]
+		if s.Hook != "" {
+			there++
+		}
+		if s.Failure != nil {
+			wrong = append(wrong, fmt.Sprintf("%s failed at %s (%s): %s", s.Name, s.Failure.At.Local().Format(time.DateTime),
+				output.HowMany(s.Failed, "failure", "failures"), s.Failure.Reason))
+		}
+	}
+	if len(wrong) > 0 {
+		return warn("`longterm events ls` lists hooks; put the command right in its subscription, or with `longterm config edit`",
+			"%s", output.Printable(strings.Join(wrong, "; ")))
+	}
+	return ok("%s", output.HowMany(there, "hook", "hooks"))
 }

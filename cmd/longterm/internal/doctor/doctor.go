@@ -71,6 +71,7 @@ var checks = []struct {
 	{"runtime directory", func(_ context.Context, d *Doctor) finding { return checkDir(d.Dirs.Run) }},
 	{"configuration", checkConfiguration},
 	{"rules", checkRules},
+	{"hooks", checkHooks},
 	{"disk", checkDisk},
 	{"daemon", checkDaemon},
 	{"notices", checkNotices},
