@@ -9,6 +9,7 @@ package places
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -88,9 +89,18 @@ func errorsOf(r *diagnostics.Result, dir string, about Place) []Place {
 	if len(list) > 0 || r.Tests == nil {
 		return list
 	}
+	packages := map[string]string{}
 	for _, f := range r.Tests.Failures {
+		in, known := packages[f.Suite]
+		if r.Tests.Framework == "go" && about.Host == "" && !known {
+			in = goPackageDir(dir, f.Suite)
+			packages[f.Suite] = in
+		}
 		for line := range strings.Lines(f.Excerpt) {
 			if at, ok := InLine(strings.TrimSpace(line), dir); ok {
+				if there, ok := InLine(strings.TrimSpace(line), in); ok && in != "" && isFile(there.Path) {
+					at = there
+				}
 				p := about
 				p.Path, p.Line, p.Column, p.Message = at.Path, at.Line, at.Column, f.Name+" failed"
 				list = append(list, p)
@@ -99,6 +109,11 @@ func errorsOf(r *diagnostics.Result, dir string, about Place) []Place {
 		}
 	}
 	return list
+}
+
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
 }
 
 // named finds a place at the beginning of a line, as grep and compilers print it.

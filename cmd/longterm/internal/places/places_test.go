@@ -56,6 +56,57 @@ func TestErrorsOf(t *testing.T) {
 	}
 }
 
+// A Go test that failed is in its package's directory, whichever it was run from: of the module, or of one of the
+// workspace's. What cannot be found there is named as it was printed.
+//
+// FEATURES: R118 R82
+func TestGoTestsInPackages(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"m/go.mod":             "// a module\nmodule example.org/m // this one\n\ngo 1.26\n",
+		"m/top_test.go":        "",
+		"m/sub/deep/x_test.go": "",
+		"w/go.work":            "go 1.26\nuse (\n\t./a\n\t\"b\"\n)\nuse ./c\n",
+		"w/a/go.mod":           "module example.org/a\n",
+		"w/b/go.mod":           "module \"example.org/b\"\n",
+		"w/b/in/x_test.go":     "",
+		"w/c/go.mod":           "module example.org/c\n",
+		"w/c/x_test.go":        "",
+		"odd/go.mod/no":        "it is a directory",
+		"odd/x_test.go":        "",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := 1
+	for _, c := range []struct{ dir, pkg, file, want string }{
+		{"m", "example.org/m/sub/deep", "x_test.go", "m/sub/deep/x_test.go"},
+		{"m/sub", "example.org/m/sub/deep", "x_test.go", "m/sub/deep/x_test.go"},
+		{"m/sub/deep", "example.org/m", "top_test.go", "m/top_test.go"},
+		{"m", "example.org/m", "top_test.go", "m/top_test.go"},
+		{"m", "example.org/m/sub/deep", "sub/deep/x_test.go", "m/sub/deep/x_test.go"}, // as compilers print it
+		{"m", "example.org/mine/sub", "x_test.go", "m/x_test.go"},
+		{"w", "example.org/b/in", "x_test.go", "w/b/in/x_test.go"},
+		{"w/a", "example.org/c", "x_test.go", "w/c/x_test.go"},
+		{"odd", "example.org/m", "x_test.go", "odd/x_test.go"},
+	} {
+		text := "--- FAIL: TestX (0.00s)\n    " + c.file + ":12: broken\nFAIL\nFAIL\t" + c.pkg + "\t0.01s\nFAIL\n"
+		r := diagnostics.Parse("go test ./...", &one, text)
+		dir := filepath.Join(root, c.dir)
+		if list := errorsOf(&r, dir, Place{}); len(list) != 1 || list[0].Path != filepath.Join(root, c.want) || list[0].Line != 12 {
+			t.Errorf("%s in %s: %+v, want %s", c.pkg, c.dir, list, c.want)
+		}
+		if list := errorsOf(&r, dir, Place{Host: "far"}); len(list) != 1 || list[0].Path != filepath.Join(dir, c.file) {
+			t.Errorf("of another host, whose files are not here: %+v", list)
+		}
+	}
+}
+
 // Whatever a file is called, the shell gets one word for it.
 //
 // FEATURES: R82
