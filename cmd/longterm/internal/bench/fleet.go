@@ -24,6 +24,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleetsim"
 	"github.com/longterm-dev/longterm/session/api"
@@ -71,12 +72,12 @@ func fleetCommand(e *Program) *cobra.Command {
 			"all is told again after the server was killed. The hosts share the machine with what is measured.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || rate < 1 || sessions < 1 || len(hosts) == 0 {
-				return errors.New("--runs, --rate, --sessions and --hosts are at least 1")
+				return exit.Usagef("--runs, --rate, --sessions and --hosts are at least 1")
 			}
 			var points []fleetPoint
 			for _, n := range hosts {
 				if err := (&fleetsim.Options{Hosts: n, Sessions: sessions}).Check(); err != nil {
-					return err
+					return exit.Usage(err)
 				}
 			}
 			for _, n := range hosts {

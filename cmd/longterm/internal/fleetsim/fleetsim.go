@@ -75,31 +75,50 @@ type host struct {
 // atOnce is how many hosts are begun or ended at once.
 const atOnce = 64
 
-// Begin begins the hosts; they have no sessions before Fill. What it began it ends when it fails.
+// leaveTime bounds how long is tried to take simulated hosts out of the registry.
+const leaveTime = 30 * time.Second
+
+// Begin begins the hosts; they have no sessions before Fill. What it began it takes out of the registry and ends when it
+// fails.
 func Begin(ctx context.Context, o Options) (*Fleet, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	running, cut := context.WithCancel(context.Background())
-	f := &Fleet{o: o, cut: cut, hosts: make([]*host, o.Hosts)}
+	f := &Fleet{o: o, cut: cut}
+	if err := f.beginAll(ctx, running, f.begin); err != nil {
+		return nil, err
+	}
+	f.work.Go(func() { f.tellHosts(running) })
+	return f, nil
+}
+
+// beginAll begins all hosts, or none.
+func (f *Fleet) beginAll(ctx, running context.Context, begin func(context.Context, string) (*host, error)) error {
+	hosts := make([]*host, f.o.Hosts)
 	var mu sync.Mutex
 	var failed error
-	each(o.Hosts, func(i int) {
-		h, err := f.begin(ctx, Name(i))
+	each(f.o.Hosts, func(i int) {
+		h, err := begin(ctx, Name(i))
 		mu.Lock()
 		defer mu.Unlock()
-		if f.hosts[i] = h; err != nil {
+		if hosts[i] = h; err != nil {
 			failed = errors.Join(failed, err)
 			return
 		}
 		f.work.Go(func() { h.pub.Run(running) })
 	})
-	if failed != nil {
-		f.Close()
-		return nil, failed
+	f.hosts = slices.DeleteFunc(hosts, func(h *host) bool { return h == nil })
+	if failed == nil {
+		return nil
 	}
-	f.work.Go(func() { f.tellHosts(running) })
-	return f, nil
+	left, done := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer done()
+	if err := f.Leave(left); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("simulated hosts are still in the registry, as away: %w", err))
+	}
+	f.Close()
+	return failed
 }
 
 // Name is the name of a host.
@@ -303,10 +322,8 @@ func (f *Fleet) Leave(ctx context.Context) error {
 func (f *Fleet) Close() {
 	f.cut()
 	each(len(f.hosts), func(i int) {
-		if h := f.hosts[i]; h != nil {
-			_ = h.srv.Close()
-			h.link.Close()
-		}
+		_ = f.hosts[i].srv.Close()
+		f.hosts[i].link.Close()
 	})
 	f.work.Wait()
 }

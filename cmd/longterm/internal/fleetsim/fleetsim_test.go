@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
@@ -127,5 +128,47 @@ func TestFleet(t *testing.T) {
 	}
 	if hosts, sessions, all := told(); hosts+sessions != 0 {
 		t.Errorf("%d hosts, %d sessions are left: %s", hosts, sessions, all)
+	}
+}
+
+// When one host cannot begin, those that did are taken out of the registry again.
+//
+// FEATURES: R94
+func TestHostsLeaveWhenOneCannotBegin(t *testing.T) {
+	o := newServer(t)
+	l, err := Open(o.Authority, o.Servers, "viewer", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	there := func() int {
+		t.Helper()
+		list, err := registry.Snapshot(t.Context(), l.JetStream(), registry.Everything())
+		if err != nil {
+			t.Error(err)
+		}
+		return len(list)
+	}
+	running, cut := context.WithCancel(t.Context())
+	f := &Fleet{o: o, cut: cut}
+	broken := errors.New("it cannot begin")
+	err = f.beginAll(t.Context(), running, func(ctx context.Context, name string) (*host, error) {
+		if name != Name(1) {
+			return f.begin(ctx, name)
+		}
+		for there() < o.Hosts-1 && !t.Failed() { // the others have
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		return nil, broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if n := there(); n != 0 {
+		t.Errorf("%d are left", n)
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// leaveTime bounds how long is tried to take simulated hosts out of the registry.
-const leaveTime = 30 * time.Second
-
 // Run has simulated hosts be part of a fleet, of whose sessions so many change a second, until the context ends.
 func Run(ctx context.Context, out io.Writer, o Options, rate int) error {
 	f, err := Begin(ctx, o)
