@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
 // While the fleet cannot be asked, a name that is known to be one of its hosts is not taken for another machine's, and one
@@ -62,5 +63,24 @@ func TestNamesWhileCutOff(t *testing.T) {
 		if _, _, err := m.Ask(t.Context(), name, true); err == nil {
 			t.Errorf("sessions of %s are listed", name)
 		}
+	}
+}
+
+// What ran on a host of which nothing is heard counts as lost, and what ended has ended.
+//
+// FEATURES: R94
+func TestSessionsOfHostsThatAreAway(t *testing.T) {
+	_, list := Read([]registry.Entry{
+		{Host: "here", Value: []byte("{}")},
+		{Host: "here", Record: "1", Value: []byte(`{"state":"running"}`)},
+		{Host: "gone", Record: "2", Value: []byte(`{"state":"running"}`)},
+		{Host: "gone", Record: "3", Value: []byte(`{"state":"exited"}`)},
+	})
+	got := map[string]string{}
+	for _, s := range list {
+		got[s.ID] = s.State
+	}
+	if got["1"] != "running" || got["2"] != "lost" || got["3"] != "exited" {
+		t.Errorf("%v", got)
 	}
 }

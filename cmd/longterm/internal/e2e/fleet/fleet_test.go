@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
@@ -16,11 +18,9 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// Two machines of a fleet list each other's sessions, and each drives those of the other as far as it was let in for.
-//
-// FEATURES: R94
-func TestTwoMachines(t *testing.T) {
-	one, two := e2e.New(t), e2e.New(t)
+// found makes an instance the host "one" of a fleet with a server of its own, and waits until it is connected.
+func found(t *testing.T, one *e2e.Instance) {
+	t.Helper()
 	one.Run("fleet", "init", "team", "--name", "one", "--address", "127.0.0.1:1")
 	dir := ident.Dir(filepath.Join(one.Dir, "state", "fleet"))
 	id, err := dir.Identity(ident.Server)
@@ -44,21 +44,31 @@ func TestTwoMachines(t *testing.T) {
 	if body, code := one.Post("/fleet", `{"act":"reload"}`); code != 200 {
 		t.Fatalf("%d %s", code, body)
 	}
-	connected := func(i *e2e.Instance, want int) {
-		t.Helper()
-		e2e.Eventually(t, fmt.Sprint(want, " hosts are connected"), func() bool {
-			var hosts []api.FleetHost
-			out, _, code := i.Try("fleet", "hosts", "--json")
-			return code == 0 && json.Unmarshal([]byte(out), &hosts) == nil && strings.Count(out, `"connected"`) == want
-		})
-	}
-	connected(one, 1)
+	connected(t, one, 1)
+}
+
+// connected waits until so many hosts are, as one of them sees it.
+func connected(t *testing.T, i *e2e.Instance, want int) {
+	t.Helper()
+	e2e.Eventually(t, fmt.Sprint(want, " hosts are connected"), func() bool {
+		var hosts []api.FleetHost
+		out, _, code := i.Try("fleet", "hosts", "--json")
+		return code == 0 && json.Unmarshal([]byte(out), &hosts) == nil && strings.Count(out, `"connected"`) == want
+	})
+}
+
+// Two machines of a fleet list each other's sessions, and each drives those of the other as far as it was let in for.
+//
+// FEATURES: R94
+func TestTwoMachines(t *testing.T) {
+	one, two := e2e.New(t), e2e.New(t)
+	found(t, one)
 	code := strings.TrimSpace(one.Run("fleet", "invite", "--may", "look"))
 	two.Run("fleet", "join", code, "--name", "two", "--label", "gpu=yes")
 	if _, stderr, _ := two.Try("fleet", "join", code, "--name", "three"); !strings.Contains(stderr, "already") {
 		t.Error(stderr)
 	}
-	connected(one, 2)
+	connected(t, one, 2)
 	one.Run("new", "-n", "there", "--", "sh", "-c", "echo needle; exec sleep 600")
 	if out := strings.TrimSpace(one.Run("fleet", "run", "-n", "placed", "--on", "gpu=yes", "--", "sh", "-c", "echo needle; exec sleep 600")); out != "two/placed" {
 		t.Errorf("it was placed as %s", out)
@@ -108,5 +118,59 @@ func TestTwoMachines(t *testing.T) {
 	})
 	if out := two.Run("ls"); !strings.Contains(out, "placed") {
 		t.Errorf("its own sessions: %s", out)
+	}
+}
+
+// A host is killed and its disk is gone. What it printed until the fleet had a copy of all is read in its place, on
+// another host, which says so; nothing of it can be driven.
+//
+// FEATURES: R94
+func TestHostIsLostWithItsDisk(t *testing.T) {
+	one, two := e2e.New(t), e2e.New(t)
+	found(t, one)
+	two.Run("fleet", "join", strings.TrimSpace(one.Run("fleet", "invite")), "--name", "two")
+	connected(t, one, 2)
+	two.Run("new", "-n", "work", "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do echo line $i of needles; done; exec sleep 600")
+	want := ""
+	e2e.Eventually(t, "all is printed", func() bool {
+		want = two.Run("output", "work", "--raw")
+		return strings.HasSuffix(want, "line 9 of needles\r\n")
+	})
+	e2e.Eventually(t, "all is copied", func() bool {
+		st := e2e.Decode[api.Fleet](t, two.Run("fleet", "status", "--json"))
+		return st.CopyBehind == 0 && st.CopyError == ""
+	})
+	e2e.Eventually(t, "all of the host is killed", func() bool {
+		pids := e2e.Processes(two.Dir)
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		return len(pids) == 0
+	})
+	if err := os.RemoveAll(two.Dir); err != nil {
+		t.Fatal(err)
+	}
+	got, stderr, code := one.Try("output", "two/work", "--raw")
+	if code != 0 || got != want || !strings.Contains(stderr, "from the copy of two, as of ") || !strings.Contains(stderr, " 0 bytes were not copied") {
+		t.Errorf("%d, %q instead of %q: %s", code, got, want, stderr)
+	}
+	info := e2e.Decode[struct {
+		State string
+		Copy  api.FleetCopy
+	}](t, one.Run("info", "two/work", "--json"))
+	if info.State != "lost" || info.Copy.Host != "two" || info.Copy.AsOf.IsZero() || info.Copy.NotCopied != 0 {
+		t.Errorf("%+v", info)
+	}
+	if out := one.Run("screen", "two/work"); !strings.Contains(out, "line 9 of needles") {
+		t.Errorf("the screen: %q", out)
+	}
+	if out, stderr, code := one.Try("fleet", "search", "needles"); code != 0 || strings.Count(out, "two/work:") != 9 || !strings.Contains(stderr, "from the copy of two") {
+		t.Errorf("%d, %q: %s", code, out, stderr)
+	}
+	if _, stderr, code := one.Try("send", "two/work", "x"); code != 5 || !strings.Contains(stderr, "only read") {
+		t.Errorf("typing: %d, %s", code, stderr)
+	}
+	if out := one.Run("ls"); strings.Contains(out, "work") {
+		t.Errorf("it is among the sessions of the other: %s", out)
 	}
 }
