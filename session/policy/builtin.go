@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,10 @@ import (
 func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 	args := x.argv[1:]
 	none := stream{}
+	if len(args) == 0 && w.isPlace(x.argv[0]) { // autocd, which fish always has
+		w.cwd, w.lost = "", true
+		return none, true
+	}
 	if (x.name == "unset" || x.name == "export") && slices.ContainsFunc(args, func(a string) bool {
 		return a == "LONGTERM_AGENT" && x.name == "unset" || strings.HasPrefix(a, "LONGTERM_AGENT=")
 	}) {
@@ -56,6 +61,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		w.changeDir(x.args.Operands)
 		if ops := x.args.Operands; len(ops) > 0 && !strings.HasPrefix(ops[0], "/") && !strings.HasPrefix(ops[0], ".") &&
 			w.scope.get("CDPATH").set {
+			w.cwd, w.lost = "", true
+		}
+		if ops := x.args.Operands; len(ops) == 1 && w.scope.get(ops[0]).set { // cdable_vars
 			w.cwd, w.lost = "", true
 		}
 		return none, true
@@ -144,6 +152,15 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		return none, true
 	}
 	return none, false
+}
+
+// isPlace reports a word that can hardly be a program and may be a directory.
+func (w *walk) isPlace(word string) bool {
+	if !strings.Contains(word, "/") && word != ".." {
+		return false
+	}
+	full, ok := w.clean(word)
+	return strings.HasSuffix(word, "/") || path.Base(word) == ".." || ok && (full == w.home || full == "/" || w.tree(word) == fatal)
 }
 
 // found returns what which prints: where programs usually are.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -60,6 +61,13 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 			w.arrays[name] = []string{hole}
 		}
 		w.setVariable(name, strings.Join(list, " "), keep)
+		if name == "path" && path.Base(w.shell) == "zsh" { // the same as PATH
+			text := strings.Join(list, ":")
+			if a.Append {
+				text = notEmpty + ":" + text
+			}
+			w.setVariable("PATH", text, keep)
+		}
 		return
 	}
 	if a.Naked && a.Value == nil {
@@ -118,6 +126,42 @@ func (w *walk) assigned(name, text string) {
 		c.Instead = "run the command without it, or by its full path"
 	}
 	w.record(c)
+}
+
+// ownCommands are what shells do themselves, wherever PATH leads.
+var ownCommands = fieldSet(": . [ [[ alias bg break builtin cd command continue declare dirs echo eval exec exit export false fg " +
+	"getopts hash history jobs let local popd printf pushd pwd read readonly return set shift source test times trap true type " +
+	"typeset ulimit umask unalias unset wait")
+
+// foundElsewhere reports that a program is allowed by its name, and that a PATH which lines have set begins with directories
+// in which another one of that name may be: neither the system's nor those that people have in it every day.
+func (w *walk) foundElsewhere(name string) bool {
+	switch w.engine.preset {
+	case Build, ReadOnly, Listed:
+	default:
+		return false
+	}
+	v := w.scope.get("PATH")
+	if !v.set || strings.Contains(name, "/") || ownCommands[name] {
+		return false
+	}
+	for _, dir := range strings.Split(v.text, ":") {
+		if dir == notEmpty { // as it was before
+			return false
+		}
+		below, own := strings.CutPrefix(dir, w.home+"/")
+		switch {
+		case own && w.home != "" && (below == "bin" || below == "go/bin" || below == ".local/bin" || below == ".cargo/bin" || below == ".bun/bin" || below == ".deno/bin"):
+		case dir == "/bin", dir == "/sbin", dir == "/snap/bin", strings.HasPrefix(dir, "/run/current-system/"):
+		case strings.HasPrefix(dir, "/usr/") || strings.HasPrefix(dir, "/opt/") || strings.HasPrefix(dir, "/nix/store/"):
+		default:
+			return true
+		}
+		if strings.Contains(dir, "..") || hasHole(dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // hidden judges substitutions in text that arithmetic, test -v and prompts run though it is quoted.

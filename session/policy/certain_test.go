@@ -110,7 +110,24 @@ func TestLinesAfterOthers(t *testing.T) {
 		{Hard, []string{`sleep 1; cd /tmp/other`}, `rm -rf *`, Allow}, // the shell has said where it is
 		{Hard, []string{`readonly x=rm`, `x=ls`}, `$x -rf /`, Ask},
 		{Hard, []string{`x=` + dirty[:60000], `y=` + dirty[:60000], `z=` + dirty[:60000], `u=` + dirty[:60000], `v=` + dirty[:60000]}, `ls`, Ask},
+		{Hard, []string{`D=/tmp/build`, `. ./env.sh`}, `rm -rf $D`, Ask},
+		{Hard, []string{`D=/tmp/build`, `source ~/.bashrc`}, `rm -rf $D`, Ask},
+		{Hard, []string{`D=/tmp/build`, `if true; then . ./env.sh; fi`}, `rm -rf $D`, Ask},
+		{Hard, []string{`D=/tmp/build`, `… . ./env.sh`}, `rm -rf $D`, Ask},
+		{Hard, []string{`. ./env.sh`, `D=/tmp/build`}, `rm -rf $D`, Allow},
+		{Hard, []string{`a=(ls -l)`, `source env.sh`}, `${a[@]}`, Ask},
+		{Hard, []string{`D=/tmp/build`, `. ./env.sh`}, `rm -rf /tmp/build`, Allow},
 		{Build, []string{`alias ls=curl`}, `ls example.org`, Ask},
+		{Build, []string{`PATH=/tmp/x:$PATH`}, `git status`, Ask},
+		{Build, []string{`export PATH=/tmp/x:$PATH`}, `git status`, Ask},
+		{Build, []string{`false && PATH=/tmp/x:$PATH`}, `git status`, Ask}, // as it was, or not
+		{Build, []string{`PATH=$PATH:/tmp/x`}, `git status`, Allow},
+		{Build, []string{`PATH=~/.local/bin:/usr/local/go/bin:$PATH`}, `git status`, Allow},
+		{Build, []string{`PATH=/usr/bin/../../tmp/x:$PATH`}, `git status`, Ask},
+		{Build, []string{`PATH=/tmp/x:$PATH`}, `/usr/bin/git status`, Allow},
+		{Build, []string{`PATH=/tmp/x:$PATH`}, `cd sub`, Allow},
+		{ReadOnly, []string{`PATH=.:$PATH`}, `ls`, Ask},
+		{Hard, []string{`PATH=/tmp/x:$PATH`}, `git status`, Allow},
 		{ReadOnly, []string{`x=ls`}, `$x -l`, Allow},
 		{ReadOnly, []string{`x=touch`}, `$x f`, Ask},
 		{Off, []string{`x=rm`}, `$x f`, Allow},
@@ -268,6 +285,86 @@ func TestCgroupsAreNotStopped(t *testing.T) {
 	} {
 		if j := e.Judge(Line{Text: line, Cwd: "/tmp", Home: "/home/me"}); j.Verdict != want {
 			t.Errorf("%s: %v by %s", line, j.Verdict, j.Rule)
+		}
+	}
+}
+
+// Lines of somebody who looks for a way around, and the harmless ones beside them.
+//
+// FEATURES: R60 R61
+func TestWaysAround(t *testing.T) {
+	e, err := New(Options{Preset: Hard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := New(Options{Preset: Build})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		e     *Engine
+		shell string
+		line  string
+		want  Verdict
+	}{
+		// What a file that is sourced may have set is not known; what is set after it is.
+		{e, "", `D=build; . ~/.bashrc; rm -rf $D`, Ask},
+		{e, "", `x=ls; . venv/bin/activate; $x`, Ask},
+		{e, "", `. venv/bin/activate; x=ls; $x`, Allow},
+		{e, "", `D=build; (. venv/bin/activate); rm -rf $D`, Allow},
+		{e, "", `D=build; . venv/bin/activate; python x.py; rm -rf build`, Allow},
+		// A directory may be a command: shells change to it.
+		{e, "zsh", `setopt autocd; ~; rm -rf *`, Ask},
+		{e, "bash", `shopt -s autocd; /; rm -rf *`, Ask},
+		{e, "fish", `..; rm -rf *`, Ask},
+		{e, "bash", `shopt -s cdable_vars; h=$HOME; cd h; rm -rf *`, Ask},
+		{e, "bash", `./build.sh; rm -rf build/*`, Allow},
+		// Other ways to remove.
+		{e, "", `cd ~ && git init -q && git add -A && git rm -rf .`, Ask},
+		{e, "", `git checkout --orphan x && git rm -rf .`, Allow},
+		{e, "", `git rm -r --cached .`, Allow},
+		{e, "", `tar -C ~ --remove-files -cf /dev/null .`, Deny},
+		{e, "", `tar --remove-files -czf logs.tgz logs`, Allow},
+		{e, "", `zip -rm x.zip ~`, Deny},
+		{e, "", `zip --move -r x.zip ~`, Deny},
+		{e, "", `zip -rm logs.zip logs`, Allow},
+		{e, "", `zip -r x.zip ~`, Allow},
+		{e, "", `setfacl -R -b /`, Deny},
+		{e, "", `setfacl -R -m u:me:rx ~/src/site/logs`, Allow},
+		{e, "", `rclone purge ~`, Deny},
+		{e, "", `rclone sync /tmp/empty ~`, Deny},
+		{e, "", `rclone sync ~ remote:backup`, Allow},
+		{e, "", `rclone delete remote:old`, Allow},
+		{e, "", `gio trash ~`, Ask},
+		{e, "", `trash-put ~`, Ask},
+		{e, "", `gio trash build`, Allow},
+		{e, "", `trash build`, Allow},
+		{e, "", `coreutils --coreutils-prog=rm -rf ~`, Deny},
+		{e, "", `git commit -m 'never run rm -rf / or dd of=/dev/sda'`, Allow},
+		{e, "", `unknown of=/dev/sda`, Ask},
+		// Longterm's own processes.
+		{e, "", `gdb -p $(pidof longterm) -batch -ex 'call exit(0)'`, Ask},
+		{e, "", `strace -p $(pgrep longterm)`, Ask},
+		{e, "", `strace -f make`, Allow},
+		{e, "", `gdb ./a.out`, Allow},
+		{e, "", `loginctl terminate-user $USER`, Ask},
+		{e, "", `loginctl list-sessions`, Allow},
+		{e, "", `busctl --user call org.freedesktop.systemd1 /org/freedesktop/systemd1 org.freedesktop.systemd1.Manager StopUnit ss longterm.service replace`, Ask},
+		{e, "", `busctl --user list`, Allow},
+		{e, "", `kill -9 $PPID`, Ask},
+		{e, "", `kill -0 $PPID`, Allow},
+		{e, "", `python3 -c 'open("/sys/fs/cgroup/x/cgroup.freeze","w").write("1")'`, Ask},
+		{e, "", `python3 -c 'import pathlib; pathlib.Path("/sys/fs/cgroup", "x", "cgroup.kill").write_text("1")'`, Ask},
+		{e, "", `python3 -c 'print(open("/sys/fs/cgroup/x/cgroup.freeze").read())'`, Allow},
+		// PATH by zsh's other name, and within one line.
+		{build, "zsh", `path=(/tmp/x $path); ls`, Ask},
+		{build, "bash", `path=(/tmp/x); ls`, Allow},
+		{build, "", `PATH=/tmp/x:$PATH; git status`, Ask},
+		{build, "", `PATH=$PATH:node_modules/.bin; git status`, Allow},
+	} {
+		l := Line{Text: row.line, Shell: row.shell, Cwd: "/home/me/src/site", Home: "/home/me"}
+		if j := row.e.Judge(l); j.Verdict != row.want {
+			t.Errorf("%s %s\n\t%v (%s: %s), want %v", row.shell, row.line, j.Verdict, j.Rule, j.Why, row.want)
 		}
 	}
 }

@@ -29,15 +29,40 @@ func (w *walk) hard(c *Command, x *invocation) {
 		for _, p := range ops {
 			if full, ok := w.clean(p); ok && (full == "/" || ours(full, w.home)) {
 				w.deny(c, "hard:remove", whyRemove, useRemove)
+			} else if w.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
+				w.ask(c, "hard:remove", whyRemove)
 			}
+		}
+	case "gio":
+		if len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
+			for _, p := range ops[1:] {
+				if w.tree(p) == fatal {
+					w.ask(c, "hard:remove", whyRemove)
+				}
+			}
+		}
+	case "rclone":
+		if len(ops) > 1 && slices.Contains([]string{"purge", "delete", "rmdirs", "move", "moveto"}, ops[0]) {
+			w.trees(c, local(ops[1:2]))
+		} else if len(ops) > 2 && (ops[0] == "sync" || ops[0] == "bisync") {
+			w.trees(c, local(ops[2:3]))
+		}
+	case "zip":
+		if len(ops) > 1 && slices.ContainsFunc(x.args.Options, func(o option) bool {
+			return o.Name == "--move" || strings.HasPrefix(o.Name, "-") && !strings.HasPrefix(o.Name, "--") && strings.Contains(o.Name, "m")
+		}) {
+			w.trees(c, ops[1:])
 		}
 	case "find", "gfind", "bfs":
 		if x.args.Has("-delete") {
 			w.trees(c, w.found(x))
 		}
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
-		if x.args.Has("-R", "--recursive") && len(ops) > 1 {
-			w.trees(c, ops[1:])
+		if x.args.Has("-R", "--recursive") && x.name == "setfacl" && len(ops) > 0 || x.args.Has("-R", "--recursive") && len(ops) > 1 {
+			if x.name != "setfacl" { // its settings are values of options
+				ops = ops[1:]
+			}
+			w.trees(c, ops)
 			if c.Rule != "" {
 				c.Why = "it changes who may use the whole system"
 			}
@@ -77,6 +102,16 @@ func (w *walk) hard(c *Command, x *invocation) {
 			}
 			w.cwd = cwd
 		}
+		if len(x.words) > 1 && x.words[1] == "rm" && x.args.Has("-r") && !x.args.Has("--cached", "-n", "--dry-run") {
+			cwd := w.cwd
+			w.changeDir(gitPlace(x))
+			for _, p := range x.args.Operands {
+				if w.tree(p) == fatal {
+					w.ask(c, "hard:remove", whyRemove)
+				}
+			}
+			w.cwd = cwd
+		}
 		if len(x.words) > 2 && x.words[1] == "worktree" && x.words[2] == "remove" {
 			w.trees(c, x.args.Operands)
 		}
@@ -89,7 +124,12 @@ func (w *walk) hard(c *Command, x *invocation) {
 			w.target(c, file)
 		}
 		if x.args.Has("--remove-files") {
+			cwd := w.cwd
+			if dir, ok := x.args.Get("-C", "--directory"); ok {
+				w.changeDir([]string{dir})
+			}
 			w.trees(c, ops)
+			w.cwd = cwd
 		}
 		if dir, ok := x.args.Get("-C", "--directory"); ok && x.args.Has("-x", "--extract", "--get") {
 			w.over(c, dir)
@@ -120,6 +160,11 @@ func (w *walk) hard(c *Command, x *invocation) {
 	w.signals(c, x)
 	w.gets(c, x)
 	w.ownFiles(c, x)
+}
+
+// local are those of rclone's places that are no remote ones.
+func local(places []string) []string {
+	return slices.DeleteFunc(slices.Clone(places), func(p string) bool { return strings.Contains(p, ":") })
 }
 
 // gitPlace returns the directory that git's own options name: "." if they name none.
@@ -174,6 +219,9 @@ func (w *walk) gets(c *Command, x *invocation) {
 		}
 		for _, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.LastIndexByte(a, ':')+1:],
 			strings.TrimLeft(a, "-oOwdZf")} {
+			if strings.ContainsAny(a[:len(a)-len(p)], " \t\n") { // a sentence
+				continue
+			}
 			if strings.HasPrefix(p, "/dev/") && w.device(p) == fatal || len(w.made) > 0 && w.device(p) == fatal {
 				w.ask(c, "hard:device", "it may write over a disk")
 				return

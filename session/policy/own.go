@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // ownDir stands for what $LONGTERM_DIR is where the line does not set it: a directory of longterm's own, that
@@ -102,6 +104,11 @@ func (w *walk) gitInOwn(x *invocation) bool {
 
 // ownInCode asks about code that names longterm's own files or sockets.
 func (w *walk) ownInCode(text string, x *invocation) {
+	if w.engine.preset != Off && (strings.Contains(text, "cgroup.freeze") || strings.Contains(text, "cgroup.kill")) && cgroupWriter.MatchString(text) {
+		c := Command{Argv: x.argv}
+		w.ask(&c, "hard:longterm", "its code may stop or end all processes of a cgroup, longterm's among them perhaps")
+		w.record(c)
+	}
 	if w.engine.preset == Off || !strings.Contains(text, "longterm") && !strings.Contains(text, "LONGTERM_DIR") &&
 		!slices.ContainsFunc(w.engine.own, func(p string) bool { return strings.Contains(text, p) }) {
 		return
@@ -116,6 +123,9 @@ func (w *walk) ownInCode(text string, x *invocation) {
 		w.record(c)
 	}
 }
+
+// cgroupWriter finds code that may write a file.
+var cgroupWriter = pattern.Lazy(`(?i)write|open\([^()]*,\s*['"][^'"]*[wa+]|>|O_WRONLY|O_RDWR|\bput_contents`)
 
 // The sentences about signals to longterm's own processes.
 const (
@@ -150,6 +160,22 @@ func (w *walk) signals(c *Command, x *invocation) {
 			w.ask(c, "hard:kill", "it ends every process of the user")
 		case w.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole):
 			w.deny(c, "hard:longterm", whyStop, useStop)
+		case w.parent && slices.ContainsFunc(x.argv[1:], hasHole):
+			w.ask(c, "hard:longterm", "it may end the process that keeps all sessions")
+		}
+	case "gdb", "lldb", "strace", "ltrace", "gcore", "dlv", "reptyr", "prlimit", "taskset", "renice", "perf":
+		if w.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole) {
+			w.ask(c, "hard:longterm", "it may stop longterm's own processes, or look into them")
+		}
+	case "loginctl":
+		if len(ops) > 0 && (strings.HasPrefix(ops[0], "terminate-") || strings.HasPrefix(ops[0], "kill-")) {
+			w.ask(c, "hard:kill", whyAll)
+		}
+	case "busctl", "gdbus", "dbus-send":
+		if slices.ContainsFunc(x.argv[1:], func(a string) bool {
+			return strings.HasPrefix(strings.TrimPrefix(a, "string:"), "longterm") || strings.Contains(a, "login1.Manager.Terminate") || strings.Contains(a, "login1.Manager.Kill")
+		}) {
+			w.ask(c, "hard:longterm", "it may stop longterm's own processes")
 		}
 	case "killall5":
 		w.ask(c, "hard:kill", "it ends every process")

@@ -154,6 +154,9 @@ func (w *walk) lookup(name string) value {
 		return v
 	}
 	switch name {
+	case "PPID":
+		w.parent = true
+		return value{text: notEmpty, set: true}
 	case "HOME":
 		return value{text: w.home, set: true}
 	case "PWD":
@@ -162,7 +165,7 @@ func (w *walk) lookup(name string) value {
 		return value{text: ownDir, set: true}
 	case "IFS":
 		return value{text: " \t\n", set: true}
-	case "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "USER", "LOGNAME", "HOSTNAME", "OSTYPE",
+	case "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "USER", "LOGNAME", "HOSTNAME", "OSTYPE",
 		"SHELL", "PATH", "$", "?", "#",
 		"!", "BASHPID", "BASH":
 		return value{text: notEmpty, set: true}

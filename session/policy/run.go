@@ -64,6 +64,11 @@ func (w *walk) run(argv []string, in stream) stream {
 	if base == "hub" && len(argv) > 1 { // it hands to git what is not its own
 		w.run(append([]string{"git"}, argv[1:]...), in)
 	}
+	if len(argv) > 1 && base == "coreutils" {
+		if prog, is := strings.CutPrefix(argv[1], "--coreutils-prog="); is {
+			return w.run(append([]string{prog}, argv[2:]...), in)
+		}
+	}
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
 	x := &invocation{name: base, argv: argv, words: words, row: row, args: args, in: in}
@@ -81,6 +86,9 @@ func (w *walk) run(argv []string, in stream) stream {
 		out = w.children(&c, x)
 	}
 	w.base(&c, x)
+	if c.Verdict == Allow && w.foundElsewhere(name) {
+		w.ask(&c, "environment", "PATH was changed, and may lead to another program of that name")
+	}
 	c.Risk = w.risk(&c, x)
 	w.record(c)
 	return out

@@ -41,6 +41,9 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			if operands[0] == "/dev/stdin" && x.in.is {
 				return w.shellText(x.in.text, x.name)
 			}
+			if x.name == "source" || x.name == "." {
+				w.sourced()
+			}
 			if !usualSource(x.name, operands[0]) {
 				w.unknown(x.argv, "it runs commands from a file that is not judged")
 			}
@@ -53,6 +56,23 @@ func (w *walk) script(operands []string, x *invocation) stream {
 		w.unknown(rest, "shells run the file "+v)
 	}
 	return out
+}
+
+// sourced makes unknown what a file that nobody has read may have set.
+func (w *walk) sourced() {
+	w.sources = true
+	w.heard += len(w.scope.vars) + len(w.arrays) + len(w.funcs) // a line of assignments and files in turn stays linear
+	for name, v := range w.scope.vars {
+		if v.text != hole {
+			w.scope.put(name, hole)
+		}
+	}
+	for name := range w.arrays {
+		w.arrays[name] = []string{hole}
+	}
+	for name, f := range w.funcs {
+		w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
+	}
 }
 
 // shellOption reports whether a one-letter option is given, perhaps in a cluster.

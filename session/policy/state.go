@@ -86,7 +86,7 @@ func (s *State) after(l Line, ran Ran) *State {
 	if ran == Perhaps && (w.cwd != cwd || w.lost) {
 		next.moved = true
 	}
-	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && sameNames(s, next) && !w.replaced() {
+	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && sameNames(s, next) && !w.replaced() && !w.sources {
 		return s
 	}
 	if !w.straight(l) || ran != Done {
@@ -96,7 +96,7 @@ func (s *State) after(l Line, ran Ran) *State {
 		}
 		next.doubt(s)
 	}
-	if w.replaced() {
+	if w.replaced() || w.sources {
 		next.forget()
 	}
 	if next.size() > maxMemory {

@@ -53,6 +53,8 @@ type walk struct {
 	stdin      stream            // that exec gave the shell
 	made       map[string]made   // files that the line makes, by their clean path
 	lost       bool              // the line changed to a directory that is not known
+	parent     bool              // it names the process that started its shell, which is a keeper
+	sources    bool              // it runs a file in its own shell, which may set anything
 	pipes      map[string]string // what stands behind the names of process substitutions
 	cache      map[*syntax.CmdSubst]string
 	ownNumber  bool // a command says which number a process of longterm's has
