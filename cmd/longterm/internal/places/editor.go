@@ -166,7 +166,8 @@ func (e *Editor) Open(ctx context.Context, p *Place) error {
 		return err
 	}
 	// An interrupt is the editor's, too, and not always its end: killed, it would lose what was not saved.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", line)
+	// The trap has the shell wait for it then; what it runs has none.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", "trap : INT; "+line)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		var ended *exec.ExitError

@@ -14,10 +14,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,6 +77,8 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	if c := findClipboard(); c != nil {
 		vo.Clipboard = c
 	}
+	ctx, stop := uninterrupted(ctx)
+	defer stop()
 	err := view.Run(ctx, src, vo)
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -83,6 +87,18 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 		p.farewell(os.Stderr)
 	}
 	return err
+}
+
+// uninterrupted has interrupts pass the viewer by. On its terminal Ctrl-C is a key; an interrupt that comes all the same
+// is for the editor that was opened, which may go on after it.
+func uninterrupted(ctx context.Context) (context.Context, func()) {
+	passing := make(chan os.Signal, 1) // nobody reads it: it is taken from the default, which ends the process
+	signal.Notify(passing, os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	return ctx, func() {
+		stop()
+		signal.Stop(passing)
+	}
 }
 
 // farewellTime is how long the daemon has to say what goes on.

@@ -40,3 +40,37 @@ func TestFirstErrorInVim(t *testing.T) {
 	o.keys("C-Space", ".")
 	o.shows("that was the last error")
 }
+
+// An interrupt on the terminal is for the editor that has it: neither that nor the viewer ends, and both go on.
+//
+// FEATURES: R76
+func TestInterruptIsForTheEditor(t *testing.T) {
+	i := e2e.New(t)
+	dir := t.TempDir()
+	editor := filepath.Join(dir, "editor")
+	for path, text := range map[string]string{
+		filepath.Join(dir, "main.c"): "first\n",
+		editor:                       "#!/bin/sh\nn=0\ntrap 'n=$((n+1)); echo caught $n' INT\necho editing\nuntil read -r line && [ \"$line\" = done ]; do :; done\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.Env = append(i.Env, "EDITOR="+editor, "VISUAL=")
+	i.Run("new", "-n", "build", "--cwd", dir, "--", "sh", "-c", "echo 'main.c:1:1: error: expected ;'; exec sleep 100000")
+	i.Run("wait", "build", "--for", "text=expected")
+	o := newViewer(t, i, 100, 30)
+	o.shows("1 error")
+	for range 2 { // a second interrupt would end the program at once
+		o.keys("C-Space", "E")
+		o.shows("errors of build", "main.c:1:1")
+		o.keys("Enter")
+		o.shows("editing")
+		o.keys("C-c")
+		o.shows("caught 1")
+		o.keys("C-c")
+		o.shows("caught 2")
+		o.line("done")
+		o.shows("error 1 of 1", "1 build")
+	}
+}
