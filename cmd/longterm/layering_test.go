@@ -39,6 +39,7 @@ var layers = []layer{
 	{"/session/notify/webhook", []string{"/store/atomicfile"}, "a leaf: what is posted waits in files, and says what it says"},
 	{"/session/spelling", nil, "a leaf"},
 	{"/session/pattern", nil, "a leaf"},
+	{"/session/turns", nil, "a leaf"},
 	{"/session/agentstate", nil, "a leaf: hooks, screens and what the kernel said go in, without a session"},
 	{"/session/policy", []string{"/session/policy"}, "verdicts are pure: a line, its context and rules go in"},
 	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},

@@ -119,7 +119,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	for i := range tokens {
 		tokens[i].Level = min(tokens[i].Level, level)
 	}
-	return a.serveMCPOverHTTP(ctx, s.Handler(tokens, access.Open(b.dirs.Tokens()), access.Source{Hosts: f.hosts, Origins: f.origins}), f)
+	return a.serveMCPOverHTTP(ctx, s, s.Handler(tokens, access.Open(b.dirs.Tokens()), access.Source{Hosts: f.hosts, Origins: f.origins}), f)
 }
 
 // agent is a client of the daemon for an agent by its label. What waits for a person is told by its answers.
@@ -141,7 +141,7 @@ func ownToken(dir string) (string, error) {
 // stopTime is how long requests under way may take when the server is told to end.
 const stopTime = time.Second
 
-func (a *app) serveMCPOverHTTP(ctx context.Context, h http.Handler, f *mcpFlags) error {
+func (a *app) serveMCPOverHTTP(ctx context.Context, s *mcp.Server, h http.Handler, f *mcpFlags) error {
 	addr := f.http
 	if host, port, err := net.SplitHostPort(addr); err != nil {
 		return exit.Usagef("--http %q: give an address with a port, as in 127.0.0.1:7717", addr)
@@ -170,7 +170,7 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, h http.Handler, f *mcpFlags)
 			_ = server.Close()
 		}
 	}()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(s.Listener(server, l)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

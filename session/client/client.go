@@ -44,6 +44,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
 // Options say how to reach the daemon.
@@ -110,7 +111,7 @@ func New(o Options) *Client {
 		DialContext:        c.dial,
 		DisableCompression: true,
 		// Many calls at once keep their connections: a local one costs little, making it more.
-		MaxIdleConnsPerHost: 32,
+		MaxIdleConnsPerHost: 256,
 	}
 	c.http = &http.Client{Transport: t}
 	if o.Begun != nil {
@@ -327,7 +328,12 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			req.Header.Set("Content-Type", "application/json")
 		}
 		c.identify(req.Header)
+		over := func() {}
+		if method != http.MethodGet || q.Has("await_ms") || q.Has("wait_ms") {
+			over = turns.Wait(ctx) // it may be answered when something happens: who is worked on in turn keeps no other from it
+		}
 		resp, err := c.http.Do(req)
+		over()
 		if err == nil && resp.StatusCode < 400 {
 			c.tellCopy(resp.Header)
 			return resp, nil

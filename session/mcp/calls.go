@@ -14,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
 // How many calls may be under way at once: each of those that wait holds a connection to the daemon.
@@ -33,8 +35,8 @@ func newPlaces() *places {
 	return &places{make(chan struct{}, maxWaiting), make(chan struct{}, maxLooking), make(chan struct{}, maxQueued)}
 }
 
-// take takes a place; the returned function gives it back.
-func (p *places) take(ctx context.Context, waits bool) (func(), error) {
+// take takes a place; the returned function gives it back. Who waits for one has no slot meanwhile.
+func (p *places) take(ctx context.Context, in *turns.Slot, waits bool) (func(), error) {
 	c := p.looking
 	if waits {
 		c = p.waiting
@@ -51,6 +53,8 @@ func (p *places) take(ctx context.Context, waits bool) (func(), error) {
 	default:
 		return nil, full
 	}
+	in.Give()
+	defer in.GoOn(ctx)
 	t := time.NewTimer(placeTime)
 	defer t.Stop()
 	select {
@@ -89,17 +93,23 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			ctx = context.WithValue(ctx, requestKey{}, req)
 			params, ok := req.GetParams().(*sdk.CallToolParamsRaw)
 			if method != "tools/call" || !ok {
-				s.begun(req)
-				return next(ctx, method, req)
+				in := s.slotOf(req)
+				if method == "subscriptions/listen" {
+					in.End()
+				}
+				defer in.End()
+				return next(turns.With(ctx, in), method, req)
 			}
 			t, err := toolNamed(params.Name, l)
 			if err != nil {
 				return nil, err
 			}
-			if t.waits {
-				s.begun(req)
+			in, err := s.slotFor(ctx, req, t)
+			if err != nil {
+				return nil, err
 			}
-			free, err := s.places.take(ctx, t.waits)
+			defer in.End() // the answer is written without it: its reader may be slow
+			free, err := s.places.take(ctx, in, t.waits)
 			if err != nil {
 				full := failure(err, "")
 				complete(t, full)
@@ -108,6 +118,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			defer free()
 			ctx, cancel := context.WithTimeout(ctx, callTime)
 			defer cancel()
+			ctx = turns.With(ctx, in)
 			d := &doing{tool: t, task: SlotOf(ctx)}
 			d.id = newID(d.task != nil)
 			res, err := next(context.WithValue(ctx, doingKey{}, d), method, req)
@@ -137,11 +148,20 @@ func newID(task bool) string {
 	return id[:12]
 }
 
-// begun gives back the slot of a request that may wait from here on: see lanes.
-func (s *Server) begun(req sdk.Request) {
+// slotOf is the slot that a request came in with; nil: none, as over stdio.
+func (s *Server) slotOf(req sdk.Request) *turns.Slot {
 	if x := req.GetExtra(); x != nil {
-		s.lanes.begun(x.Header)
+		return s.lanes.slot(x.Header)
 	}
+	return nil
+}
+
+// slotFor is the slot that a call is worked on in.
+func (s *Server) slotFor(ctx context.Context, req sdk.Request, t *tool) (*turns.Slot, error) {
+	if in := s.slotOf(req); in != nil {
+		return in, nil
+	}
+	return s.lanes.begin(ctx, "", "", t.name)
 }
 
 // isRPC says that an error is an answer of the protocol.
@@ -152,7 +172,7 @@ func isRPC(err error) bool {
 
 // toolNamed finds a tool, or says which ones there are.
 func toolNamed(name string, l Level) (*tool, error) {
-	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
+	i := slices.IndexFunc(tools, named(name))
 	switch {
 	case i >= 0 && tools[i].level <= l:
 		return &tools[i], nil
@@ -167,6 +187,8 @@ func toolNamed(name string, l Level) (*tool, error) {
 	}
 	return nil, invalidParams("unknown tool %s; there are %s", quoted(name), strings.Join(names, ", "))
 }
+
+func named(name string) func(tool) bool { return func(t tool) bool { return t.name == name } }
 
 func invalidParams(format string, args ...any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}

@@ -4,101 +4,41 @@ package mcp
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
-// Requests are read, decoded and begun by a few at a time, in turn by lanes: one of each client and tool.
-// Ten thousand requests at once, of one agent gone wild, keep the processor busy for a while; a screen
-// that another asks for, or that it asks for itself, waits for the few that are begun and not for all.
-//
-//	request → lane of its client and tool → one of the slots → until its tool begins, or it is answered
-//
-// A slot is given back when a tool begins: what waits for a program holds none.
+// lanes has requests worked on in turn by lanes: one of each client and tool, in which those of each session of the
+// protocol take turns. Tools that only look have slots of their own, so that they are behind none that do more. What a call
+// waits for, a place or the daemon, it waits for without a slot.
 type lanes struct {
-	mu      sync.Mutex
-	free    int
-	waiting map[string]*lane
-	turn    []*lane // those with requests that wait, the next first
-	last    uint64
-	held    map[uint64]func() // by the number that stands in slotHeader
-}
+	looks, others *turns.Turns
 
-type lane struct {
-	name  string
-	queue []chan struct{}
+	mu   sync.Mutex
+	last uint64
+	held map[uint64]*turns.Slot // by the number that stands in slotHeader
 }
 
 func newLanes() *lanes {
-	return &lanes{free: max(2, runtime.GOMAXPROCS(0)), waiting: map[string]*lane{}, held: map[uint64]func(){}}
+	n := runtime.GOMAXPROCS(0)
+	return &lanes{looks: turns.New(max(2, n)), others: turns.New(max(1, n/2)), held: map[uint64]*turns.Slot{}}
 }
 
-// enter waits for a slot; the returned function gives it back, once.
-func (l *lanes) enter(ctx context.Context, name string) (leave func(), err error) {
-	leave = sync.OnceFunc(l.leave)
-	l.mu.Lock()
-	if l.free > 0 {
-		l.free--
-		l.mu.Unlock()
-		return leave, nil
-	}
-	q := l.waiting[name]
-	if q == nil {
-		q = &lane{name: name}
-		l.waiting[name] = q
-		l.turn = append(l.turn, q)
-	}
-	mine := make(chan struct{})
-	q.queue = append(q.queue, mine)
-	l.mu.Unlock()
-	select {
-	case <-mine:
-		return leave, nil
-	case <-ctx.Done():
-	}
-	l.mu.Lock()
-	given := true
-	for i, c := range q.queue {
-		if c == mine {
-			q.queue = append(q.queue[:i], q.queue[i+1:]...)
-			given = false
-			break
-		}
-	}
-	l.mu.Unlock()
-	if given {
-		leave()
-	}
-	return nil, ctx.Err()
+// Listener has a server that is not serving yet take its requests from a listener in turn, too.
+func (s *Server) Listener(server *http.Server, l net.Listener) net.Listener {
+	return turns.Listen(server, l, func(request []byte) (*turns.Turns, string) {
+		return s.lanes.of(turns.Header(request, "Mcp-Name"))
+	})
 }
 
-// leave gives a slot to the first request of the lane whose turn it is.
-func (l *lanes) leave() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for len(l.turn) > 0 {
-		q := l.turn[0]
-		l.turn = l.turn[1:]
-		if len(q.queue) == 0 {
-			delete(l.waiting, q.name)
-			continue
-		}
-		next := q.queue[0]
-		if q.queue = q.queue[1:]; len(q.queue) > 0 {
-			l.turn = append(l.turn, q)
-		} else {
-			delete(l.waiting, q.name)
-		}
-		close(next)
-		return
-	}
-	l.free++
-}
-
-// slotHeader takes a slot's number to where the tool begins: handlers see a request's header, not its
-// context. A client's own is overwritten.
+// slotHeader takes a slot's number to the middleware: that sees a request's header, not its context. A client's own is
+// overwritten.
 const slotHeader = "Longterm-Slot"
 
 // handler has h answer requests in turn.
@@ -109,15 +49,15 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 			h.ServeHTTP(w, r)
 			return
 		}
-		leave, err := l.enter(r.Context(), client(r)+"\x00"+r.Header.Get("Mcp-Session-Id")+"\x00"+r.Header.Get("Mcp-Name"))
+		s, err := l.begin(r.Context(), client(r), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Mcp-Name"))
 		if err != nil {
 			return // nobody waits for it any more
 		}
-		defer leave()
+		defer s.End()
 		l.mu.Lock()
 		l.last++
 		n := l.last
-		l.held[n] = leave
+		l.held[n] = s
 		l.mu.Unlock()
 		defer func() {
 			l.mu.Lock()
@@ -129,16 +69,31 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 	})
 }
 
-// begun gives back the slot of the request whose tool begins.
-func (l *lanes) begun(header http.Header) {
+// of are the turns of a tool's calls, and its name. What is no tool has none: names are the client's to make up.
+func (l *lanes) of(name string) (in *turns.Turns, lane string) {
+	i := slices.IndexFunc(tools, named(name))
+	switch {
+	case i < 0:
+		return l.others, ""
+	case tools[i].waits:
+		return l.others, name
+	}
+	return l.looks, name
+}
+
+// begin waits for a slot for a request.
+func (l *lanes) begin(ctx context.Context, client, session, tool string) (*turns.Slot, error) {
+	in, lane := l.of(tool)
+	return in.Begin(ctx, client+"\x00"+lane, session)
+}
+
+// slot is the slot of a request by its header; nil: it came without.
+func (l *lanes) slot(header http.Header) *turns.Slot {
 	n, err := strconv.ParseUint(header.Get(slotHeader), 10, 64)
 	if err != nil {
-		return
+		return nil
 	}
 	l.mu.Lock()
-	leave := l.held[n]
-	l.mu.Unlock()
-	if leave != nil {
-		leave()
-	}
+	defer l.mu.Unlock()
+	return l.held[n]
 }

@@ -8,104 +8,62 @@ import (
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
+
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
-// Requests are begun in turn by lanes: one behind ten thousand of another lane waits for one of them only.
+// A slot's number is not the client's to make up; what only looks has slots of its own.
 //
 // FEATURES: R88
-func TestLanesTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLanes()
-		l.free = 1
-		hold, err := l.enter(t.Context(), "first")
-		if err != nil {
-			t.Fatal(err)
-		}
-		order := make(chan string, 20_000)
-		wait := func(name string) {
-			go func() {
-				leave, err := l.enter(t.Context(), name)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				order <- name
-				leave()
-			}()
-			synctest.Wait()
-		}
-		for range 1000 {
-			wait("wild")
-		}
-		wait("screen")
-		hold()
-		synctest.Wait()
-		for i := range 1001 {
-			if name := <-order; name == "screen" {
-				if i > 1 {
-					t.Errorf("the screen was begun after %d others", i)
-				}
-				break
-			}
-		}
-		synctest.Wait()
-		if l.free != 1 || len(l.waiting) != 0 || len(l.turn) != 0 {
-			t.Errorf("left: %d free, %d lanes, %d in turn", l.free, len(l.waiting), len(l.turn))
-		}
-	})
+func TestSlotsOfRequests(t *testing.T) {
+	synctest.Test(t, slotsOfRequests) // where no time passes
 }
 
-// A caller who goes away holds no slot, and takes none from those behind.
-func TestLanesOfThoseWhoWentAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLanes()
-		l.free = 1
-		hold, _ := l.enter(t.Context(), "a")
-		ctx, cancel := context.WithCancel(t.Context())
-		for range 10 {
-			go func() {
-				if leave, err := l.enter(ctx, "a"); err == nil {
-					leave()
-				}
-			}()
-		}
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		hold()
-		hold() // twice gives it back once
-		if leave, err := l.enter(t.Context(), "b"); err != nil || l.free != 0 {
-			t.Errorf("%v, %d free", err, l.free)
-		} else {
-			leave()
-		}
-		if l.free != 1 {
-			t.Errorf("%d free", l.free)
-		}
-	})
-}
-
-// A slot's number is not the client's to make up, and a tool that begins gives the slot back.
-func TestSlotIsGivenBackWhenAToolBegins(t *testing.T) {
+func slotsOfRequests(t *testing.T) {
 	l := newLanes()
-	l.free = 1
-	h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if l.free != 0 {
-			t.Error("no slot is taken")
+	free := func(in *turns.Turns) (n int) { // as many as can be begun at once
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for {
+			s, err := in.Begin(ctx, "", "")
+			if err != nil {
+				return n
+			}
+			n++
+			defer s.End()
 		}
-		if r.Header.Get(slotHeader) == "77" {
-			t.Error("the client's number stands")
-		}
-		if l.begun(r.Header); l.free != 1 {
-			t.Error("the slot is not given back")
-		}
-		l.begun(http.Header{slotHeader: {"77"}})
-		l.begun(http.Header{slotHeader: {"x"}})
-	}))
-	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
-	r.Header.Set(slotHeader, "77")
-	h.ServeHTTP(httptest.NewRecorder(), r)
-	if l.free != 1 || len(l.held) != 0 {
-		t.Errorf("%d free, %d held", l.free, len(l.held))
+	}
+	looks, others := free(l.looks), free(l.others)
+	ask := func(tool string, wantLooks, wantOthers int) {
+		h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if a, b := free(l.looks), free(l.others); a != wantLooks || b != wantOthers {
+				t.Errorf("%s: %d and %d slots are free, want %d and %d", tool, a, b, wantLooks, wantOthers)
+			}
+			if r.Header.Get(slotHeader) == "77" {
+				t.Error("the client's number stands")
+			}
+			in := l.slot(r.Header)
+			if in == nil {
+				t.Fatal("the request has no slot")
+			}
+			over := turns.Wait(turns.With(r.Context(), in))
+			if a, b := free(l.looks), free(l.others); a != looks || b != others {
+				t.Errorf("%s: while it waits %d and %d slots are free", tool, a, b)
+			}
+			over()
+			if l.slot(http.Header{slotHeader: {"77"}}) != nil || l.slot(http.Header{slotHeader: {"x"}}) != nil {
+				t.Error("a number that was made up is a slot's")
+			}
+		}))
+		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+		r.Header.Set(slotHeader, "77")
+		r.Header.Set("Mcp-Name", tool)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	ask("screen", looks-1, others)
+	ask("wait", looks, others-1)
+	ask("of the client's invention", looks, others-1)
+	if a, b := free(l.looks), free(l.others); a != looks || b != others || len(l.held) != 0 {
+		t.Errorf("%d and %d free, %d held", a, b, len(l.held))
 	}
 }

@@ -61,7 +61,9 @@ func BenchmarkScreenUnderTenThousandCalls(b *testing.B) {
 	const secret = "0123456789abcdef"
 	defer debug.SetGCPercent(debug.SetGCPercent(GCPercent))
 	s := stubDaemon(b)
-	web := httptest.NewServer(s.Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, access.Source{}))
+	web := httptest.NewUnstartedServer(s.Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, access.Source{}))
+	web.Listener = s.Listener(web.Config, web.Listener)
+	web.Start()
 	defer web.Close()
 	transport := &http.Transport{MaxIdleConnsPerHost: 4096}
 	defer transport.CloseIdleConnections()

@@ -138,7 +138,7 @@ func (s *Server) addResources(server *sdk.Server) {
 func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mime string, read func(context.Context) (string, error)) (*sdk.ReadResourceResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	free, err := s.places.take(ctx, false)
+	free, err := s.places.take(ctx, s.slotOf(req), false)
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
 // callHeader names a call in the log: as the client does, or else as we do, in the answer.
@@ -76,6 +78,35 @@ func waits(r *Route) bool {
 		return true
 	}
 	return r.Stream
+}
+
+// inTurn has requests worked on in turn by routes, and those of one route by who asks: what looks at a screen is not behind
+// thousands that were there before it. What changes something or waits has no slot while it does that.
+func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		in := s.others
+		if r.Method == http.MethodGet {
+			in = s.looks
+		}
+		slot, err := in.Begin(r.Context(), pattern, r.Header.Get(actor.Header))
+		if err != nil {
+			return // nobody waits for it any more
+		}
+		defer slot.End()
+		if strings.Contains(r.URL.RawQuery, "wait_ms=") { // or await_ms
+			slot.Give()
+		}
+		mux.ServeHTTP(w, r.WithContext(turns.With(r.Context(), slot)))
+	})
+}
+
+// rest gives the slot of a request back while its handler works, where that may wait for something.
+func (r *Route) rest(ctx context.Context) (over func()) {
+	if r.Method != http.MethodGet || waits(r) {
+		return turns.Wait(ctx)
+	}
+	return func() {}
 }
 
 // observedWriter knows with which status a request was answered.

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
 // Route is a row of the table of routes.
@@ -37,7 +38,9 @@ func op[I, T any](method, path, id, verb, summary string, handle func(*Server, c
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		o.MaxBodyBytes, o.BodyReadTimeout = maxBody, -1
 		huma.Register(a, o, func(ctx context.Context, in *I) (*out[T], error) {
+			over := r.rest(ctx)
 			v, err := handle(s, ctx, in)
+			over()
 			if err != nil {
 				return nil, s.handError(ctx, err)
 			}
@@ -54,7 +57,11 @@ func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, 
 	r.Stream = r.Answer == reflect.TypeFor[huma.StreamResponse]()
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		huma.Register(a, o, func(ctx context.Context, in *I) (*O, error) {
+			over := r.rest(ctx)
 			v, err := handle(s, ctx, in)
+			if !r.Stream || err != nil {
+				over()
+			}
 			if err != nil {
 				return v, s.handError(ctx, err)
 			}
@@ -68,7 +75,10 @@ func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, 
 func events[I any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I, sse.Sender)) Route {
 	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[api.Event](), Stream: true}
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
-		sse.Register(a, o, map[string]any{"message": api.Event{}}, func(ctx context.Context, in *I, send sse.Sender) { handle(s, ctx, in, send) })
+		sse.Register(a, o, map[string]any{"message": api.Event{}}, func(ctx context.Context, in *I, send sse.Sender) {
+			turns.Wait(ctx) // for as long as somebody listens
+			handle(s, ctx, in, send)
+		})
 	}
 	return r
 }
@@ -90,6 +100,7 @@ func (s *Server) register(mux *http.ServeMux, c huma.Config) huma.API {
 					writeError(w, err)
 					return
 				}
+				turns.Wait(req.Context())
 				r.serve(s, w, req)
 			})
 			continue

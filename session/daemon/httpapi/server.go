@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"runtime"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,6 +31,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
+	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -51,6 +53,8 @@ type Server struct {
 	page     *web.Door
 	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler
+	looks    *turns.Turns // of requests that only look, and are answered at once
+	others   *turns.Turns
 }
 
 // daemonHost is what requests about the daemon itself ask of it.
@@ -77,6 +81,8 @@ type Daemon interface {
 // New is the HTTP half of a daemon, with what it serves.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
 	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
+	n := runtime.GOMAXPROCS(0)
+	s.looks, s.others = turns.New(2*max(2, n)), turns.New(max(2, n))
 	s.page = s.newPageDoor()
 	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s
@@ -89,7 +95,7 @@ func (s *Server) Handler() http.Handler {
 	s.register(mux, apiConfig(s.build))
 	mux.HandleFunc("/", noRoute)
 	mux.HandleFunc("GET /metrics", s.serveMetrics) // where those who scrape look
-	s.inner = s.observed(s.granted(s.labelled(jobs.AfterAnswers(mux))))
+	s.inner = s.observed(s.granted(s.labelled(jobs.AfterAnswers(s.inTurn(mux)))))
 	return s.inner
 }
 

@@ -1,0 +1,65 @@
+//go:build unix
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/longterm-dev/longterm/session/turns"
+)
+
+// A screen is not behind what changes something, and what waits keeps nobody from anything.
+//
+// FEATURES: R88
+func TestRequestsInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{looks: turns.New(1), others: turns.New(1)}
+		taken := func(in *turns.Turns) bool {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			slot, err := in.Begin(ctx, "", "")
+			if err == nil {
+				slot.End()
+			}
+			return err != nil
+		}
+		mux := http.NewServeMux()
+		want := struct{ looks, others bool }{}
+		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+			if a, b := taken(s.looks), taken(s.others); a != want.looks || b != want.others {
+				t.Errorf("%s %s: slots are taken: %v and %v, want %v", r.Method, r.URL, a, b, want)
+			}
+			over := turns.Wait(r.Context())
+			if taken(s.looks) || taken(s.others) {
+				t.Errorf("%s %s: a slot is taken while it waits", r.Method, r.URL)
+			}
+			over()
+		})
+		h := s.inTurn(mux)
+		for _, c := range []struct {
+			line          string
+			looks, others bool
+		}{{"GET /screen", true, false}, {"POST /input", false, true}, {"GET /jobs/j?await_ms=50", false, false}} {
+			want.looks, want.others = c.looks, c.others
+			method, target, _ := strings.Cut(c.line, " ")
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, target, nil))
+			if taken(s.looks) || taken(s.others) {
+				t.Errorf("%s: its slot is not given back", c.line)
+			}
+		}
+		for id, waiting := range map[string]bool{"screen": false, "wait": true, "type": true} {
+			slot, _ := s.looks.Begin(t.Context(), "", "")
+			over := routeOf[id].rest(turns.With(t.Context(), slot))
+			if taken(s.looks) == waiting {
+				t.Errorf("%s: the slot is given back: %v, want %v", id, !waiting, waiting)
+			}
+			over()
+			slot.End()
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package turns
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// Listen has the requests that come in at a listener parsed in turn: those on connections that are new, and those on
+// connections that had some answered. server is one that does not serve yet. of tells from the first bytes of a request
+// which turns it takes, in which of few lanes; it must be quick, and whoever asks can say what they like.
+func Listen(server *http.Server, l net.Listener, of func(request []byte) (in *Turns, lane string)) net.Listener {
+	server.ConnState = func(c net.Conn, s http.ConnState) {
+		if r, ok := c.(*reading); ok {
+			r.changed(s)
+		}
+	}
+	return &listener{l, of}
+}
+
+type listener struct {
+	net.Listener
+	of func([]byte) (*Turns, string)
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &reading{Conn: c, of: l.of, ctx: ctx, cancel: cancel}, nil
+}
+
+// reading is a connection whose next request is parsed in a slot. The server reads it in one goroutine, up to where the
+// handler begins; what it reads for the handler needs none, nor does the single byte by which it sees that a client left.
+type reading struct {
+	net.Conn
+	of     func([]byte) (*Turns, string)
+	ctx    context.Context // until it is closed
+	cancel context.CancelFunc
+	begun  atomic.Bool // the handler has begun
+	had    bool        // requests before
+	slot   atomic.Pointer[Slot]
+}
+
+// Read implements net.Conn.
+func (r *reading) Read(p []byte) (int, error) {
+	if r.begun.Load() || len(p) <= 1 {
+		return r.Conn.Read(p)
+	}
+	r.give()
+	n, err := r.Conn.Read(p)
+	if n == 0 || err != nil {
+		return n, err
+	}
+	in, lane := r.of(p[:n])
+	kind := "\x00new\x00"
+	if r.had {
+		kind = "\x00had\x00"
+	}
+	if s, err := in.Begin(r.ctx, kind+lane, ""); err == nil {
+		r.slot.Store(s)
+	}
+	return n, nil
+}
+
+func (r *reading) give() {
+	if s := r.slot.Swap(nil); s != nil {
+		s.End()
+	}
+}
+
+// changed is told of the states that the server sees a connection in.
+func (r *reading) changed(s http.ConnState) {
+	switch s {
+	case http.StateActive:
+		r.begun.Store(true)
+		r.give()
+	case http.StateIdle:
+		r.had = true
+		r.begun.Store(false)
+	case http.StateClosed, http.StateHijacked:
+		r.begun.Store(true)
+		r.cancel()
+		r.give()
+	}
+}
+
+// CloseWrite is for what is upgraded, as the connection itself has it.
+func (r *reading) CloseWrite() error {
+	if c, ok := r.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
+}
+
+// Header is the value of a header in the first bytes of a request; empty: it is not among them.
+func Header(request []byte, name string) string {
+	name += ":"
+	i := bytes.Index(request, []byte(name))
+	if i < 0 {
+		i = bytes.Index(request, []byte(strings.ToLower(name)))
+	}
+	if i < 0 {
+		return ""
+	}
+	value, _, _ := bytes.Cut(request[i+len(name):], []byte("\r\n"))
+	return string(bytes.TrimSpace(value))
+}

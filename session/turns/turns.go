@@ -1,0 +1,254 @@
+// Package turns has the requests of a server worked on by a few at a time, in turn.
+//
+// Ten thousand requests at once, of one client gone wild, keep the processor busy for a while; what another asks for waits for
+// the few that are worked on and not for all. Turns are taken by lanes, as one of each client and tool, and in a lane by
+// lines, as those of a client's sessions.
+//
+//	connection → its next request is read and parsed (Listener, in a slot of its own kind)
+//	  → lane, line → one of the slots → the request's work → end
+//
+// A slot is given back while a request waits for something. When it goes on, it comes before those of its lane that have not
+// begun, so that what was begun gets done. Whatever keeps a slot for the length of lease has lost it: a client that reads no
+// more keeps nobody else from anything.
+package turns
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Turns are slots for work, and who waits for one.
+type Turns struct {
+	mu      sync.Mutex
+	free    int
+	waiting map[string]*lane
+	turn    []*lane // those with somebody that waits, the next first
+}
+
+// lease is how long anything keeps a slot.
+const lease = 50 * time.Millisecond
+
+// lane is who waits for a turn of one lane.
+type lane struct {
+	name  string
+	begun []*waiter // who goes on
+	lines map[string]*line
+	turn  []*line // of those who begin
+}
+
+// line is those of one session of the protocol.
+type line struct {
+	name  string
+	queue []*waiter
+}
+
+// waiter is one who waits. Who went away stays in its queue until its turn.
+type waiter struct {
+	turn        chan struct{} // closed when it comes
+	given, gone bool
+}
+
+// New makes slots.
+func New(slots int) *Turns {
+	return &Turns{free: slots, waiting: map[string]*lane{}}
+}
+
+// enter waits for a slot.
+func (t *Turns) enter(ctx context.Context, lane, line string, begun bool) error {
+	t.mu.Lock()
+	if t.free > 0 {
+		t.free--
+		t.mu.Unlock()
+		return nil
+	}
+	w := &waiter{turn: make(chan struct{})}
+	t.queueLocked(lane, line, begun, w)
+	t.mu.Unlock()
+	select {
+	case <-w.turn:
+		return nil
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	w.gone = true
+	given := w.given
+	t.mu.Unlock()
+	if given {
+		t.leave()
+	}
+	return ctx.Err()
+}
+
+// queueLocked has somebody wait. The caller holds mu.
+func (t *Turns) queueLocked(name, of string, begun bool, w *waiter) {
+	q := t.waiting[name]
+	if q == nil {
+		q = &lane{name: name, lines: map[string]*line{}}
+		t.waiting[name] = q
+		t.turn = append(t.turn, q)
+	}
+	if begun {
+		q.begun = append(q.begun, w)
+		return
+	}
+	x := q.lines[of]
+	if x == nil {
+		x = &line{name: of}
+		q.lines[of] = x
+		q.turn = append(q.turn, x)
+	}
+	x.queue = append(x.queue, w)
+}
+
+// leave gives a slot to the first of the lane whose turn it is.
+func (t *Turns) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.turn) > 0 {
+		q := t.turn[0]
+		t.turn = t.turn[1:]
+		next := q.next()
+		if len(q.begun)+len(q.turn) > 0 {
+			t.turn = append(t.turn, q)
+		} else {
+			delete(t.waiting, q.name)
+		}
+		if next != nil {
+			next.given = true
+			close(next.turn)
+			return
+		}
+	}
+	t.free++
+}
+
+// next takes the first out who is still there; nil: all have gone away.
+func (q *lane) next() *waiter {
+	if w := first(&q.begun); w != nil {
+		return w
+	}
+	for len(q.turn) > 0 {
+		x := q.turn[0]
+		q.turn = q.turn[1:]
+		w := first(&x.queue)
+		if len(x.queue) > 0 {
+			q.turn = append(q.turn, x)
+		} else {
+			delete(q.lines, x.name)
+		}
+		if w != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// first takes the first out of a queue who is still there.
+func first(queue *[]*waiter) *waiter {
+	for len(*queue) > 0 {
+		w := (*queue)[0]
+		(*queue)[0] = nil
+		if *queue = (*queue)[1:]; !w.gone {
+			return w
+		}
+	}
+	return nil
+}
+
+// Slot is what a request works in. Its methods do nothing for nil.
+type Slot struct {
+	turns      *Turns
+	lane, line string
+
+	mu          sync.Mutex
+	held, taken bool // taken: it is held, or somebody waits for it
+	ended       bool
+	lease       *time.Timer
+}
+
+// Begin waits for a slot of a lane, in the line of a session.
+func (t *Turns) Begin(ctx context.Context, lane, line string) (*Slot, error) {
+	s := &Slot{turns: t, lane: lane, line: line}
+	return s, s.take(ctx, false)
+}
+
+func (s *Slot) take(ctx context.Context, begun bool) error {
+	s.mu.Lock()
+	if s.taken || s.ended {
+		s.mu.Unlock()
+		return nil
+	}
+	s.taken = true
+	s.mu.Unlock()
+	err := s.turns.enter(ctx, s.lane, s.line, begun)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held = err == nil; !s.held {
+		s.taken = false
+		return err
+	}
+	if s.ended {
+		s.giveLocked()
+		return nil
+	}
+	if s.lease == nil {
+		s.lease = time.AfterFunc(lease, s.Give)
+	} else {
+		s.lease.Reset(lease)
+	}
+	return nil
+}
+
+// Give gives the slot back until GoOn.
+func (s *Slot) Give() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.giveLocked()
+}
+
+func (s *Slot) giveLocked() {
+	if !s.held {
+		return
+	}
+	s.held, s.taken = false, false
+	if s.lease != nil {
+		s.lease.Stop()
+	}
+	s.turns.leave()
+}
+
+// GoOn takes it again, before those that have not begun. It goes on without one when ctx ends.
+func (s *Slot) GoOn(ctx context.Context) {
+	if s != nil {
+		_ = s.take(ctx, true)
+	}
+}
+
+// End gives the slot back for good.
+func (s *Slot) End() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.giveLocked()
+}
+
+type slotKey struct{}
+
+// With puts a slot into a request's context.
+func With(ctx context.Context, s *Slot) context.Context {
+	return context.WithValue(ctx, slotKey{}, s)
+}
+
+// Wait gives the slot of a request back, if it has one, until what it returns is called.
+func Wait(ctx context.Context) (over func()) {
+	s, _ := ctx.Value(slotKey{}).(*Slot)
+	s.Give()
+	return func() { s.GoOn(ctx) }
+}

@@ -1,0 +1,264 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Requests are begun in turn by lanes: one behind ten thousand of another lane waits for one of them only.
+//
+// FEATURES: R88
+func TestLanesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1)
+		hold, err := l.Begin(t.Context(), "first", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := make(chan string, 20_000)
+		wait := func(name string) {
+			go func() {
+				s, err := l.Begin(t.Context(), name, "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order <- name
+				s.End()
+			}()
+			synctest.Wait()
+		}
+		for range 1000 {
+			wait("wild")
+		}
+		wait("screen")
+		hold.End()
+		synctest.Wait()
+		for i := range 1001 {
+			if name := <-order; name == "screen" {
+				if i > 1 {
+					t.Errorf("the screen was begun after %d others", i)
+				}
+				break
+			}
+		}
+		synctest.Wait()
+		if l.free != 1 || len(l.waiting) != 0 || len(l.turn) != 0 {
+			t.Errorf("left: %d free, %d lanes, %d in turn", l.free, len(l.waiting), len(l.turn))
+		}
+	})
+}
+
+// A caller who goes away holds no slot, and takes none from those behind.
+func TestLanesOfThoseWhoWentAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1)
+		hold, _ := l.Begin(t.Context(), "a", "")
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 10 {
+			go func() {
+				if s, err := l.Begin(ctx, "a", ""); err == nil {
+					s.End()
+				}
+			}()
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		hold.End()
+		hold.End() // twice gives it back once
+		if s, err := l.Begin(t.Context(), "b", ""); err != nil || l.free != 0 {
+			t.Errorf("%v, %d free", err, l.free)
+		} else {
+			s.End()
+		}
+		if l.free != 1 {
+			t.Errorf("%d free", l.free)
+		}
+	})
+}
+
+// Of one lane those go first that have begun, and those that begin take turns by their lines.
+func TestWhoHasBegunGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1)
+		hold, _ := l.Begin(t.Context(), "a", "")
+		var order []string // each is added by who has the only slot
+		begin := func(line string) {
+			go func() {
+				s, _ := l.Begin(t.Context(), "a", line)
+				order = append(order, line)
+				s.End()
+			}()
+			synctest.Wait()
+		}
+		begin("1")
+		begin("1")
+		begin("2")
+		hold.Give()
+		hold.Give()
+		synctest.Wait()
+		if got := strings.Join(order, " "); got != "1 2 1" {
+			t.Errorf("turns: %s", got)
+		}
+		order = nil
+		other, _ := l.Begin(t.Context(), "a", "")
+		begin("new")
+		go func() {
+			over := Wait(With(t.Context(), hold)) // which has none: it only goes on
+			over()
+			order = append(order, "begun")
+			hold.End()
+			hold.GoOn(t.Context()) // after its end it needs none
+		}()
+		synctest.Wait()
+		other.End()
+		synctest.Wait()
+		if got := strings.Join(order, " "); got != "begun new" {
+			t.Errorf("turns: %s", got)
+		}
+		if l.free != 1 {
+			t.Errorf("%d free", l.free)
+		}
+	})
+}
+
+// What keeps its slot too long has lost it, and gives none back that is another's.
+func TestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1)
+		stuck, _ := l.Begin(t.Context(), "a", "")
+		began := time.Now()
+		next, err := l.Begin(t.Context(), "b", "")
+		if err != nil || time.Since(began) != lease {
+			t.Fatalf("%v after %s", err, time.Since(began))
+		}
+		stuck.End()
+		if l.free != 0 {
+			t.Error("the slot of another was given back")
+		}
+		next.End()
+		var none *Slot
+		none.Give()
+		none.GoOn(t.Context())
+		none.End()
+		Wait(t.Context())()
+		if l.free != 1 {
+			t.Errorf("%d free", l.free)
+		}
+	})
+}
+
+// pipes is a listener whose connections are made in this process.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	c, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
+
+// A request is parsed when it has its turn, by what its first bytes say it is, also the second of a connection; who goes
+// away meanwhile keeps nothing.
+//
+// FEATURES: R88
+func TestRequestsAreParsedInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, quick := New(1), New(1)
+		var mu sync.Mutex
+		var seen []string
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Header.Get("Kind") != "gone" { // which comes beside the others
+				seen = append(seen, r.Header.Get("Kind")+string(body))
+			}
+			if gone := r.Header.Get("Kind") == "gone"; gone != (err != nil) {
+				t.Error("what became of the body:", err)
+			}
+		})}
+		l := make(pipes)
+		served := make(chan error)
+		go func() {
+			served <- s.Serve(Listen(s, l, func(request []byte) (*Turns, string) {
+				if Header(request, "Kind") == "quick" {
+					return quick, "quick"
+				}
+				return all, ""
+			}))
+		}()
+		dial := func() net.Conn {
+			mine, theirs := net.Pipe()
+			l <- theirs
+			go func() { _, _ = io.Copy(io.Discard, mine) }()
+			return mine
+		}
+		ask := func(c net.Conn, header string) {
+			body := strings.Repeat("b", 5000) // more than is read at once
+			if _, err := fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: h\r\n%s\r\nContent-Length: %d\r\n\r\n", header, len(body)); err != nil {
+				t.Error(err)
+			}
+			go func() { _, _ = io.WriteString(c, body) }()
+			synctest.Wait()
+		}
+		hold := func() *Slot {
+			h, err := all.Begin(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.lease.Stop()
+			return h
+		}
+		kinds := func(want string) {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			var got []string
+			for _, x := range seen {
+				got = append(got, strings.TrimRight(x, "b"))
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("handled: %q, want %q", got, want)
+			}
+		}
+		a, b, gone := dial(), dial(), dial()
+		h := hold()
+		ask(a, "Kind: one")
+		ask(gone, "Kind: gone")
+		_ = gone.Close()
+		ask(b, "kind: quick")
+		kinds("quick")
+		h.End()
+		synctest.Wait()
+		kinds("quick one")
+		h = hold()
+		ask(a, "Kind: two")
+		ask(b, "Kind: quick")
+		kinds("quick one quick")
+		h.End()
+		synctest.Wait()
+		kinds("quick one quick two")
+		_ = a.Close()
+		_ = b.Close()
+		close(l)
+		<-served
+		_ = s.Close()
+		synctest.Wait()
+		if all.free != 1 || quick.free != 1 {
+			t.Errorf("%d and %d free", all.free, quick.free)
+		}
+	})
+}
