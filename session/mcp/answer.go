@@ -303,6 +303,9 @@ func complete(t *tool, res *sdk.CallToolResult) {
 	res.StructuredContent = form
 }
 
+// asArguments says flags of the command line, which hints name, as a tool's arguments.
+var asArguments = strings.NewReplacer("--cwd", "cwd", "--name", "name", "--env", "env", "--label", "labels", "--cols", "cols", "--rows", "rows")
+
 // failure is an error as a model reads it: what was wrong and what to call instead.
 func failure(err error, instead string) *sdk.CallToolResult {
 	text := err.Error()
@@ -326,6 +329,10 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			instead = "call " + call("jobs") + " for the jobs there are"
 		case e.Code == api.CodeNotFound, e.Code == api.CodeAmbiguous:
 			instead = "call " + call("list") + " for the sessions there are"
+		case strings.Contains(e.Message, "name is empty"):
+			instead = "call " + call("list") + " for the sessions there are"
+		case e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "bad query"):
+			instead = "write regexp as RE2 has it, or give text for words as they stand, as in " + call("search", "text", "f(x")
 		case e.Code == api.CodeEnded:
 			instead = "its output can be read (" + call("read", "session", "…") + "); open another with " + call("start")
 		case e.Code == api.CodeBusy && strings.Contains(e.Message, "a person has begun"):
@@ -341,6 +348,7 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			if instead == "" {
 				instead = e.Code.Hint()
 			}
+			instead = asArguments.Replace(instead)
 		}
 	}
 	r.Message, r.Next = text, instead

@@ -28,3 +28,22 @@ func TestLeftOutIsToldOnce(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// What an agent is refused says what to call instead in its own words, not in those of the command line.
+//
+// FEATURES: R88
+func TestErrorsSayWhatToCall(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{api.Errorf(api.CodeInvalid, "working directory /x does not exist").WithHint("create it or choose another with --cwd"), "create it or choose another with cwd"},
+		{api.Errorf(api.CodeInvalid, "the session's name is empty").WithHint("`longterm ls` lists the sessions"), "call list{} for the sessions there are"},
+		{api.Errorf(api.CodeInvalid, "bad query: missing closing )"), `as in search{"text":"f(x"}`},
+	} {
+		r, _ := failure(c.err, "").StructuredContent.(*refusal)
+		if r == nil || !strings.HasSuffix(r.Next, c.want) || strings.Contains(r.Next, "longterm") || strings.Contains(r.Next, "--") {
+			t.Errorf("%v: %+v", c.err, r)
+		}
+	}
+}

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -208,6 +210,11 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	args, err := decode[startArgs](raw)
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range args.Env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			return failure(fmt.Errorf("env: %s is no NAME=VALUE", quoted(e)), "give each as in "+call("start", "env", []string{"DEBUG=1"})), nil
+		}
 	}
 	v, err := s.client(ctx).NewSession(ctx, api.NewSession{
 		Name: args.Name, Line: args.Line, Cwd: s.dir(args.Cwd), Env: s.o.Env, SetEnv: args.Env, Labels: args.Labels,

@@ -146,6 +146,7 @@ func TestBadCallsAreToldWhatIsRight(t *testing.T) {
 		{"input", map[string]any{"session": "a"}, "give text, keys or enter"},
 		{"help", map[string]any{"topic": "everything"}, "topics: "},
 		{"stop", map[string]any{"id": "a", "how": "gently"}, "how"},
+		{"start", map[string]any{"env": []string{"A"}}, `start{"env":["DEBUG=1"]}`},
 	} {
 		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: bad.tool, Arguments: bad.args})
 		if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, bad.want) {
