@@ -209,7 +209,10 @@ func (a *answer) needs(kind string) {
 	a.Needs, a.State = kind, "needs_input"
 	if !askedKinds[kind] {
 		a.State = "running"
-		a.Message = "It waits for input of its own kind (" + kind + ") and asks nothing"
+		a.Message = map[string]string{"screen": "a full-screen program is at rest"}[kind]
+		if a.Message == "" {
+			a.Message = "it waits for input of its own (" + kind + ") and asks nothing"
+		}
 	}
 }
 
@@ -329,6 +332,10 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			instead = "call " + call("jobs") + " for the jobs there are"
 		case e.Code == api.CodeNotFound, e.Code == api.CodeAmbiguous:
 			instead = "call " + call("list") + " for the sessions there are"
+		case strings.Contains(e.Hint, "`longterm jobs show "):
+			_, id, _ := strings.Cut(e.Hint, "`longterm jobs show ")
+			id, _, _ = strings.Cut(id, "`")
+			instead = "give each call an id of its own, or none; " + call("jobs", "id", id) + " tells what the other one is"
 		case strings.Contains(e.Message, "name is empty"):
 			instead = "call " + call("list") + " for the sessions there are"
 		case e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "bad query"):

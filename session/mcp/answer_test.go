@@ -39,6 +39,10 @@ func TestErrorsSayWhatToCall(t *testing.T) {
 	}{
 		{api.Errorf(api.CodeInvalid, "working directory /x does not exist").WithHint("create it or choose another with --cwd"), "create it or choose another with cwd"},
 		{api.Errorf(api.CodeInvalid, "the session's name is empty").WithHint("`longterm ls` lists the sessions"), "call list{} for the sessions there are"},
+		{
+			api.Errorf(api.CodeInvalid, "the id a is that of another call").WithHint("give each call an id of its own, or none; `longterm jobs show a` tells what the other one is"),
+			`or none; jobs{"id":"a"} tells what the other one is`,
+		},
 		{api.Errorf(api.CodeInvalid, "bad query: missing closing )"), `as in search{"text":"f(x"}`},
 	} {
 		r, _ := failure(c.err, "").StructuredContent.(*refusal)
