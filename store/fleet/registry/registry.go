@@ -83,7 +83,11 @@ func Of(host string) []string { return []string{fleet.HostKey(host), fleet.Recor
 
 // Watch tells what is there, then (initial is done) what changes, until the context ends or the server is away.
 func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, tell func(e Entry), settled func()) error {
-	w, cut, err := begin(ctx, js, patterns)
+	return watch(ctx, js, patterns, lastTime, tell, settled)
+}
+
+func watch(ctx context.Context, js jetstream.JetStream, patterns []string, patience time.Duration, tell func(e Entry), settled func()) error {
+	w, cut, err := begin(ctx, js, patterns, patience)
 	if err != nil {
 		return err
 	}
@@ -107,20 +111,23 @@ func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, tell 
 	}
 }
 
-// beginTime bounds how long the servers may take for each of what a watch begins with: a cluster that has just lost one
-// does not answer at all, and another attempt is.
-const beginTime = 2 * time.Second
+// firstTime bounds how long the servers may take for each of what an attempt begins with, and for each word of what is
+// there: a cluster that has just lost one does not answer at all, and another attempt is. Servers that are only slow are
+// given twice as long by each attempt, up to lastTime: else none would ever end.
+var firstTime = 2 * time.Second // shorter in tests
+
+const lastTime = 16 * time.Second
 
 // begin begins a watch; cut ends it.
-func begin(ctx context.Context, js jetstream.JetStream, patterns []string, o ...jetstream.WatchOpt) (w jetstream.KeyWatcher, cut func(), err error) {
-	asking, done := context.WithTimeout(ctx, beginTime)
+func begin(ctx context.Context, js jetstream.JetStream, patterns []string, patience time.Duration, o ...jetstream.WatchOpt) (w jetstream.KeyWatcher, cut func(), err error) {
+	asking, done := context.WithTimeout(ctx, patience)
 	kv, err := js.KeyValue(asking, fleet.Bucket)
 	done()
 	if err != nil {
 		return nil, nil, err
 	}
 	sub, end := context.WithCancel(ctx) // it ends the watch, so it has no deadline
-	late := time.AfterFunc(beginTime, end)
+	late := time.AfterFunc(patience, end)
 	w, err = kv.WatchFiltered(sub, slices.Clone(patterns), o...) // which writes to what it is given
 	if !late.Stop() && err == nil {
 		_ = w.Stop()
@@ -141,17 +148,17 @@ var errSettled = errors.New("settled")
 
 var errQuiet = errors.New("the servers do not say what is in the registry")
 
-// Times of a snapshot: a round without a word for roundTime is given up, the next one begins after firstRound to lastRound.
+// Times of a snapshot: after a round that is given up the next one begins after firstRound to lastRound.
 const (
-	roundTime  = 3 * time.Second
 	firstRound = 250 * time.Millisecond
 	lastRound  = time.Second
 )
 
 // Snapshot is what is there now. A round that a server did not end is begun again with another, until the context ends.
 func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
-	for pause := firstRound; ; pause = min(2*pause, lastRound) {
-		all, err := round(ctx, js, patterns)
+	patience := firstTime
+	for pause := firstRound; ; pause, patience = min(2*pause, lastRound), min(2*patience, lastTime) {
+		all, err := round(ctx, js, patterns, patience)
 		if err == nil || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, nats.ErrConnectionClosed) {
 			return all, err
 		}
@@ -163,13 +170,13 @@ func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (a
 	}
 }
 
-func round(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
+func round(ctx context.Context, js jetstream.JetStream, patterns []string, patience time.Duration) (all []Entry, err error) {
 	ctx, done := context.WithCancelCause(ctx)
 	defer done(nil)
-	quiet := time.AfterFunc(roundTime, func() { done(errQuiet) })
+	quiet := time.AfterFunc(3*patience, func() { done(errQuiet) }) // asked for what it is, begun, and told the first
 	defer quiet.Stop()
-	err = Watch(ctx, js, patterns, func(e Entry) {
-		quiet.Reset(roundTime)
+	err = watch(ctx, js, patterns, patience, func(e Entry) {
+		quiet.Reset(patience)
 		if !e.Gone {
 			all = append(all, e)
 		}
@@ -185,8 +192,9 @@ func round(ctx context.Context, js jetstream.JetStream, patterns []string) (all 
 
 // Follow tells the value of one key, and each new one, until the context ends.
 func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(value []byte)) {
-	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-		if w, cut, err := begin(ctx, js, []string{key}, jetstream.IgnoreDeletes()); err == nil {
+	patience := firstTime
+	for pause := time.Second; ctx.Err() == nil; pause, patience = min(2*pause, 30*time.Second), min(2*patience, lastTime) {
+		if w, cut, err := begin(ctx, js, []string{key}, patience, jetstream.IgnoreDeletes()); err == nil {
 			for e := range w.Updates() {
 				if e != nil {
 					tell(e.Value())
