@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/vterm/plaintext"
@@ -78,16 +79,31 @@ func mayHaveToken(b []byte) bool {
 func (s *Set) mayHaveValue(b []byte, end int) bool {
 	var newest uint64 // the last MinValue bytes, as Key.tag takes them
 	n := 0
-	for i, c := range b {
-		if c == '\r' || c == '\n' {
-			continue
+	for i := 0; i < len(b); {
+		line := b[i:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end]
 		}
-		newest = newest>>8 | uint64(c)<<(8*(MinValue-1))
-		if n++; n < MinValue {
-			continue
+		if end := bytes.IndexByte(line, '\r'); end >= 0 {
+			line = line[:end]
 		}
-		if tag := s.key.mix(newest); s.tags[tag>>3]&(1<<(tag&7)) != 0 && s.mayBe(tag, b[:i+1], b[i+1:]) {
-			return true
+		for j, c := range line[:min(len(line), MinValue-1)] { // as what stood before goes on
+			newest = newest>>8 | uint64(c)<<(8*(MinValue-1))
+			if n++; n < MinValue {
+				continue
+			}
+			if tag := s.key.mix(newest); s.tagged(tag) && s.mayBe(tag, b[:i+j+1], b[i+j+1:]) {
+				return true
+			}
+		}
+		for j := MinValue; j <= len(line); j++ {
+			newest = begunBy(line[j-MinValue : j])
+			if tag := s.key.mix(newest); s.tagged(tag) && s.mayBe(tag, b[:i+j], b[i+j:]) {
+				return true
+			}
+			n++
+		}
+		for i += len(line); i < len(b) && (b[i] == '\r' || b[i] == '\n'); i++ {
 		}
 	}
 	if tailFrom(b, MinValue-1) >= end {
@@ -103,6 +119,14 @@ func (s *Set) mayHaveValue(b []byte, end int) bool {
 		}
 	}
 	return false
+}
+
+// tagged says that a value has a tag.
+func (s *Set) tagged(tag uint16) bool { return s.tags[tag>>3]&(1<<(tag&7)) != 0 }
+
+// begunBy is a value's first MinValue bytes as Key.mix takes them: two loads, which overlap.
+func begunBy(first []byte) uint64 {
+	return uint64(binary.LittleEndian.Uint32(first)) | uint64(binary.LittleEndian.Uint32(first[MinValue-4:]))<<(8*(MinValue-4))
 }
 
 // mayBe says that a value with a tag begins with the last MinValue bytes of before and goes on in after, or that there is

@@ -68,3 +68,24 @@ func TestLinesAreHarmless(t *testing.T) {
 		}
 	}
 }
+
+// A value is seen wherever it stands: in a line, over ends of lines at each of its bytes, and at the end.
+//
+// FEATURES: R110
+func TestValuesAreSeenOverLines(t *testing.T) {
+	const value = "correct-horse"
+	s := vault(t, value).Set()
+	for _, before := range []string{"", "x", "abcde", "abcdef", "a line\r\n", "a line\nand", "\r\n\r\n"} {
+		for at := range len(value) {
+			for _, end := range []string{"", "\n", "\r\n", "\r\n\r\n"} {
+				text := before + value[:at] + end + value[at:]
+				if s.harmless([]byte(text)) || s.harmless([]byte(text+" and more\r\n")) {
+					t.Errorf("%q is passed over", text)
+				}
+			}
+		}
+		if text := []byte(before + "correct-house and more\r\n"); !s.harmless(text) {
+			t.Errorf("%q is looked through", text)
+		}
+	}
+}

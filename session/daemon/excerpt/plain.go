@@ -118,6 +118,7 @@ const exactBytes = 64 << 20
 // plainOutput is a range of output as text: head and tail, within limits. What is no text is left out of it.
 func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limits) (Text, error) {
 	r := plainReader{s: s, budget: limits.gatherer(), hide: limits.Hide, buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
+	defer r.leave()
 	err := r.read(ctx, from, to)
 	r.rest()
 	t := gathered(r.budget)
@@ -138,6 +139,8 @@ type plainReader struct {
 	plain  plaintext.Writer
 	base   uint64 // offset of the first byte given to plain
 	buf    []byte
+	spare  []byte // for what is read ahead
+	ahead  *fetch // nil: nothing is
 }
 
 func (r *plainReader) read(ctx context.Context, from, to uint64) error {
@@ -171,15 +174,62 @@ func (r *plainReader) read(ctx context.Context, from, to uint64) error {
 	return nil
 }
 
+// chunk is the output from at on, up to to at most; it is r's until the next one is asked for.
 func (r *plainReader) chunk(ctx context.Context, at, to uint64) (session.Chunk, error) {
 	if ctx.Err() != nil {
 		return session.Chunk{}, ctx.Err()
 	}
-	c, err := r.s.Output(at, r.buf[:min(uint64(len(r.buf)), to-at)])
-	if err == nil && r.hide {
-		c = r.s.Hidden(c)
+	f := r.ahead
+	if r.ahead = nil; f != nil {
+		<-f.done
 	}
-	return c, err
+	if f == nil || f.at != at || f.to != to {
+		f = &fetch{at: at, to: to}
+		f.run(r, r.buf)
+	} else {
+		r.buf, r.spare = r.spare, r.buf
+	}
+	if f.panicked != nil {
+		panic(f.panicked)
+	}
+	if next := f.c.Next; f.err == nil && next > at && next < to {
+		if r.spare == nil {
+			r.spare = make([]byte, len(r.buf))
+		}
+		r.ahead = &fetch{at: next, to: to, done: make(chan struct{})}
+		go r.ahead.aside(r, r.spare)
+	}
+	return f.c, f.err
+}
+
+// leave waits for what is read ahead.
+func (r *plainReader) leave() {
+	if r.ahead != nil {
+		<-r.ahead.done
+	}
+}
+
+// fetch is a piece of output that is read: unpacked, and its secrets looked for. That costs as much as making it lines, so
+// the next piece is read while one is made lines.
+type fetch struct {
+	at, to   uint64
+	c        session.Chunk
+	err      error
+	panicked any           // for who asked
+	done     chan struct{} // closed when it is read; nil: it was not read ahead
+}
+
+func (f *fetch) run(r *plainReader, buf []byte) {
+	f.c, f.err = r.s.Output(f.at, buf[:min(uint64(len(buf)), f.to-f.at)])
+	if f.err == nil && r.hide {
+		f.c = r.s.Hidden(f.c)
+	}
+}
+
+func (f *fetch) aside(r *plainReader, buf []byte) {
+	defer close(f.done)
+	defer func() { f.panicked = recover() }()
+	f.run(r, buf)
 }
 
 // skip counts output instead of reading it.
@@ -221,6 +271,7 @@ func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, erro
 		return start, nil
 	}
 	r := plainReader{s: s, buf: make([]byte, 256<<10), base: start}
+	defer r.leave()
 	found, seen := end, uint64(0)
 	for at := start; at < end && seen < n; {
 		c, err := r.chunk(ctx, at, end)

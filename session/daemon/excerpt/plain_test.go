@@ -126,6 +126,29 @@ func TestPlainWithGaps(t *testing.T) {
 	}
 }
 
+// What is read ahead while lines are made is what comes next, also behind a gap.
+//
+// FEATURES: R21
+func TestPlainReadsAhead(t *testing.T) {
+	var parts [2]strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&parts[i/20_000], "line %d of many\r\n", i)
+	}
+	s := printed(t, func(j *journal.Journal) {
+		text(parts[0].String())(j)
+		if err := j.AppendGap(300 << 10); err != nil {
+			t.Fatal(err)
+		}
+		text(parts[1].String())(j)
+	})
+	_, end := s.OutputRange()
+	got, err := Plain(t.Context(), s, 0, end, Limits{Bytes: 4 << 20, Hide: true})
+	want := strings.ReplaceAll(parts[0].String()+"[307200 bytes of output are lost]\n"+parts[1].String(), "\r\n", "\n")
+	if err != nil || got.Text != want {
+		t.Errorf("%d bytes, want %d; %v", len(got.Text), len(want), err)
+	}
+}
+
 // Lines are found by their numbers, as the text counts them; one that is not there is at the end.
 //
 // FEATURES: R20
