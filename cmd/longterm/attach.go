@@ -4,14 +4,18 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/attachclient"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // attachFlags are what `attach` is told.
@@ -66,8 +70,21 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	if err != nil {
 		return err
 	}
+	a.passAgentOn(b.dirs)
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
 		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
 		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host,
 	})
+}
+
+// passAgentOn has sessions reach the ssh agent of the person at this terminal, where the configuration wants that. A
+// program in a session has none of its own, and an agent's is nobody's to use.
+func (a *app) passAgentOn(dirs paths.Dirs) {
+	socket := os.Getenv("SSH_AUTH_SOCK")
+	if !a.settings().Shells.SSHAgent || socket == "" || a.host != "" || os.Getenv(actor.Env) != "" || os.Getenv("LONGTERM_SESSION") != "" {
+		return
+	}
+	if err := dirs.LinkAgentSocket(socket); err != nil {
+		fmt.Fprintln(a.Stderr, "longterm: sessions do not reach your ssh agent:", err)
+	}
 }

@@ -101,6 +101,9 @@ func (a *app) view(ctx context.Context, h *viewHosts, only []string, f viewsourc
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(h.list, func(o viewsource.Host) bool { return o.Name == "" }) {
+		a.passAgentOn(dirs)
+	}
 	return viewsource.Run(ctx, viewsource.Program{Hosts: h.list, Dirs: dirs, Version: version, Stdin: a.stdin, Again: h.again}, o, only)
 }
 

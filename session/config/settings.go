@@ -127,6 +127,7 @@ type Shells struct {
 	Engine      string // terminal emulator
 	AgentEnv    string // environment of agents' sessions: full, minimal or listed
 	EnvListed   []string
+	SSHAgent    bool // sessions reach the ssh agent of who attached last
 }
 
 // Environments of sessions.

@@ -48,6 +48,9 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 	}
 	agent := actor.Of(ctx).Agent
 	n = spawn.WithMode(n, agent != "", &h.conf.Get().Shells)
+	if agent == "" {
+		n = h.spawner.WithAgentSocket(n)
+	}
 	h.known.LearnEnv(masking.Pairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
 	if agent != "" {                                                          // what it runs asks on its behalf too
 		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], actor.Env+"="+agent)

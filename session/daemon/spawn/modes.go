@@ -48,3 +48,25 @@ func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession 
 	}
 	return n
 }
+
+// sshAgent names the socket of an ssh agent.
+const sshAgent = "SSH_AUTH_SOCK"
+
+// WithAgentSocket is a person's request whose session reaches the ssh agent of who attached last, where the configuration
+// wants that and nothing else is asked for. Sessions under other rules, or in a sandbox, reach none in this way.
+func (s *Spawner) WithAgentSocket(n api.NewSession) api.NewSession {
+	full := n.EnvMode == "" || n.EnvMode == config.EnvFull
+	if !s.Conf.Get().Shells.SSHAgent || !full || n.Policy != "" || n.Sandbox != "" || n.Temporary || getenv(n.SetEnv, sshAgent) != "" {
+		return n
+	}
+	link := s.Dirs.AgentSocket()
+	if own := getenv(n.Env, sshAgent); own != "" {
+		if _, err := os.Stat(link); err != nil { // it leads nowhere: until somebody attaches, to who started this
+			if err := s.Dirs.LinkAgentSocket(own); err != nil {
+				s.Log.Warn("an ssh agent is not passed on", "err", err)
+			}
+		}
+	}
+	n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], sshAgent+"="+link)
+	return n
+}

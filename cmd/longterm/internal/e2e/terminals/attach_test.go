@@ -4,10 +4,12 @@ package terminals
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -244,6 +246,64 @@ func TestAttachAlone(t *testing.T) {
 	fourth.shows("still\nstill")
 	third.types("\x1cd")
 	if err := <-third.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A session started before reaches the ssh agent of who attaches, or opens the viewer, later; who has none that is his
+// is told, and is attached all the same.
+//
+// FEATURES: R119
+func TestAttachBringsTheAgent(t *testing.T) {
+	i := e2e.New(t)
+	own := i.Env
+	with := func(socket string) { i.Env = append(slices.Clone(own), "SSH_AUTH_SOCK="+socket) }
+	socket := func(name string) string {
+		path := filepath.Join(i.Dir, name)
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		return path
+	}
+	first, second, third, gone := socket("a1"), socket("a2"), socket("a3"), filepath.Join(i.Dir, "none")
+	link := filepath.Join(i.Dir, "run", "ssh-agent.sock")
+	leads := func(to string) {
+		t.Helper()
+		if got, err := os.Readlink(link); err != nil || got != to {
+			t.Errorf("the link leads to %s, %v; want %s", got, err, to)
+		}
+	}
+	i.Run("config", "set", "shells.ssh_agent", "true")
+	with(first)
+	i.Run("new", "-n", "one", "--", "sh", "-c", "echo agent $SSH_AUTH_SOCK; exec cat")
+	i.Run("wait", "one", "--for", "text=ssh-agent.sock")
+	leads(first)
+	for _, c := range []struct{ socket, leads, says string }{{second, second, "detached from one"}, {gone, second, "do not reach your ssh agent"}} {
+		with(c.socket)
+		p := newPerson(t, i, "attach", "one")
+		p.shows("agent ")
+		leads(c.leads)
+		p.types("\x1cd")
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+		p.shows(c.says)
+	}
+	with(third)
+	newPerson(t, i, "view", "one")
+	e2e.Eventually(t, "the viewer's agent is reached", func() bool {
+		got, err := os.Readlink(link)
+		return err == nil && got == third
+	})
+	i.Run("config", "set", "shells.ssh_agent", "false")
+	with(first)
+	p := newPerson(t, i, "attach", "one")
+	p.shows("agent ")
+	leads(third)
+	p.types("\x1cd")
+	if err := <-p.done; err != nil {
 		t.Error(err)
 	}
 }
