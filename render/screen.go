@@ -6,6 +6,8 @@
 // Rows and columns are cells, 0-based.
 package render
 
+import "github.com/longterm-dev/longterm/vterm"
+
 // Screen is a screen as lines of spans; its JSON form is the product's screen format.
 type Screen struct {
 	Cols int `json:"cols" doc:"width in cells"`
@@ -67,4 +69,13 @@ type Span struct {
 	Strike    bool   `json:"strike,omitempty"`
 	Overline  bool   `json:"overline,omitempty"`
 	Link      string `json:"link,omitempty" doc:"hyperlink target (OSC 8)"`
+
+	Image *ImagePart `json:"-"` // nil: it is text
+}
+
+// ImagePart is a row of cells of an image that a program placed.
+type ImagePart struct {
+	Image      *vterm.Image
+	X, Y       int     // the span's first cell in the image, in cells
+	Cols, Rows float64 // cells that the image is spread over
 }

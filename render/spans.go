@@ -47,7 +47,7 @@ func Lines(dst []Line, f *vterm.Frame, lines []vterm.Line) []Line {
 	if dst == nil {
 		dst = make([]Line, 0, len(lines)) // a screen without rows is [] in JSON, not null
 	}
-	s := spanner{f: f, styles: spanStyles{f: f, palette: f.Palette}}
+	s := spanner{f: f, screen: len(lines) > 0 && len(f.Lines) > 0 && &lines[0] == &f.Lines[0], styles: spanStyles{f: f, palette: f.Palette}}
 	if s.styles.palette == nil {
 		s.styles.palette = defaultPalette
 	}
@@ -66,6 +66,7 @@ type spanner struct {
 	styles spanStyles
 	text   []byte // scratch: the text of a line
 	ends   []int  // scratch: where in text each cell ends
+	screen bool   // the lines are the frame's own, not of its history
 }
 
 func (s *spanner) line(l *vterm.Line) Line {
@@ -90,6 +91,9 @@ func (s *spanner) line(l *vterm.Line) Line {
 		span.Text = text[s.end(col):s.end(end)]
 		span.Col, span.Width = col, end-col
 		span.Widths = s.widths(cells, text, col, end)
+		if cells[col]&vterm.CellImage != 0 && s.screen {
+			span.Image = s.image(cells[col], l.Row, col)
+		}
 		out.Spans = append(out.Spans, span)
 		col = end
 	}
@@ -105,9 +109,29 @@ func (s *spanner) end(n int) int {
 }
 
 // joins reports whether cell i belongs to the span of the cell before it. A tail always
-// does: its character stands there.
+// does: its character stands there. Images are spans of their own.
 func joins(cells []vterm.Cell, i int) bool {
-	return cells[i].Style() == cells[i-1].Style() || isTail(cells, i)
+	if isTail(cells, i) {
+		return true
+	}
+	images := (cells[i]|cells[i-1])&vterm.CellImage != 0
+	return cells[i].Style() == cells[i-1].Style() && (!images || (cells[i]^cells[i-1])&(vterm.CellImage|imageIndex) == 0)
+}
+
+// imageIndex is where a cell's content is.
+const imageIndex = vterm.Cell(1<<21 - 1)
+
+// image is what a span beginning with a cell shows of an image; nil: nothing.
+func (s *spanner) image(c vterm.Cell, row, col int) *ImagePart {
+	at, placed := s.f.Placed[int(c.Content())]
+	if !placed || int(c.Content()) >= len(s.f.Images) {
+		return nil
+	}
+	p := &s.f.Images[c.Content()]
+	if p.Image == nil || row < at.Row || row >= at.Row+p.Rows || col >= at.Col+p.Cols {
+		return nil
+	}
+	return &ImagePart{Image: p.Image, X: col - at.Col, Y: row - at.Row, Cols: at.Cols, Rows: at.Rows}
 }
 
 func runEnd(cells []vterm.Cell, col int) int {

@@ -44,6 +44,9 @@ type Frame struct {
 	Links    []Link // index LinkID; entry 0 is unused
 	Palette  *Palette
 	Images   []Placement // index Cell.Content of image cells
+	// Placed says of each placement that the screen shows where its first cell is; a row above the screen is negative.
+	// nil: there is none.
+	Placed map[int]Place
 }
 
 // Cursor is where the next character goes.
@@ -116,5 +119,6 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]
 	f.Links = t.tables.Links.List[:len(t.tables.Links.List):len(t.tables.Links.List)]
 	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
+	f.Placed = t.placed(s)
 	f.Palette = t.colors.Palette
 }

@@ -2,6 +2,7 @@ package vterm
 
 import (
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
@@ -48,6 +49,78 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 // eachImageCell visits the cells of the screen that show an image.
 func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
 	t.scr.EachImage(func(index, row, col int) { f(&t.images.Placements[index], row, col) })
+}
+
+// Place is where the first cell of a placement is, 0-based, and how many cells its image is spread over: fractions
+// where it is shown pixel by pixel. Rows above the screen are negative.
+type Place struct {
+	Row, Col   int
+	Cols, Rows float64
+}
+
+// placed finds where the placements begin that a screen shows: the top of one may have scrolled away.
+func (t *Terminal) placed(s *grid.Screen) (all map[int]Place) {
+	s.EachImage(func(index, row, col int) {
+		p, known := all[index]
+		switch {
+		case known && col >= p.Col:
+			return
+		case known:
+			p.Col = col
+		default:
+			if all == nil {
+				all = map[int]Place{}
+			}
+			p = Place{Row: row, Col: col}
+			p.Cols, p.Rows = t.spread(&t.images.Placements[index])
+		}
+		all[index] = p
+	})
+	if s != t.primary {
+		return all
+	}
+	var l Line
+	for index, p := range all {
+		if p.Row > 0 {
+			continue
+		}
+		h := t.History()
+		for n := 1; n < t.images.Placements[index].Rows && n <= h.Len(); n++ {
+			h.Line(h.Len()-n, &l)
+			if !shows(l.Cells, index) {
+				break
+			}
+			p.Row = -n
+		}
+		all[index] = p
+	}
+	return all
+}
+
+// spread is how many cells an image takes. One that fills its last ones in part only is not stretched over them, and
+// a sixel image that is wider than the screen is cut.
+func (t *Terminal) spread(p *Placement) (cols, rows float64) {
+	cols, rows = float64(p.Cols), float64(p.Rows)
+	if p.Image == nil || p.Image.Width <= 0 || p.Image.Height <= 0 {
+		return cols, rows
+	}
+	wide := graphics.CellsFor(p.Image.Width, t.opts.CellWidth)
+	if wide != p.Cols && (p.Image.Format != ImageSixel || wide < p.Cols) {
+		return cols, rows
+	}
+	if graphics.CellsFor(p.Image.Height, t.opts.CellHeight) == p.Rows {
+		rows = float64(p.Image.Height) / float64(t.opts.CellHeight)
+	}
+	return float64(p.Image.Width) / float64(t.opts.CellWidth), rows
+}
+
+func shows(cells []Cell, index int) bool {
+	for _, c := range cells {
+		if c&CellImage != 0 && int(c.Content()) == index {
+			return true
+		}
+	}
+	return false
 }
 
 // eraseImages blanks the cells of the placements that match.

@@ -79,7 +79,7 @@ func TestPageIsSmall(t *testing.T) {
 		sum += n
 		t.Logf("%s: %d", name, n)
 	}
-	if sum > 40_000 {
+	if sum > 40<<10 {
 		t.Errorf("%d bytes, packed", sum)
 	}
 }

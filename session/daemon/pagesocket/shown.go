@@ -35,7 +35,8 @@ type sub struct {
 	sent    uint64
 	sizes   map[uint64]int // of frames that were not acknowledged, in bytes
 	typing  chan wire.Message
-	queued  int // bytes that wait to be typed
+	images  []*vterm.Image // that its last frame shows
+	queued  int            // bytes that wait to be typed
 }
 
 // subscribe begins to show a session, or changes what of it is shown.
@@ -278,6 +279,7 @@ func (s *frames) look(f *wire.Frame) (resumed map[int]bool, err error) {
 	if err != nil {
 		return nil, err
 	}
+	p.showsImages(&s.frame)
 	s.since, s.begun = s.frame.Version, true
 	render.FromFrame(&s.screen, &s.frame)
 	f.Mouse, f.AppCursor, f.Bracketed, f.Kitty = mouseNames[modes.Mouse], modes.AppCursor, modes.BracketedPaste, modes.Kitty
@@ -311,6 +313,7 @@ func (s *frames) lookBack(f *wire.Frame) error {
 	above := linesAbove(engine.History())
 	engine.Frame(&s.frame, vterm.Query{})
 	p.c.srv.Host.Veil(p.c.ctx).Frame(&s.frame, above)
+	p.showsImages(&s.frame)
 	s.since, s.begun = 0, true
 	render.FromFrame(&s.screen, &s.frame)
 	f.At = &off

@@ -98,6 +98,8 @@ type conn struct {
 	ctx context.Context // of the request: who asks, for as long as that counts
 	end context.CancelCauseFunc
 
+	asked chan string // keys of images that the page wants; nil: none yet. Of who reads what it says
+
 	thin bool // the page reads thin frames; set before there is a subscription
 
 	inFlight atomic.Int64 // bytes
@@ -212,6 +214,8 @@ func (c *conn) take(m *wire.Message) {
 		if p := c.sub(m.ID); p != nil {
 			p.acknowledged(m.N)
 		}
+	case "img":
+		c.wantsImage(m.K)
 	case "key", "text", "paste", "mouse", "focus", "resize":
 		p := c.sub(m.ID)
 		if p == nil {

@@ -2,6 +2,7 @@
 // everything else by a box of its width, and what must join its neighbours is drawn as a path. Only what changed is
 // touched.
 import { drawn, runPath } from './box.js';
+import { show } from './images.js';
 import { palette } from './tables_gen.js';
 import { h, svg } from './ui.js';
 
@@ -58,7 +59,8 @@ function look(st) {
   const lines = [st.u && 'underline', a & 64 && 'line-through', a & 128 && 'overline'].filter(Boolean).join(' ');
   const shapes = { double: 'double', curly: 'wavy', dotted: 'dotted', dashed: 'dashed' };
   k = { fg, bg, cls: cls.join(' '), lines, shape: shapes[st.u] ?? '', uc: color(st.uc), link: safeLink(st.l) };
-  k.key = [k.fg, k.bg, k.cls, k.lines, k.shape, k.uc, k.link].join('|');
+  k.key = [k.fg, k.bg, k.cls, k.lines, k.shape, k.uc, k.link, st.i ?? ''].join('|');
+  Object.assign(k, { pic: st.pic, part: st.i });
   k.bare = !/[^|]/.test(k.key);
   looks.set(st, k);
   return k;
@@ -81,6 +83,10 @@ function pieces(row, m) {
   for (const s of row.spans) {
     const k = look(s.st);
     let last = null, i = 0;
+    if (k.pic) {
+      out.push({ kind: 'p', text: s.text, n: s.n, k });
+      continue;
+    }
     for (const ch of s.text) {
       const n = s.widths ? s.widths[i++] : 1;
       const cp = ch.codePointAt(0);
@@ -112,7 +118,7 @@ function make(p, m) {
   if (kind === 't' && k.bare) return document.createTextNode(text);
   const el = document.createElement(k.link ? 'a' : 'span');
   if (k.link) Object.assign(el, { href: k.link, target: '_blank', rel: 'noopener noreferrer', tabIndex: -1, title: k.link });
-  el.className = (kind === 't' ? 't ' : kind === 'c' ? 'c ' : 'd ') + k.cls;
+  el.className = (kind === 't' ? 't ' : kind === 'd' || kind[0] === 's' ? 'd ' : kind === 'p' ? 'd pic ' : 'c ') + k.cls;
   const st = el.style;
   if (kind !== 't') st.width = p.n * m.w + 'px';
   if (k.fg) st.color = k.fg;
@@ -123,7 +129,8 @@ function make(p, m) {
     if (k.uc) st.textDecorationColor = k.uc;
   }
   el.append(text);
-  if (kind !== 't' && kind !== 'c') {
+  if (kind === 'p') show(el, k.pic, k.part, m);
+  else if (kind !== 't' && kind !== 'c') {
     const w = Math.round(m.w * m.ratio), hh = Math.round(m.h * m.ratio), thin = Math.max(1, Math.round(m.size * m.ratio / 14));
     const { path, alpha } = runPath(text, w, hh, thin);
     el.append(svg('svg', { viewBox: `0 0 ${w * p.n} ${hh}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' }, svg('path', { d: path, 'fill-opacity': alpha })));

@@ -1,6 +1,7 @@
 // What goes to the daemon and comes from it: requests with the page's key, and one socket for all sessions that comes
 // back by itself. docs/web-protocol.md is the contract.
 
+import { came, picture } from './images.js';
 import { readThin } from './screen.js';
 
 export const emitter = () => {
@@ -176,7 +177,10 @@ export class Link {
         break;
       case 'f': {
         if (m.reset) this.styles = new Map();
-        for (const [id, st] of m.styles ?? []) this.styles.set(id, st);
+        for (const [id, st] of m.styles ?? []) {
+          if (st.i) st.pic = picture(st.i[0], this.turn, () => this.write({ t: 'img', k: st.i[0] }));
+          this.styles.set(id, st);
+        }
         const sub = this.subs.get(m.id);
         if (sub) {
           sub.n = m.n;
@@ -185,6 +189,9 @@ export class Link {
         } else this.write({ t: 'ack', id: m.id, n: m.n });
         break;
       }
+      case 'img':
+        came(m);
+        break;
       case 'gone':
         this.subs.get(m.id)?.gone?.(m);
         break;

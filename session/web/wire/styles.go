@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/termimage"
 )
 
 // Styles are the looks of text that a page was told of, by number; 0 is the default. It belongs to a connection.
@@ -14,6 +15,8 @@ type Styles struct {
 	reset bool
 	gen   uint64 // how often it was begun anew
 	links bool   // of the frame that is made: thumbnails have none
+
+	images termimage.Keys
 }
 
 // maxStyles bounds the table: a program that makes ever new colours has it begun anew.
@@ -25,7 +28,10 @@ const maxLink = 2048
 // style is how a span looks.
 type style struct {
 	fg, bg, underline, ulColor, link string
-	fi, bi                           int16 // index in the palette; -1: none
+	image                            string  // key of an image that is shown instead of the text; empty: none
+	ix, iy                           int     // which of its cells the span begins with
+	icols, irows                     float64 // cells that it is spread over
+	fi, bi                           int16   // index in the palette; -1: none
 	attrs                            uint8
 }
 
@@ -65,6 +71,9 @@ var plain = style{fi: -1, bi: -1}
 // id is the number of a span's style, which is defined in the next frame if it is new.
 func (t *Styles) id(s *render.Span) int {
 	k := styleOf(s, t.links)
+	if p := s.Image; p != nil {
+		k.image, k.ix, k.iy, k.icols, k.irows = t.images.Of(p.Image), p.X, p.Y, p.Cols, p.Rows
+	}
 	if k == plain {
 		return 0
 	}
@@ -122,6 +131,14 @@ func (k *style) append(dst []byte) []byte {
 	o.text("u", k.underline)
 	o.text("uc", k.ulColor)
 	o.text("l", k.link)
+	if k.image != "" {
+		o.key("i")
+		o = render.AppendString(append(o, '['), k.image)
+		for _, n := range [...]float64{float64(k.ix), float64(k.iy), k.icols, k.irows} {
+			o = strconv.AppendFloat(append(o, ','), n, 'f', -1, 32)
+		}
+		o = append(o, ']')
+	}
 	return append(o, '}')
 }
 

@@ -1,0 +1,72 @@
+//go:build unix
+
+package webpage
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+)
+
+// painted draws what the rows' images show on a canvas and reads the pixel in the middle of a cell.
+const painted = `(async (row, col) => {
+	const t = longterm.page.term, el = [...t.grid.rows.children[row]?.querySelectorAll('.pic') ?? []].find((e) => {
+		const left = Math.round((e.getBoundingClientRect().left - t.grid.rows.getBoundingClientRect().left) / t.m.w);
+		return col >= left && col < left + Math.round(parseFloat(e.style.width) / t.m.w);
+	});
+	if (!el || !el.style.backgroundImage) return 'none';
+	const left = Math.round((el.getBoundingClientRect().left - t.grid.rows.getBoundingClientRect().left) / t.m.w);
+	const img = new Image();
+	img.src = el.style.backgroundImage.slice(5, -2);
+	await img.decode();
+	const px = (s) => s.split(' ').map(parseFloat), size = px(el.style.backgroundSize), at = px(el.style.backgroundPosition);
+	const c = document.createElement('canvas').getContext('2d');
+	c.imageSmoothingEnabled = false;
+	c.drawImage(img, at[0] - (col - left) * t.m.w, at[1], size[0], size[1]);
+	return c.getImageData(t.m.w / 2, t.m.h / 2, 1, 1).data.join();
+})`
+
+// Images stand at their cells, go with their rows, and are asked for once.
+//
+// FEATURES: R112
+func TestPageShowsImages(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	// Red above green, in sixels; blue pixels of the kitty protocol, spread over 6 columns and 3 rows.
+	sixel := `\033Pq"1;1;40;36#1;2;100;0;0!40~-!40~-!40~-#2;2;0;100;0!40~-!40~-!40~\033\\`
+	kitty := `\033_Ga=T,f=24,s=1,v=1,c=6,r=3;AAD/\033\\`
+	i.Run("new", "-n", "pics", "--cols", "60", "--rows", "14", "--", "sh", "-c", "printf 'one\r\n"+sixel+"\r\nafter "+kitty+" end\r\n'; exec cat")
+	p := open(i, b, browser.Desk)
+	show(i, p, "pics")
+	shows(p, "end")
+	p.Wait("images", `document.querySelectorAll('.term .pic').length >= 4 && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`)
+	keep(t, p, "images")
+	pixel := func(row, col int, want string) {
+		t.Helper()
+		var got string
+		p.Eval(fmt.Sprintf("%s(%d, %d)", painted, row, col), &got)
+		if got != want {
+			t.Errorf("row %d, column %d shows %s, want %s", row, col, got, want)
+		}
+	}
+	var rows int
+	p.Eval(`longterm.page.term.grid.rows.children.length && [...longterm.page.term.grid.rows.children].findIndex((r) => r.textContent.includes('after'))`, &rows)
+	pixel(1, 0, "255,0,0,255")
+	pixel(2, 1, "0,255,0,255")
+	pixel(3, 1, "0,0,0,0") // the image fills a quarter of its last row
+	pixel(rows, 8, "0,0,255,255")
+	pixel(rows+2, 11, "0,0,255,255")
+	i.Run("send", "pics", "--enter", "1\r2\r3\r4\r5\r6\r7\r8\r9\rlast")
+	shows(p, "last")
+	var moved string // found and read in one go: more may scroll
+	p.Eval(painted+`([...longterm.page.term.grid.rows.children].findIndex((r) => r.textContent.includes('after')), 8)`, &moved)
+	if moved != "none" && moved != "0,0,255,255" {
+		t.Errorf("an image that scrolled shows %s", moved)
+	}
+	// The reloaded page has none, and asks again.
+	p.Eval(`void location.reload()`, nil)
+	p.Wait("images after a reload", `globalThis.longterm?.page?.term && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`)
+	quiet(t, b)
+}

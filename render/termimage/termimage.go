@@ -1,0 +1,179 @@
+// Package termimage makes PNG of images that programs sent to a terminal: sixel, and those of the kitty graphics
+// protocol.
+//
+//	vterm.Image (as sent) → decode, within bounds → pixels → PNG of our own making
+//
+// What a program sent is hostile: nothing of it is passed on as it came, sides, pixels and work are bounded, and what
+// does not decode is an error. A sixel image that is cut off is as far as it goes.
+package termimage
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
+	"io"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+const (
+	// MaxPixels bounds an image that is decoded; a larger one is refused.
+	MaxPixels = 1 << 23
+	// MaxBytes bounds a PNG; of an image that takes more every second, third … pixel is left out.
+	MaxBytes = 700 << 10
+	// maxSent is how many pixels are tried first.
+	maxSent = 1 << 21
+	// KeyLen is how long a key is.
+	KeyLen = 24
+)
+
+var errTooLarge = fmt.Errorf("the image has more than %d pixels", MaxPixels)
+
+// PNG is an image as a PNG.
+func PNG(img *vterm.Image) ([]byte, error) {
+	pic, err := Decode(img)
+	if err != nil {
+		return nil, err
+	}
+	w, h, by := pic.Rect.Dx(), pic.Rect.Dy(), 1
+	for ((w+by-1)/by)*((h+by-1)/by) > maxSent {
+		by++
+	}
+	enc := png.Encoder{CompressionLevel: png.BestSpeed}
+	for {
+		var b bytes.Buffer
+		if err := enc.Encode(&b, thinned(pic, by)); err != nil {
+			return nil, err
+		}
+		if b.Len() <= MaxBytes {
+			return b.Bytes(), nil
+		}
+		by++
+	}
+}
+
+// Decode is an image's pixels.
+func Decode(img *vterm.Image) (*image.NRGBA, error) {
+	switch img.Format {
+	case vterm.ImageSixel:
+		return sixel(img)
+	case vterm.ImagePNG:
+		return decodePNG(img)
+	case vterm.ImageRGB, vterm.ImageRGBA:
+		return raw(img)
+	}
+	return nil, errors.New("the image's format is not known")
+}
+
+func sized(w, h int) (*image.NRGBA, error) {
+	if w <= 0 || h <= 0 {
+		return nil, errors.New("the image has no pixels")
+	}
+	if w > MaxPixels || h > MaxPixels/w {
+		return nil, errTooLarge
+	}
+	return image.NewNRGBA(image.Rect(0, 0, w, h)), nil
+}
+
+func data(img *vterm.Image) (io.Reader, error) {
+	r := io.Reader(bytes.NewReader(img.Data))
+	if !img.Deflated {
+		return r, nil
+	}
+	return zlib.NewReader(r)
+}
+
+func decodePNG(img *vterm.Image) (*image.NRGBA, error) {
+	r, err := data(img)
+	if err != nil {
+		return nil, err
+	}
+	all, err := io.ReadAll(io.LimitReader(r, 8*MaxPixels))
+	if err != nil {
+		return nil, err
+	}
+	c, err := png.DecodeConfig(bytes.NewReader(all))
+	if err != nil {
+		return nil, err
+	}
+	out, err := sized(c.Width, c.Height)
+	if err != nil {
+		return nil, err
+	}
+	pic, err := png.Decode(bytes.NewReader(all))
+	if err != nil {
+		return nil, err
+	}
+	draw.Draw(out, out.Bounds(), pic, pic.Bounds().Min, draw.Src)
+	return out, nil
+}
+
+func raw(img *vterm.Image) (*image.NRGBA, error) {
+	out, err := sized(img.Width, img.Height)
+	if err != nil {
+		return nil, err
+	}
+	r, err := data(img)
+	if err != nil {
+		return nil, err
+	}
+	if img.Format == vterm.ImageRGBA {
+		_, err := io.ReadFull(r, out.Pix)
+		return out, err
+	}
+	row := make([]byte, 3*img.Width)
+	for y := range img.Height {
+		if _, err := io.ReadFull(r, row); err != nil {
+			return nil, err
+		}
+		to := out.Pix[y*out.Stride:]
+		for x := range img.Width {
+			to[4*x], to[4*x+1], to[4*x+2], to[4*x+3] = row[3*x], row[3*x+1], row[3*x+2], 0xff
+		}
+	}
+	return out, nil
+}
+
+// thinned has one of so many pixels in each direction.
+func thinned(pic *image.NRGBA, by int) *image.NRGBA {
+	if by == 1 {
+		return pic
+	}
+	w, h := pic.Rect.Dx(), pic.Rect.Dy()
+	out := image.NewNRGBA(image.Rect(0, 0, (w+by-1)/by, (h+by-1)/by))
+	for y := range out.Rect.Dy() {
+		for x := range out.Rect.Dx() {
+			from := pic.Pix[y*by*pic.Stride+x*by*4:]
+			copy(out.Pix[y*out.Stride+x*4:][:4], from[:4])
+		}
+	}
+	return out
+}
+
+// Keys names images by what they are. It belongs to one goroutine; the zero value is ready.
+type Keys struct{ known map[*vterm.Image]string }
+
+// maxKeys bounds the images whose keys are kept, and that are kept by it.
+const maxKeys = 64
+
+// Of is an image's key, of KeyLen characters: the same for the same image, and never another's.
+func (k *Keys) Of(img *vterm.Image) string {
+	if key, known := k.known[img]; known {
+		return key
+	}
+	if k.known == nil || len(k.known) >= maxKeys {
+		k.known = map[*vterm.Image]string{}
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, img.Format, img.Deflated, img.Width, img.Height)
+	_, _ = h.Write(img.Data) // never fails
+	key := hex.EncodeToString(h.Sum(nil))[:KeyLen]
+	k.known[img] = key
+	return key
+}

@@ -1,0 +1,186 @@
+package termimage
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+func sixels(w, h int, data string) *vterm.Image {
+	return &vterm.Image{Format: vterm.ImageSixel, Width: w, Height: h, Data: []byte(data)}
+}
+
+// rows are an image's pixels, a letter each.
+func rows(pic *image.NRGBA) string {
+	names := map[color.NRGBA]byte{{}: '.', percent(100, 0, 0): 'r', percent(0, 100, 0): 'g', percent(0, 0, 100): 'b', percent(0, 0, 0): 'k'}
+	var b strings.Builder
+	for y := range pic.Rect.Dy() {
+		for x := range pic.Rect.Dx() {
+			c, known := names[pic.NRGBAAt(x, y)]
+			if !known {
+				c = '?'
+			}
+			b.WriteByte(c)
+		}
+		b.WriteByte('/')
+	}
+	return b.String()
+}
+
+// Source: VT330/VT340 Programmer Reference Manual, volume 2, chapter 14.
+//
+// FEATURES: R112
+func TestSixel(t *testing.T) {
+	for _, c := range []struct {
+		img  *vterm.Image
+		want string
+	}{
+		{sixels(3, 6, "#1;2;100;0;0!3~"), "rrr/rrr/rrr/rrr/rrr/rrr/"},
+		{sixels(2, 6, "#1;2;100;0;0@$#2;2;0;100;0A"), "r./g./../../../../"},
+		{sixels(2, 7, "#1;2;0;0;100~?-?@"), "b./b./b./b./b./b./.b/"},
+		{sixels(1, 2, "#1;1;120;50;100@$#1;1;240;50;100A"), "r/g/"},
+		{sixels(1, 1, "#1;1;0;50;100@"), "b/"},
+		{sixels(2, 1, "@"), "k./"},
+		{sixels(1, 1, "!99999999@#"), "k/"},
+		{sixels(1, 1, "#9999999;2;100;0;0@"), "r/"},
+	} {
+		pic, err := Decode(c.img)
+		if err != nil {
+			t.Errorf("%s: %v", c.img.Data, err)
+			continue
+		}
+		if got := rows(pic); got != c.want {
+			t.Errorf("%s: %s, want %s", c.img.Data, got, c.want)
+		}
+	}
+}
+
+func deflated(b []byte) []byte {
+	var out bytes.Buffer
+	z := zlib.NewWriter(&out)
+	_, _ = z.Write(b) // of a buffer they cannot fail
+	_ = z.Close()
+	return out.Bytes()
+}
+
+func pngOf(t *testing.T, pic image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, pic); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Source: kitty graphics protocol, "Transferring pixel data".
+func TestPixels(t *testing.T) {
+	pal := image.NewPaletted(image.Rect(5, 5, 7, 6), color.Palette{percent(100, 0, 0), percent(0, 0, 100)})
+	pal.SetColorIndex(6, 5, 1)
+	for name, c := range map[string]struct {
+		img  vterm.Image
+		want string
+	}{
+		"RGB":           {vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 1, Data: []byte{255, 0, 0, 0, 255, 0}}, "rg/"},
+		"RGBA":          {vterm.Image{Format: vterm.ImageRGBA, Width: 1, Height: 2, Data: []byte{0, 0, 255, 255, 0, 0, 0, 0}}, "b/./"},
+		"deflated":      {vterm.Image{Format: vterm.ImageRGB, Deflated: true, Width: 1, Height: 1, Data: deflated([]byte{0, 255, 0})}, "g/"},
+		"PNG":           {vterm.Image{Format: vterm.ImagePNG, Data: pngOf(t, pal)}, "rb/"},
+		"PNG, deflated": {vterm.Image{Format: vterm.ImagePNG, Deflated: true, Data: deflated(pngOf(t, pal))}, "rb/"},
+	} {
+		pic, err := Decode(&c.img)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := rows(pic); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// huge is a PNG that says it has so many pixels, and has none.
+func huge(w, h uint32) []byte {
+	head := []byte("IHDR")
+	head = binary.BigEndian.AppendUint32(head, w)
+	head = binary.BigEndian.AppendUint32(head, h)
+	head = append(head, 8, 6, 0, 0, 0)
+	b := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), uint32(len(head)-4))
+	return binary.BigEndian.AppendUint32(append(b, head...), crc32.ChecksumIEEE(head))
+}
+
+func TestWhatIsNoImage(t *testing.T) {
+	for name, img := range map[string]vterm.Image{
+		"no pixels":          {Format: vterm.ImageRGB},
+		"negative":           {Format: vterm.ImageRGB, Width: -1, Height: 1},
+		"too few":            {Format: vterm.ImageRGB, Width: 2, Height: 1, Data: []byte{1, 2, 3}},
+		"too few, RGBA":      {Format: vterm.ImageRGBA, Width: 2, Height: 1, Data: []byte{1, 2, 3}},
+		"too many":           {Format: vterm.ImageRGB, Width: 1 << 16, Height: 1 << 16},
+		"overflow":           {Format: vterm.ImageRGB, Width: 1 << 62, Height: 4},
+		"not deflated":       {Format: vterm.ImageRGB, Deflated: true, Width: 1, Height: 1, Data: []byte{1, 2, 3}},
+		"no PNG":             {Format: vterm.ImagePNG, Data: []byte("<svg onload=alert(1)>")},
+		"a PNG that is huge": {Format: vterm.ImagePNG, Data: huge(1<<20, 1<<20)},
+		"of another format":  {Format: 77, Width: 1, Height: 1},
+	} {
+		if _, err := PNG(&img); err == nil {
+			t.Errorf("%s: it is an image", name)
+		}
+	}
+}
+
+// What is handed out is bounded, whatever the picture is.
+func TestLargeImages(t *testing.T) {
+	noise := vterm.Image{Format: vterm.ImageRGB, Width: 1500, Height: 1000, Data: make([]byte, 3*1500*1000)}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range noise.Data {
+		noise.Data[i] = byte(r.Uint32())
+	}
+	b, err := PNG(&noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := png.DecodeConfig(bytes.NewReader(b))
+	if err != nil || len(b) > MaxBytes || c.Width*2 > 3*c.Height+2 || c.Width*2 < 3*c.Height-3 {
+		t.Errorf("%d bytes, %d×%d, %v", len(b), c.Width, c.Height, err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	var k Keys
+	a, same, other := sixels(1, 1, "@"), sixels(1, 1, "@"), sixels(1, 2, "@")
+	if k.Of(a) != k.Of(same) || k.Of(a) == k.Of(other) || len(k.Of(a)) != KeyLen {
+		t.Errorf("%s, %s, %s", k.Of(a), k.Of(same), k.Of(other))
+	}
+	for range 10 * maxKeys {
+		k.Of(sixels(1, 1, "@"))
+	}
+	if len(k.known) > maxKeys {
+		t.Errorf("%d images are kept", len(k.known))
+	}
+}
+
+func FuzzPNG(f *testing.F) {
+	f.Add(uint8(vterm.ImageSixel), false, 3, 12, []byte("\"1;1;3;12#1;2;100;0;0!3~-#2;1;30;40;50@@$~"))
+	f.Add(uint8(vterm.ImagePNG), false, 0, 0, huge(2, 2))
+	f.Add(uint8(vterm.ImageRGB), true, 1, 1, deflated([]byte{1, 2, 3}))
+	f.Add(uint8(vterm.ImageRGBA), false, 1, 1, []byte{1, 2, 3, 4})
+	f.Fuzz(func(t *testing.T, format uint8, z bool, w, h int, data []byte) {
+		if w > 300 || h > 300 { // what is large takes its time, and finds nothing more
+			w, h = w%300, h%300
+		}
+		b, err := PNG(&vterm.Image{Format: vterm.ImageFormat(format), Deflated: z, Width: w, Height: h, Data: data})
+		if err != nil {
+			return
+		}
+		if _, err := png.Decode(bytes.NewReader(b)); err != nil || len(b) > MaxBytes {
+			t.Errorf("%d bytes, %v", len(b), err)
+		}
+	})
+}
