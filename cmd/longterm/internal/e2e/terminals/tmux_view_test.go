@@ -159,7 +159,7 @@ func TestViewerIsArranged(t *testing.T) {
 	screens(i, "typed", "aside")
 	e2e.Eventually(t, "the layout is kept", func() bool {
 		out, _, code := i.Try("layout", "dump")
-		return code == 0 && strings.Contains(out, `"others"`)
+		return code == 0 && strings.Contains(out, `"others"`) && strings.Contains(out, `"current": 1`) // with the focus
 	})
 	kept := filepath.Join(i.Dir, "kept.json")
 	if err := os.WriteFile(kept, []byte(i.Run("layout", "dump")), 0o600); err != nil {
