@@ -42,6 +42,7 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 	f := c.Flags()
 	f.Float64Var(&o.Speed, "speed", 1, "playback speed, 2 being twice as fast")
 	f.DurationVar(&o.IdleLimit, "idle-limit", 0, "shorten longer pauses to this")
+	f.BoolVar(&o.Paused, "paused", false, "stand still at first, until Space")
 	f.StringVar(&from, "from", "", "where to begin: how long after the start (90s), or how long before the end (-5m)")
 }
 

@@ -66,6 +66,8 @@ func init() { // a table that its own functions refer to
 		"stack":       always(toggleStack),
 		"frames":      always(func(v *viewer) { v.unframed = !v.unframed }),
 
+		"past": always(openPast),
+
 		"tab-new":      always(newTab),
 		"tab-next":     always(func(v *viewer) { v.m.StepTab(1) }),
 		"tab-previous": always(func(v *viewer) { v.m.StepTab(-1) }),

@@ -31,6 +31,7 @@ type Options struct {
 	Approver  Approver
 	Inspector Inspector
 	Editor    Editor
+	Historian Historian
 	Layouts   Layouts
 	Clipboard Clipboard
 	Footer    Footer

@@ -52,6 +52,12 @@ type Editor interface {
 	Edit(ctx context.Context, p model.Problem) error
 }
 
+// Historian shows what sessions showed before.
+type Historian interface {
+	// Past starts a session in which another one is looked back at, and returns its id.
+	Past(ctx context.Context, id string) (string, error)
+}
+
 // Approver hands on what a person answers to those who ask for an approval.
 type Approver interface {
 	Answer(ctx context.Context, ids []string, r overlays.Reply) error

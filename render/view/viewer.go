@@ -45,6 +45,7 @@ type viewer struct {
 	copied   string          // the newest, to be pasted
 	away     bool            // another window has the focus
 	reported string          // the session that was told it has the focus
+	pasts    map[string]bool // sessions in which others are looked back at: their panes go when they end
 	unframed bool            // borders are turned: off where they are wanted, or on
 	typedTo  map[string]bool // sessions that keys were sent to
 	mute     map[string]bool // sessions whose size the viewer does not ask for
@@ -95,7 +96,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
 		m:       model.New(o.Only),
 		canvas:  canvas.New(o.Screen, o.NoColor),
-		typedTo: map[string]bool{}, mute: map[string]bool{}, answered: map[string]bool{},
+		typedTo: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
 	}
 	v.m.Quiet = o.Alerts
 	v.canvas.UseASCII(o.ascii())
@@ -257,10 +258,15 @@ func (v *viewer) rung() (n int) {
 	return n
 }
 
-// closeLeft closes the panes of shells that the person left.
+// closeLeft closes the panes of shells that the person left, and of past screens.
 func (v *viewer) closeLeft() {
 	for i := range v.m.Sessions {
 		s := &v.m.Sessions[i]
+		if s.State != model.StateRunning && v.pasts[s.ID] {
+			delete(v.pasts, s.ID)
+			v.m.Forget(s.ID)
+			continue
+		}
 		if s.State != model.StateRunning && s.ExitCode != nil && v.m.IsShell(s.ID) && v.typedTo[s.ID] {
 			delete(v.typedTo, s.ID)
 			delete(v.m.Alerts, s.ID)

@@ -84,6 +84,7 @@ var Prefix = []Row{
 	{"scroll", []string{"s", "PageUp"}, CopyMode, "scroll", "copy mode: scroll, search, select, copy", ""},
 	{"search", []string{"/"}, CopyMode, "search", "search what was printed", ""},
 	{"command-previous", []string{"C-Up"}, CopyMode, "last command", "look at the command before", ""},
+	{"past", []string{"B"}, CopyMode, "past", "the session as it was, beside it as it is: ← → 5 seconds, ↑ ↓ a minute, / searches, q closes", ""},
 	{"paste", []string{"P"}, CopyMode, "", "paste what was copied here last", ""},
 	{"copy-output", []string{"o"}, CopyMode, "copy output", "copy what the last command printed", ""},
 	{"errors", []string{"E"}, CopyMode, "errors", "the first error and those after it; Enter opens $EDITOR there", ""},

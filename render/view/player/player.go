@@ -24,6 +24,7 @@ type Options struct {
 	IdleLimit time.Duration // longer pauses last this long; 0: as they were
 	Title     string
 	From      time.Time        // default: the beginning
+	Paused    bool             // it stands still until the person lets it go on
 	Clock     <-chan time.Time // default: 60 times a second; its values are the time that passes
 }
 
@@ -91,6 +92,7 @@ func Play(ctx context.Context, rec Recording, o Options) error {
 	if o.From.IsZero() {
 		o.From = p.start
 	}
+	p.paused = o.Paused
 	p.seek(o.From)
 	return p.loop()
 }

@@ -4,7 +4,9 @@ package viewsource
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/longterm-dev/longterm/render"
@@ -85,6 +87,30 @@ func (v source) Output(ctx context.Context, id string, n int) (string, error) {
 	rest, _, _ := plain.Rest(nil)
 	b.Write(rest)
 	return b.String(), nil
+}
+
+// Past starts a session that plays another one, from the end on and standing still.
+func (v source) Past(ctx context.Context, id string) (string, error) {
+	of, err := v.c.Session(id).Info(ctx)
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	n, err := ShellHere()
+	if err != nil {
+		return "", err
+	}
+	n.Name, n.Argv, n.Temporary = of.Name+"-past", []string{self, "play", of.ID, "--from", "-1ms", "--paused"}, true
+	s, err := v.c.NewSession(ctx, n)
+	var problem *api.Error
+	if errors.As(err, &problem) && problem.Code == api.CodeNameTaken { // it is looked at twice
+		n.Name = ""
+		s, err = v.c.NewSession(ctx, n)
+	}
+	return s.ID, err
 }
 
 func (v source) Restart(ctx context.Context, id string) error {

@@ -77,6 +77,9 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	if c := findClipboard(); c != nil {
 		vo.Clipboard = c
 	}
+	if p.Host == "" { // where another host has its program is not known
+		vo.Historian = src
+	}
 	ctx, stop := uninterrupted(ctx)
 	defer stop()
 	err := view.Run(ctx, src, vo)

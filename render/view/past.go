@@ -1,0 +1,39 @@
+package view
+
+import (
+	"context"
+
+	"github.com/longterm-dev/longterm/render/view/layout"
+)
+
+// openPast shows the focused session as it was, beside it as it is; what floats keeps its place, and the past one floats, too.
+func openPast(v *viewer) {
+	s := v.m.Session(v.m.Focus)
+	if s == nil {
+		return
+	}
+	if v.o.Historian == nil {
+		v.message = "the past of sessions is not kept here; `longterm play` shows that of other hosts"
+		return
+	}
+	id, t := s.ID, v.m.Tab()
+	v.beside(func(ctx context.Context) func() {
+		past, err := v.o.Historian.Past(ctx, id)
+		return func() {
+			if err != nil {
+				v.message = "its past is not shown: " + err.Error()
+				return
+			}
+			v.pasts[past] = true
+			v.m.Expect(past)
+			if v.m.Tab() == t && !v.m.Floats(id) {
+				t = v.m.Manual(v.paneArea())
+				p := v.panes.Get(id)
+				t.Tree = t.Tree.Split(id, past, p != nil && p.Area.H*layout.CellAspect > p.Area.W)
+			} else {
+				v.m.Insert(t, id, past)
+			}
+			v.m.Focus, v.m.Zoomed = past, false
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+type fakeHistorian struct{ past string }
+
+func (h fakeHistorian) Past(_ context.Context, id string) (string, error) {
+	if h.past == "" {
+		return "", errors.New("no room")
+	}
+	return id + h.past, nil
+}
+
+// The past of a session opens beside it, and its pane goes when it ends.
+//
+// FEATURES: R117
+func TestPastBesideThePresent(t *testing.T) {
+	h := &fakeHistorian{}
+	b := newBench(t, 80, 12, Options{Historian: h})
+	b.list(running("a"), running("b"))
+	b.m.Focus = "a"
+	b.settle()
+	b.keys("^B")
+	b.call()
+	b.shows("its past is not shown: no room")
+	h.past = "-past"
+	b.keys("^B")
+	b.call()
+	b.list(running("a"), running("b"), running("a-past"))
+	if b.m.Focus != "a-past" || len(b.m.Places) != 3 || b.m.Places[1].Session != "a-past" {
+		t.Fatalf("focus %s, %+v", b.m.Focus, b.m.Places)
+	}
+	b.list(running("a"), running("b"), exited("a-past", 0))
+	if b.m.Focus == "a-past" || len(b.m.Places) != 2 {
+		t.Errorf("focus %s, %+v", b.m.Focus, b.m.Places)
+	}
+	b.m.Focus = "b"
+	b.settle()
+	b.keys("^F^B")
+	b.call()
+	b.list(running("a"), running("b"), running("b-past"))
+	if f := b.m.Places[len(b.m.Places)-1]; b.m.Focus != "b-past" || f.Session != "b-past" || !f.Float {
+		t.Errorf("beside what floats: %+v", b.m.Places)
+	}
+}
