@@ -148,6 +148,10 @@ func (w *walk) hard(c *Command, x *invocation) {
 				}
 			}
 		}
+	case "userdel", "deluser":
+		if x.args.Has("-r", "--remove", "--remove-home", "--remove-all-files") {
+			w.ask(c, "hard:remove", "it removes a person's files")
+		}
 	case "crontab":
 		if x.args.Has("-r") {
 			w.ask(c, "hard:remove", "it removes all of the user's jobs")
@@ -248,7 +252,7 @@ func (w *walk) remove(c *Command, x *invocation) {
 			w.removes(c, p)
 		case deep || mayBeDeep && d == fatal:
 			w.ask(c, "hard:remove", whyPerhaps)
-		case d == fatal && hasGlob(p):
+		case d == fatal: // a glob, or all that find has printed
 			w.ask(c, "hard:remove", whyRemove)
 		}
 		if !deep && w.overwritten(p) == perhaps {
@@ -369,6 +373,9 @@ func (w *walk) disks(c *Command, x *invocation) {
 		ops = ops[min(1, len(ops)):] // it reads the first
 	}
 	for _, p := range ops {
+		if x.name == "shred" && w.tree(p) == fatal { // all that find has printed
+			w.ask(c, "hard:remove", whyRemove)
+		}
 		if len(w.made) > 0 && w.device(p) == fatal {
 			w.deny(c, "hard:device", whyDevice, useDevice)
 		}
@@ -429,6 +436,9 @@ func (w *walk) ownSettings(c *Command, x *invocation) {
 	}
 	if strings.HasPrefix(line, "kill") && x.args.Has("--all", "-a") {
 		w.ask(c, "hard:longterm", "it ends every session")
+	}
+	if strings.HasPrefix(line, "rm") && x.args.Has("--all", "-a") {
+		w.ask(c, "hard:longterm", "it removes what sessions have printed")
 	}
 	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "daemon restart",
 		"daemon upgrade", "kill-daemon", "shutdown"} {

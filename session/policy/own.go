@@ -149,6 +149,8 @@ func (w *walk) signals(c *Command, x *invocation) {
 		w.ownNumber = w.ownNumber || slices.ContainsFunc(x.argv[1:], func(a string) bool {
 			return !strings.HasPrefix(a, "-") && (w.ownPlace(a) || namesUs(x, a))
 		})
+	case "ps":
+		w.ownNumber = w.ownNumber || slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
 	case "grep", "egrep", "rg", "awk", "gawk", "mawk", "sed":
 		w.ownNumber = w.ownNumber || x.in.is && slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
 	case "cat", "head", "tail", "jq":
@@ -186,6 +188,8 @@ func (w *walk) signals(c *Command, x *invocation) {
 			w.ask(c, "hard:kill", "it ends every process")
 		case len(ops) > 0 && namesUs(x, ops[len(ops)-1]):
 			w.deny(c, "hard:longterm", whyStop, useStop)
+		case len(ops) == 0 && x.args.Has("-P", "--parent") && slices.Contains(x.argv, "1"):
+			w.ask(c, "hard:kill", "longterm's own processes are among the children of the first one")
 		case len(ops) == 0:
 			w.everyone(c, x)
 		}
@@ -210,6 +214,10 @@ func (w *walk) signals(c *Command, x *invocation) {
 		if len(ops) > 1 && slices.Contains([]string{"stop", "kill", "restart", "freeze", "disable", "mask"}, ops[0]) &&
 			slices.ContainsFunc(ops[1:], func(o string) bool { return strings.HasPrefix(o, "longterm") }) {
 			w.deny(c, "hard:longterm", whyStop, useStop)
+		} else if len(ops) > 1 && (ops[0] == "stop" || ops[0] == "kill" || ops[0] == "freeze") && slices.ContainsFunc(ops[1:], func(o string) bool {
+			return strings.HasPrefix(o, globStar) || strings.HasPrefix(o, "*") || strings.HasPrefix(o, "user@") || strings.HasPrefix(o, "user-") || strings.HasPrefix(o, "session-")
+		}) {
+			w.ask(c, "hard:kill", whyAll)
 		}
 	}
 }
