@@ -79,3 +79,18 @@ func (p *pen) link(dst []byte, id vterm.LinkID) []byte {
 	dst = appendPrintable(dst, []byte(l.URI))
 	return append(dst, "\x1b\\"...)
 }
+
+// AppendCell appends one cell of a frame that has all rows, as it would have to be printed on a terminal whose pen is the
+// default one, and leaves it so. What was never written is erased.
+func AppendCell(dst []byte, f *vterm.Frame, row, col int) []byte {
+	if row >= len(f.Lines) || col >= len(f.Lines[row].Cells) {
+		return append(dst, "\x1b[X"...)
+	}
+	p, cells := pen{f: f}, f.Lines[row].Cells
+	if padding(cells, col) {
+		dst = append(p.change(dst, f.Style(cells[col])), "\x1b[X"...)
+	} else {
+		dst = p.cell(dst, cells, col)
+	}
+	return p.change(dst, vterm.Style{})
+}

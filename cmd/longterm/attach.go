@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +17,14 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // attachFlags are what `attach` is told.
 type attachFlags struct {
 	detachKey, size      string
+	predict              string
 	readOnly, scrollback bool
 	alone                bool
 }
@@ -46,6 +50,7 @@ between, ` + "`longterm doctor --terminal`" + ` resets them.`
 	f.StringVar(&given.size, "size", "", "whose size the session takes: latest, largest, smallest, fixed, none (default: the configuration's, latest)")
 	f.BoolVar(&given.scrollback, "scrollback", false, "use the terminal's own scrollback")
 	f.BoolVarP(&given.alone, "detach-others", "d", false, "have all other terminals leave that are attached to the session")
+	f.StringVar(&given.predict, "predict", "", "on other hosts, draw what is typed before its echo comes, underlined: auto, where the link is slow; always; never (default: the configuration's, auto)")
 	f.BoolVar(&given.readOnly, "read-only", false, "send no input")
 }
 
@@ -55,6 +60,10 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	given.scrollback = request.GivenOr(cmd, "scrollback", given.scrollback, conf.Scrollback)
 	if given.size = request.GivenOr(cmd, "size", given.size, conf.Size); given.size == "latest" && !cmd.Flags().Changed("size") {
 		given.size = "" // what others ask for counts
+	}
+	given.predict = request.GivenOr(cmd, "predict", given.predict, conf.Predict)
+	if !slices.Contains(config.Predictions, given.predict) {
+		return exit.Usagef("--predict %q: there are %s", given.predict, strings.Join(config.Predictions, ", "))
 	}
 	var chords attach.Chords
 	leave := request.GivenOr(cmd, "detach-key", given.detachKey, conf.DetachKey)
@@ -73,7 +82,7 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	a.passAgentOn(b.dirs)
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
 		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
-		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host,
+		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host, Predict: given.predict,
 	})
 }
 

@@ -157,7 +157,11 @@ type Attach struct {
 	PreviousKey string
 	Size        string // size policy
 	Scrollback  bool   // use the terminal's own scrollback
+	Predict     string // one of Predictions
 }
+
+// Predictions say when what is typed is drawn before its echo comes.
+var Predictions = []string{"auto", "always", "never"}
 
 // Pool keeps shells ready to be used.
 type Pool struct {

@@ -130,6 +130,7 @@ var table = []Row{
 	{Key: "attach.previous_key", Kind: Chord, Default: `C-\ p`, When: NextUse, Help: "goes to the session before", at: func(s *Settings) any { return &s.Attach.PreviousKey }},
 	{Key: "attach.size", Kind: Choice, Default: "latest", Values: sizePolicies, Flag: "attach --size", When: NextUse, Help: "whose size a session takes: of the client active last, the largest, the smallest, its own, or not this client's", at: func(s *Settings) any { return &s.Attach.Size }},
 	{Key: "attach.scrollback", Kind: Bool, Default: "false", Flag: "attach --scrollback", When: NextUse, Help: "use the terminal's own scrollback instead of its other screen", at: func(s *Settings) any { return &s.Attach.Scrollback }},
+	{Key: "attach.predict", Kind: Choice, Default: "auto", Values: Predictions, Flag: "attach --predict", When: NextUse, Help: "on other hosts, draw what is typed before its echo comes, underlined: where the link is slow, always, never", at: func(s *Settings) any { return &s.Attach.Predict }},
 
 	{Key: "pool.size", Kind: Int, Default: "5", Max: 64, When: AtOnce, Help: "warm shells kept ready for each directory and environment that `run --warm` was used with", at: func(s *Settings) any { return &s.Pool.Size }},
 

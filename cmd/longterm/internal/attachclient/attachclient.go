@@ -43,6 +43,8 @@ type Options struct {
 	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
 	DetachOthers         bool   // once, at the beginning
 	Host                 string // that the session is on; empty: this one
+	// Predict draws what is typed before its echo comes, on other hosts: auto (where the link is slow), always, never.
+	Predict string
 }
 
 // attachment is a session on a person's terminal.
@@ -57,6 +59,7 @@ type attachment struct {
 	typed []byte      // typed before there was a session to take it
 	info  attach.Info // the newest
 	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
+	ahead *ahead      // what is drawn before its echo comes; nil: nothing
 
 	mu sync.Mutex // held while something is typed, or the size told
 	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
@@ -108,6 +111,10 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		fmt.Fprintf(o.Stderr, "[attached to %s; %s leaves, the session goes on]\r\n", at.name, o.Leave)
 	}
 	at.t.Take(!o.Scrollback)
+	if at.far != nil && !o.Scrollback && !o.ReadOnly && o.Predict != "never" {
+		at.ahead = newAhead(at.t, o.Predict == "always")
+		defer at.ahead.end()
+	}
 	stop := make(chan struct{})
 	defer close(stop)
 	go at.t.KeysOr(at.typeAtOnce, at.keys, stop)
@@ -199,6 +206,7 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 				if at.far != nil {
 					at.mu.Lock()
 					at.far = newFar(at.Host)
+					at.ahead.anew()
 					at.mu.Unlock()
 				}
 				continue
@@ -289,6 +297,7 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 			at.typed = in
 		case <-at.t.Resized:
 			cols, rows := at.t.Size()
+			at.ahead.resize(cols, rows)
 			at.mu.Lock()
 			err := st.Resize(cols, rows)
 			at.mu.Unlock()
@@ -317,6 +326,7 @@ func (at *attachment) typeLocked(st *client.Stream, b []byte) error {
 		return st.Type(b)
 	}
 	at.far.note(b)
+	at.ahead.typed(at.far.typed[len(at.far.typed)-1], at.far.is.Typed+uint64(len(at.far.typed))) // before its echo can come
 	_ = st.Type(b)
 	return nil
 }
@@ -387,6 +397,14 @@ func (at *attachment) move(ctx context.Context, do attach.Action) error {
 	return errSwitched
 }
 
+// show draws what the session printed.
+func (at *attachment) show(draw []byte) error {
+	if at.ahead == nil {
+		return at.t.Draw(draw)
+	}
+	return at.ahead.show(draw)
+}
+
 func (at *attachment) draw(st *client.Stream) error {
 	for {
 		draw, info, err := st.Read()
@@ -401,9 +419,10 @@ func (at *attachment) draw(st *client.Stream) error {
 			at.info = *info
 			if at.far != nil {
 				at.far.told(&at.mu, info)
+				at.ahead.taken(info.Taken)
 			}
 		default:
-			if err := at.t.Draw(draw); err != nil {
+			if err := at.show(draw); err != nil {
 				return errDetached
 			}
 			if at.far != nil {

@@ -122,6 +122,7 @@ func (f *far) drawn(mu *sync.Mutex, b []byte) {
 // away waits a moment while there is no connection, and keeps what is typed. Leaving goes on as ever.
 func (at *attachment) away(ctx context.Context) error {
 	f := at.far
+	at.ahead.clear()
 	if time.Since(f.shown) > time.Second {
 		f.shown = time.Now()
 		at.say()
