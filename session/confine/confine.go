@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Spec says what is put on a process before its program starts. The zero value is nothing.
@@ -29,12 +31,12 @@ type Spec struct {
 	Observe *Observe `json:"observe,omitempty"`
 }
 
-// FirstFile is the program's file that a confined process has compared, and firstFD the descriptor of it. A link to it has a
-// name of its own, which the kernel takes for the process's (/proc/PID/comm); the descriptor's would be a number.
-const (
-	FirstFile = "/proc/self/fd/100"
-	firstFD   = 100
-)
+// firstFD is the descriptor of the program's file that a confined process has compared.
+const firstFD = 100
+
+// FirstFile is that file. A link to it has a name of its own, which the kernel takes for the process's (comm); the
+// descriptor's would be a number.
+var FirstFile = sys.DescriptorPath(firstFD)
 
 // Executions says how much it matters that executions are asked about.
 type Executions string

@@ -81,7 +81,7 @@ func compared(spec *Spec) (path string, err error) {
 	default:
 		return "", another
 	}
-	if kind := machineOf(spec.Link); kind != "" && kind != machineOf("/proc/self/exe") {
+	if kind := machineOf(spec.Link); kind != "" && kind != machineOf(sys.Executable) {
 		return spec.Path, nil
 	}
 	return spec.Link, nil

@@ -3,7 +3,6 @@ package sys
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -12,9 +11,6 @@ import (
 
 // Executable is the path by which this process executes its own program again, whatever became of its file.
 const Executable = "/proc/self/exe"
-
-// DescriptorPath is the path of an open file, for calls that take none.
-func DescriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // TerminalOf is the path of the terminal that a descriptor is of; empty: it is none.
 func TerminalOf(fd int) string {

@@ -2,7 +2,6 @@ package listen
 
 import (
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -18,15 +17,4 @@ func memory() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "taken executions"), nil
 }
 
-// reopen is a description of its own of a file: those that share one share its lock.
-func reopen(f *os.File) (again *os.File, err error) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	err = sys.Control(raw, func(fd int) error {
-		again, err = os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_RDWR, 0)
-		return err
-	})
-	return again, err
-}
+func reopen(f *os.File) (*os.File, error) { return sys.Reopen(f) }
