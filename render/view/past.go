@@ -13,7 +13,7 @@ func openPast(v *viewer) {
 		return
 	}
 	if v.o.Historian == nil {
-		v.message = "the past of sessions is not kept here; `longterm play` shows that of other hosts"
+		v.message = "the past of sessions is not kept here"
 		return
 	}
 	id, t := s.ID, v.m.Tab()

@@ -5,6 +5,7 @@ package viewsource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -196,6 +197,16 @@ func (m many) New(ctx context.Context, beside string) (string, error) {
 	}
 	id, err := h.New(ctx, beside)
 	return h.there(id), err
+}
+
+// Past is of sessions of this host: where another one has its program is not known.
+func (m many) Past(ctx context.Context, id string) (string, error) {
+	h, there := m.of(id)
+	if h.at != "" {
+		return "", fmt.Errorf("it is a session of another host; `longterm play %s/%s` plays it", h.at, there)
+	}
+	past, err := h.Past(ctx, there)
+	return h.there(past), err
 }
 
 func (m many) Kill(ctx context.Context, id string) error {

@@ -70,15 +70,12 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 		kept.last = lastOfMany
 	}
 	vo := view.Options{
-		LiveOptions: o.begin, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src,
+		LiveOptions: o.begin, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src, Historian: src,
 		Editor:  editor{src, p.Stdin, o.settings.Editor.Command},
 		Layouts: kept, Footer: newPromptLine(src),
 	}
 	if c := findClipboard(); c != nil {
 		vo.Clipboard = c
-	}
-	if p.Host == "" { // where another host has its program is not known
-		vo.Historian = src
 	}
 	ctx, stop := uninterrupted(ctx)
 	defer stop()
