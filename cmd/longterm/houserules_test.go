@@ -53,6 +53,7 @@ var oneWay = []struct {
 		"files are replaced by store/atomicfile", "store/atomicfile",
 		func(s source) bool { return s.calls("os", "Rename") },
 		map[string]string{
+			"session/paths/agentsocket_unix.go":   "replaces a link",
 			"session/daemon/lastwords.go":         "sets a log aside",
 			"session/daemon/registry/takein.go":   "moves a directory to its place, where there is none",
 			"session/daemon/registry/leftdirs.go": "names a directory that is being removed",
