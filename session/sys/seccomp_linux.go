@@ -65,13 +65,6 @@ func NotificationPending(listener int) bool {
 	return err == nil && n == 1 && poll[0].Revents&unix.POLLIN != 0
 }
 
-// AwaitNotification waits so many milliseconds until a call waits, or nobody is left who could ask; false: it was too long.
-func AwaitNotification(listener, ms int) bool {
-	poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
-	n, err := unix.Poll(poll, ms) // one that is interrupted was too long
-	return err == nil && n == 1
-}
-
 func receive(listener int, raw *notification) error {
 	for {
 		poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}

@@ -21,9 +21,6 @@ func ParseNotification([]byte) Notification { return Notification{} }
 // NotificationPending is false of all.
 func NotificationPending(int) bool { return false }
 
-// AwaitNotification is false.
-func AwaitNotification(int, int) bool { return false }
-
 // AnswerNotification fails likewise.
 func AnswerNotification(int, uint64, syscall.Errno) error { return errors.ErrUnsupported }
 

@@ -14,14 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-const (
-	// lookAfter is how often we look whether processes that wait were killed.
-	lookAfter = time.Second
-	// keenTime is how long a thread waits at a listener after something was executed there, in milliseconds. The kernel
-	// switches to it from the process that asks, and back (sys.WakeAtOnce), at once; which it does not by way of the runtime's
-	// poller. Where nothing is executed for that long no thread waits.
-	keenTime = 100
-)
+// lookAfter is how often we look whether processes that wait were killed.
+const lookAfter = time.Second
 
 // taker hears a session's listener. One goroutine at a time waits there. Who has taken an execution judges it, and leaves
 // the waiting to another: so no goroutine has to be woken between the process that asks and its answer.
@@ -31,12 +25,11 @@ type taker struct {
 	id    string
 	lead  int64
 	slots *listen.Slots
-	file  *os.File // the listener, not polled
+	heard *os.File
 	raw   syscall.RawConn
 	room  chan struct{} // something was answered, or it is over
 
 	mu    sync.Mutex
-	heard *os.File // polled, while nothing is executed
 	begun bool
 	ended bool
 	look  *time.Timer
@@ -50,18 +43,10 @@ func newTaker(l *Link, to Executions, m *wire.ExecutionListener, listener, slots
 	if t.slots, err = listen.Open(slots); err != nil {
 		return nil
 	}
-	fds, err := wire.Duplicate(listener)
-	if err == nil {
-		err = syscall.SetNonblock(fds[0], false) // or the file would be polled; nobody reads from it
-	}
-	if err == nil {
-		t.file = os.NewFile(uintptr(fds[0]), "seccomp listener")
-		t.raw, err = t.file.SyscallConn()
+	if t.heard, err = listen.Polled(listener); err == nil {
+		t.raw, err = t.heard.SyscallConn()
 	}
 	if err != nil {
-		if t.file == nil {
-			fds.Close()
-		}
 		t.close()
 		return nil
 	}
@@ -92,72 +77,37 @@ func (l *Link) take(id string) {
 // hear takes what asks, until it has an execution to judge.
 func (t *taker) hear() {
 	for {
-		n, err := t.next()
+		var n sys.Notification
+		var taken error
+		err := t.raw.Read(func(fd uintptr) bool {
+			n, taken = t.slots.Take(int(fd))
+			if taken == nil && !n.IsExecution() { // answered before another is waited for
+				t.answerCall(int(fd), n)
+			}
+			return !errors.Is(taken, sys.ErrNoNotification)
+		})
 		switch {
-		case errors.Is(err, sys.ErrNoNotification):
-			err = t.await()
-		case errors.Is(err, listen.ErrNoRoom):
+		case err != nil || taken != nil && !errors.Is(taken, listen.ErrNoRoom):
+			t.giveBack()
+			return
+		case taken != nil:
 			t.dropGone() // those may be what there is no room for
 			<-t.room
-			err = nil
-		case err == nil && !n.IsExecution():
-			t.answerCall(n)
-		case err == nil:
+		case n.IsExecution():
 			go t.hear()
 			t.judge(n)
 			return
 		}
-		if err != nil {
-			t.giveBack()
-			return
-		}
 	}
-}
-
-func (t *taker) next() (n sys.Notification, err error) {
-	err = sys.Control(t.raw, func(fd int) (err error) {
-		n, err = t.slots.Take(fd)
-		return err
-	})
-	return n, err
-}
-
-// await waits until something asks, or nobody is left who could.
-func (t *taker) await() error {
-	asks := false
-	err := sys.Control(t.raw, func(fd int) error {
-		asks = sys.AwaitNotification(fd, keenTime)
-		return nil
-	})
-	if asks || err != nil {
-		return err
-	}
-	heard, err := listen.Polled(t.file)
-	if err != nil {
-		return err
-	}
-	defer heard.Close()
-	t.mu.Lock()
-	ended := t.ended
-	t.heard = heard
-	t.mu.Unlock()
-	if ended {
-		return os.ErrClosed
-	}
-	raw, err := heard.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return raw.Read(func(fd uintptr) bool { return sys.AwaitNotification(int(fd), 0) })
 }
 
 // answerCall answers what executes nothing.
-func (t *taker) answerCall(n sys.Notification) {
+func (t *taker) answerCall(fd int, n sys.Notification) {
 	errno := syscall.Errno(0)
 	if listen.Refused(n, os.Getpid(), int(t.link.hello.PID)) {
 		errno = syscall.EPERM
 	}
-	_ = sys.Control(t.raw, func(fd int) error { return sys.AnswerNotification(fd, n.ID, errno) }) // which may have been killed
+	_ = sys.AnswerNotification(fd, n.ID, errno) // to one that was killed
 	t.done(n.ID)
 }
 
@@ -249,9 +199,6 @@ func (t *taker) close() bool {
 	}
 	if t.heard != nil {
 		_ = t.heard.Close()
-	}
-	if t.file != nil {
-		_ = t.file.Close()
 	}
 	_ = t.slots.Close()
 	select {
