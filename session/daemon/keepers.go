@@ -60,8 +60,8 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 }
 
 // Execution implements link.Executions.
-func (k *keeperLink) Execution(m *wire.Execution) (judge func()) {
-	return k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m.ID, m.Number, errno) })
+func (k *keeperLink) Execution(m *wire.Execution) {
+	k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m.ID, m.Number, errno) })
 }
 
 // ExecutionGone implements link.Executions.

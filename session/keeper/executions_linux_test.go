@@ -16,7 +16,6 @@ import (
 
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/keeper/link"
-	"github.com/longterm-dev/longterm/session/keeper/listen"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -28,8 +27,8 @@ type judge struct {
 	gone  chan *wire.ExecutionGone
 }
 
-func (j judge) Execution(m *wire.Execution) (judge func()) { j.asked <- m; return nil }
-func (j judge) ExecutionGone(m *wire.ExecutionGone)        { j.gone <- m }
+func (j judge) Execution(m *wire.Execution)         { j.asked <- m }
+func (j judge) ExecutionGone(m *wire.ExecutionGone) { j.gone <- m }
 
 // dialJudge connects as a daemon that serves.
 func dialJudge(t testing.TB, socket string) (*link.Link, judge) {
@@ -184,87 +183,6 @@ func TestAnsweredIsNotToldAgain(t *testing.T) {
 	}
 }
 
-// What a daemon had taken at the listener, and was killed before it did anything about it, is told to the next.
-//
-// FEATURES: R107
-func TestTakenByADaemonThatIsKilled(t *testing.T) {
-	socket, _ := start(t)
-	uc, err := wire.Dial(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := wire.NewConn(uc)
-	say := func(m wire.Message) {
-		if err := c.Write(m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	say(&wire.Hello{Version: wire.Version, MinVersion: wire.Version, Build: "new", Role: wire.RoleDaemon, PID: int64(os.Getpid())})
-	say(&wire.Ready{})
-	m := confined(t, sh("a", "read x; /bin/true one && /bin/true two && exit 9"))
-	m.Req = 1
-	say(&m)
-	var listener *os.File
-	var slots *listen.Slots
-	for taken := false; !taken; {
-		f, files, err := c.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case f.Kind == wire.KindExecutionListener && len(files) == 2:
-			listener = files[0]
-			if slots, err = listen.Open(files[1]); err != nil {
-				t.Fatal(err)
-			}
-			if err := slots.Lock(); !errors.Is(err, listen.ErrHeard) {
-				t.Errorf("the keeper does not hear: %v", err)
-			}
-			say(&wire.ExecutionTake{ID: "a"})
-		case f.Kind == wire.KindExecutionTake:
-			taken = true
-		}
-	}
-	defer listener.Close()
-	if err := slots.Lock(); err != nil {
-		t.Fatal(err)
-	}
-	tools, err := link.Dial(socket, wire.RoleTool, "test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tools.Close()
-	if _, err := adopt(t, tools, "a").pty.WriteString("\n"); err != nil {
-		t.Fatal(err)
-	}
-	var n sys.Notification
-	fds, err := wire.Duplicate(listener)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fds.Close()
-	for err = sys.ErrNoNotification; errors.Is(err, sys.ErrNoNotification); {
-		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fds[0]), Events: unix.POLLIN}}, -1); err != nil && !errors.Is(err, unix.EINTR) {
-			t.Fatal(err)
-		}
-		n, err = slots.Take(fds[0])
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(slots.Close(), c.Close()); err != nil { // as the kernel does it for one that is killed
-		t.Fatal(err)
-	}
-	l, j := dialJudge(t, socket)
-	if e := j.answer(t, l, true); e.Number != n.ID || e.Argv[1] != "one" {
-		t.Errorf("%+v, taken was %d", e, n.ID)
-	}
-	j.answer(t, l, true)
-	if ex := j.exit(t, "a"); ex.Code != 9 {
-		t.Errorf("%+v", ex)
-	}
-}
-
 // A daemon that does not know what to do with listeners answers by way of the keeper.
 //
 // FEATURES: R107
@@ -321,10 +239,10 @@ func TestAnswersByWayOfTheKeeper(t *testing.T) {
 func TestFloodOfExecutions(t *testing.T) {
 	socket, pid := start(t)
 	l, j := dialJudge(t, socket)
-	const many = listen.Most + 40
+	const many = maxWaiting + 40
 	spawnConfined(t, l, "flood", fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true $i & i=$((i+1)); done; wait; exit 6", many))
 	seen := map[uint64]bool{}
-	for range listen.Most {
+	for range maxWaiting {
 		seen[receive(t, j.asked, "execution").Number] = true
 	}
 	before := descriptors(pid)
@@ -334,7 +252,7 @@ func TestFloodOfExecutions(t *testing.T) {
 	if ex := j.exit(t, "other"); ex.Code != 3 {
 		t.Errorf("%+v", ex)
 	}
-	if len(seen) != listen.Most || len(j.asked) > 0 {
+	if len(seen) != maxWaiting || len(j.asked) > 0 {
 		t.Errorf("%d are told of, and %d more", len(seen), len(j.asked))
 	}
 	for n := range seen {
@@ -342,7 +260,7 @@ func TestFloodOfExecutions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range many - listen.Most {
+	for range many - maxWaiting {
 		j.answer(t, l, true)
 	}
 	if ex := j.exit(t, "flood"); ex.Code != 6 {
@@ -479,14 +397,15 @@ print("own", os.WTERMSIG(os.waitpid(pid, 0)[1]))
 
 // FEATURES: R107
 func TestEveryoneIsUsToo(t *testing.T) {
+	k := &Keeper{}
 	for pid, want := range map[int]bool{-1: true, os.Getpid(): true, -syscall.Getpgrp(): true, 1<<31 - 1: false} {
 		n := sys.Notification{Nr: unix.SYS_KILL, PID: os.Getpid(), Args: [6]uint64{uint64(uint32(int32(pid))), 9}}
-		if got := listen.Refused(n, os.Getpid()); got != want {
+		if got := k.refuses(n); got != want {
 			t.Errorf("kill of %d: %v", pid, got)
 		}
 	}
 	kill := func(by, of int) bool {
-		return listen.Refused(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}}, os.Getpid())
+		return k.refuses(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}})
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "daemon"), []byte("echo; read x\n"), 0o600); err != nil {
@@ -532,7 +451,7 @@ func sleeping(t *testing.T, cmd *exec.Cmd) int {
 //
 // FEATURES: R107
 func TestStoppedDaemonIsContinued(t *testing.T) {
-	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[string]*listener{"a": newListener("a", 1, nil, nil)}}
+	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[string]*listener{"a": newListener("a", 1, nil)}}
 	cmd := exec.Command("/bin/sh", "-c", "read x")
 	in, err := cmd.StdinPipe()
 	if err = errors.Join(err, cmd.Start()); err != nil {

@@ -3,10 +3,48 @@
 package keeper
 
 import (
+	"os"
 	"syscall"
 
 	"github.com/longterm-dev/longterm/session/sys"
 )
+
+// What runs in a session whose executions are asked about may not stop, end or look into the processes that ask and
+// judge: this keeper, its daemon, and those of others. Whom a call acts on is a number, which is compared; nothing of it
+// is read from the caller's memory.
+
+// refuses says that a call is not to happen.
+func (k *Keeper) refuses(n sys.Notification) bool {
+	aim := n.Aim()
+	if aim.PID <= 0 && !aim.Everyone || !sys.SharesPIDs(n.PID) {
+		return false // in a namespace of its own it knows none of us
+	}
+	if aim.Everyone {
+		return true
+	}
+	k.mu.Lock()
+	own := []int{os.Getpid(), k.super.pid}
+	if c := k.super.conn; c != nil {
+		own = append(own, int(c.pid))
+	}
+	k.mu.Unlock()
+	process := int(sys.Number(aim.PID, "status", "Tgid")) // a thread's number is as good
+	for _, pid := range own {
+		if pid <= 0 {
+			continue
+		}
+		if group, err := syscall.Getpgid(pid); process == pid || aim.Group && err == nil && group == aim.PID {
+			return true
+		}
+	}
+	return process > 0 && isOurs(process)
+}
+
+// isOurs says that a process is a keeper or daemon, and none that was started in such a session itself.
+func isOurs(pid int) bool {
+	argv, err := sys.Cmdline(pid)
+	return err == nil && len(argv) > 1 && argv[0] == "longterm" && (argv[1] == "keeper" || argv[1] == "daemon") && !sys.Filtered(pid)
+}
 
 // stoppedLooks is how many looks (launch.WatchEvery) a stopped daemon has while somebody waits for it.
 const stoppedLooks = 3
@@ -16,16 +54,19 @@ const stoppedLooks = 3
 func (k *Keeper) rouse() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s := &k.super
+	s, waits := &k.super, false
+	for _, l := range k.listeners {
+		waits = waits || len(l.waiting) > 0
+	}
 	pid := s.pid
 	if s.conn != nil {
 		pid = int(s.conn.pid)
 	}
-	if len(k.listeners) == 0 || pid <= 0 {
+	if !waits || pid <= 0 {
 		s.stopped = 0
 		return
 	}
-	if st, err := sys.ReadStat(pid); err != nil || st.State != 'T' || !k.asksDaemonLocked() {
+	if st, err := sys.ReadStat(pid); err != nil || st.State != 'T' {
 		s.stopped = 0
 		return
 	}
@@ -39,14 +80,4 @@ func (k *Keeper) rouse() {
 	}
 	s.lastError = "the daemon had been stopped by a signal while executions waited for it, and was continued"
 	k.log.Warn(s.lastError, "pid", pid)
-}
-
-// asksDaemonLocked says that somebody waits for the daemon's word.
-func (k *Keeper) asksDaemonLocked() bool {
-	for _, l := range k.listeners {
-		if len(l.waiting) > 0 || l.taken && l.asks() {
-			return true
-		}
-	}
-	return false
 }

@@ -39,7 +39,6 @@ var requests = map[wire.Kind]request{
 	wire.KindCloseInput:  on(handleCloseInput),
 
 	wire.KindExecutionAnswer: on(handleExecutionAnswer),
-	wire.KindExecutionTake:   on(handleExecutionTake),
 }
 
 // on adapts a typed handler to the table.

@@ -200,7 +200,6 @@ func (k *Keeper) daemonConnectedLocked(c *conn) {
 
 func (k *Keeper) daemonDroppedLocked(c *conn) {
 	s := &k.super
-	k.takeAllBackLocked(c)
 	if s.conn != c {
 		return
 	}

@@ -180,11 +180,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		buf = wire.AppendFrame(buf, h, 0)
 	}
 	for _, l := range k.listeners {
-		h := &wire.HandoffListener{ID: l.id, FD: keep(l.file), Lead: l.lead, Taken: l.taken}
-		if l.slots != nil {
-			h.SlotsFD = keep(l.slots.File())
-		}
-		buf = wire.AppendFrame(buf, h, 0)
+		buf = wire.AppendFrame(buf, &wire.HandoffListener{ID: l.id, FD: keep(l.file), Lead: l.lead}, 0)
 		for _, e := range l.waiting {
 			buf = wire.AppendFrame(buf, e, 0)
 		}

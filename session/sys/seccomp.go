@@ -10,9 +10,6 @@ type Notification struct {
 	Args [6]uint64
 }
 
-// NotificationBytes is the length of a notification as the kernel writes it (struct seccomp_notif).
-const NotificationBytes = 80
-
 // Errors of ReceiveNotification.
 var (
 	ErrNoNotification = errors.New("nobody waits now")

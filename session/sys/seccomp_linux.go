@@ -29,43 +29,8 @@ type response struct {
 	flags uint32
 }
 
-var _ [NotificationBytes]byte = [unsafe.Sizeof(notification{})]byte{}
-
-func (raw *notification) notification() Notification {
-	return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}
-}
-
-// ReceiveNotification takes the next call that waits, of a listener by its descriptor. It does not block as long as nobody
-// else receives there.
-func ReceiveNotification(listener int) (Notification, error) {
-	var raw notification
-	err := receive(listener, &raw)
-	return raw.notification(), err
-}
-
-// ReceiveNotificationInto has the kernel itself write the call: who is killed at that has either not taken it, or left it
-// there. The bytes must be zeros, begin at a multiple of 8, and be NotificationBytes long.
-func ReceiveNotificationInto(listener int, into []byte) (Notification, error) {
-	raw := (*notification)(unsafe.Pointer(unsafe.SliceData(into[:NotificationBytes])))
-	err := receive(listener, raw)
-	return raw.notification(), err
-}
-
-// ParseNotification reads what ReceiveNotificationInto left. An ID of 0: nothing.
-func ParseNotification(b []byte) Notification {
-	var raw notification
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&raw)), NotificationBytes), b)
-	return raw.notification()
-}
-
-// NotificationPending says that a call waits that nobody has received.
-func NotificationPending(listener int) bool {
-	poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
-	n, err := unix.Poll(poll, 0)
-	return err == nil && n == 1 && poll[0].Revents&unix.POLLIN != 0
-}
-
-func receive(listener int, raw *notification) error {
+// ReceiveNotification takes the next call that waits, of a listener by its descriptor. It never blocks.
+func ReceiveNotification(listener int) (n Notification, err error) {
 	for {
 		poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
 		_, err := unix.Poll(poll, 0)
@@ -73,20 +38,21 @@ func receive(listener int, raw *notification) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil:
-			return os.NewSyscallError("poll", err)
+			return n, os.NewSyscallError("poll", err)
 		case poll[0].Revents&unix.POLLIN != 0:
 		case poll[0].Revents&unix.POLLHUP != 0:
-			return ErrNobodyLeft
+			return n, ErrNobodyLeft
 		default:
-			return ErrNoNotification
+			return n, ErrNoNotification
 		}
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(raw)))
+		var raw notification
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&raw)))
 		switch errno {
 		case 0:
-			return nil
+			return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}, nil
 		case unix.EINTR, unix.ENOENT: // it was killed meanwhile
 		default:
-			return os.NewSyscallError("ioctl", errno)
+			return n, os.NewSyscallError("ioctl", errno)
 		}
 	}
 }

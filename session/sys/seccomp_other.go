@@ -10,17 +10,6 @@ import (
 // ReceiveNotification fails: system calls wait for nobody here.
 func ReceiveNotification(int) (Notification, error) { return Notification{}, errors.ErrUnsupported }
 
-// ReceiveNotificationInto fails likewise.
-func ReceiveNotificationInto(int, []byte) (Notification, error) {
-	return Notification{}, errors.ErrUnsupported
-}
-
-// ParseNotification reads none.
-func ParseNotification([]byte) Notification { return Notification{} }
-
-// NotificationPending is false of all.
-func NotificationPending(int) bool { return false }
-
 // AnswerNotification fails likewise.
 func AnswerNotification(int, uint64, syscall.Errno) error { return errors.ErrUnsupported }
 

@@ -2,7 +2,7 @@
 
 // Package executions has what sessions execute judged while it runs.
 //
-//	keeper's Execution → Asked → the file it means, its cwd, what started it → Gate → the kernel's answer
+//	keeper's Execution → Asked → the file it means, its cwd, what started it → Gate → the keeper's answer
 //
 // A program that a person has to be asked about just waits in execve; so it does when the daemon is killed: the keeper
 // tells the next one of it again, with the same ID, under which the gate has what was decided. Whose process was killed
@@ -109,41 +109,34 @@ func (s *Set) Close() {
 	s.wg.Wait()
 }
 
-// Asked has an execution judged: by what it returns, which answers, and may wait for a person. It does not block itself.
-// One that is told of again is answered by the newer way, and nothing is returned.
-func (s *Set) Asked(m *wire.Execution, answer Answer) (judge func()) {
+// Asked has an execution judged. One that is told of again is answered by the newer way. It does not block.
+func (s *Set) Asked(m *wire.Execution, answer Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil
+		return
 	}
 	k := key{m.ID, m.Number}
 	if a := s.asked[k]; a != nil {
 		a.answer = answer
-		return nil
+		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.asked[k] = &asking{answer, cancel}
-	s.wg.Add(1)
-	return func() {
-		defer s.wg.Done()
+	s.wg.Go(func() {
 		defer cancel()
-		s.decide(ctx, k, m)
-	}
-}
-
-func (s *Set) decide(ctx context.Context, k key, m *wire.Execution) {
-	errno, decided := s.judge(ctx, m)
-	s.mu.Lock()
-	answer := s.asked[k].answer
-	delete(s.asked, k)
-	s.mu.Unlock()
-	if !decided {
-		return
-	}
-	if err := answer(errno); err != nil { // the keeper tells of it again when it is back
-		s.Log.Warn("answer an execution", "session", m.ID, "err", err)
-	}
+		errno, decided := s.judge(ctx, m)
+		s.mu.Lock()
+		answer := s.asked[k].answer
+		delete(s.asked, k)
+		s.mu.Unlock()
+		if !decided {
+			return
+		}
+		if err := answer(errno); err != nil { // the keeper tells of it again when it is back
+			s.Log.Warn("answer an execution", "session", m.ID, "err", err)
+		}
+	})
 }
 
 // Gone gives up an execution whose process has ended.

@@ -80,7 +80,7 @@ func process(t testing.TB) int {
 // answered has an execution judged and returns what the keeper is told.
 func answered(s *Set, m *wire.Execution) syscall.Errno {
 	got := make(chan syscall.Errno)
-	ask(s, m, func(errno syscall.Errno) error { got <- errno; return nil })
+	s.Asked(m, func(errno syscall.Errno) error { got <- errno; return nil })
 	return <-got
 }
 
@@ -226,32 +226,25 @@ func TestWaits(t *testing.T) {
 	s := newSet(t, d)
 	pid := int64(process(t))
 	never := func(syscall.Errno) error { t.Error("answered"); return nil }
-	ask(s, &wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	s.Asked(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
 	<-asked
 	s.Gone("s", 1)
 	s.Gone("s", 99)
 	two := &wire.Execution{ID: "s", Number: 2, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}
-	ask(s, two, never)
+	s.Asked(two, never)
 	<-asked
 	got := make(chan syscall.Errno)
-	ask(s, two, func(errno syscall.Errno) error { got <- errno; return nil })
+	s.Asked(two, func(errno syscall.Errno) error { got <- errno; return nil })
 	let <- struct{}{}
 	if errno := <-got; errno != 0 {
 		t.Error(errno)
 	}
-	ask(s, &wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	s.Asked(&wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
 	<-asked
 	s.Close()
-	ask(s, &wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	s.Asked(&wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
 	if len(d.asks) != 3 || len(d.refused) != 0 {
 		t.Errorf("asked %d times, refused %+v", len(d.asks), d.refused)
-	}
-}
-
-// ask has an execution judged, in a goroutine of its own as the link does it.
-func ask(s *Set, m *wire.Execution, answer Answer) {
-	if judge := s.Asked(m, answer); judge != nil {
-		go judge()
 	}
 }
 

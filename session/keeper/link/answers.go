@@ -13,9 +13,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A program that waits in execve goes on when the kernel is answered, and each process between costs it a wake-up. So we
-// hear the listeners ourselves, which the keeper hands us (taker). What the keeper had heard before is answered there too,
-// and the keeper is told afterwards, of many at once; what it was not told of it finds out.
+// A program that waits in execve goes on when the kernel is answered, and each process between costs it a wake-up. So
+// answers are given at the listeners themselves, which the keeper hands us, and the keeper is told afterwards, of many
+// at once. What it was not told of it finds out.
 
 const (
 	// tellAfter is how long the keeper is not told of answers that were given.
@@ -24,25 +24,14 @@ const (
 	tellAt = 32
 )
 
-// answers are the listeners, and what was answered there of what the keeper has heard. Guarded by Link.mu.
+// answers are the listeners, and what was answered there. Guarded by Link.mu.
 type answers struct {
-	listeners map[string]place
-	open      map[execution]struct{} // that were not answered
+	listeners map[string]wire.Descriptors // each of one
+	open      map[execution]struct{}      // that were not answered
 	ended     bool
 	frames    []byte // that the keeper is to be told
 	told      int    // of those
 	timer     *time.Timer
-}
-
-// place is where a session's executions ask.
-type place struct {
-	fds   wire.Descriptors // one: the listener
-	taker *taker           // nil: the keeper hears
-}
-
-func (p place) close() {
-	p.taker.close()
-	p.fds.Close()
 }
 
 // execution names one.
@@ -71,48 +60,33 @@ func (l *Link) waits(m *wire.ExecutionGone) bool {
 	return is
 }
 
-// listenAt has a session's executions heard and answered at its listener; without files no more.
-func (l *Link) listenAt(m *wire.ExecutionListener, files []*os.File) {
-	p := l.placeOf(m, files)
+// listenAt has a session's executions answered at its listener; without files no more.
+func (l *Link) listenAt(id string, files []*os.File) {
+	// Not the files themselves: they are polled, and we would be woken by each that asks.
+	fds, err := wire.Duplicate(files...)
 	closeAll(files)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
-	a.listeners[m.ID].close()
-	delete(a.listeners, m.ID)
+	a.listeners[id].Close()
+	delete(a.listeners, id)
 	switch {
-	case len(p.fds) == 0: // it goes by way of the keeper
-	case a.ended:
-		p.close()
+	case err != nil: // it goes by way of the keeper
+	case a.ended || len(fds) != 1:
+		fds.Close()
 	default:
 		if a.listeners == nil {
-			a.listeners = map[string]place{}
+			a.listeners = map[string]wire.Descriptors{}
 		}
-		a.listeners[m.ID] = p
-		if p.taker != nil {
-			_ = l.conn.Write(&wire.ExecutionTake{ID: m.ID}) // a connection that is lost is its reader's to find
-		}
+		a.listeners[id] = fds
 	}
-}
-
-// placeOf makes a place of a listener, and of its slots when the keeper has some.
-func (l *Link) placeOf(m *wire.ExecutionListener, files []*os.File) (p place) {
-	if len(files) == 0 {
-		return place{}
-	}
-	// Not the files themselves: a keeper before slots has them polled, and we would be woken by each that asks.
-	p.fds, _ = wire.Duplicate(files[0])
-	if to, ok := l.notices.(Executions); ok && len(p.fds) > 0 && len(files) > 1 {
-		p.taker = newTaker(l, to, m, files[0], files[1])
-	}
-	return p
 }
 
 // closeLocked gives the listeners up: without a keeper nobody hears what is asked there.
 func (a *answers) closeLocked() {
 	a.ended = true
-	for _, p := range a.listeners {
-		p.close()
+	for _, fds := range a.listeners {
+		fds.Close()
 	}
 	a.listeners = nil
 	if a.timer != nil {
@@ -127,14 +101,11 @@ func (l *Link) Answer(id string, number uint64, errno syscall.Errno) error {
 	defer l.mu.Unlock()
 	a := &l.answers
 	delete(a.open, execution{id, number})
-	p := a.listeners[id]
-	if len(p.fds) == 0 {
+	fds := a.listeners[id]
+	if len(fds) == 0 {
 		return l.conn.Write(&m)
 	}
-	err := sys.AnswerNotification(p.fds[0], number, errno)
-	if p.taker.done(number) {
-		return gone(err)
-	}
+	err := sys.AnswerNotification(fds[0], number, errno)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return l.conn.Write(&m)
 	}
@@ -150,14 +121,6 @@ func (l *Link) Answer(id string, number uint64, errno syscall.Errno) error {
 		a.timer.Reset(tellAfter)
 	}
 	return nil
-}
-
-// gone is no error when the process that waited has ended.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 func (l *Link) tellAnswers() {

@@ -27,8 +27,7 @@ type Notices interface {
 
 // Executions is for Notices that judge executions. What the others are told of waits on.
 type Executions interface {
-	// Execution does not block; judge, when there is something to judge, may, and is called from a goroutine of its own.
-	Execution(*wire.Execution) (judge func())
+	Execution(*wire.Execution)
 	ExecutionGone(*wire.ExecutionGone)
 }
 
@@ -182,9 +181,7 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 			if f.Kind == wire.KindExecution {
 				return notice(f, func(m *wire.Execution) {
 					l.asked(m)
-					if judge := to.Execution(m); judge != nil {
-						go judge()
-					}
+					to.Execution(m)
 				})
 			}
 			return notice(f, func(m *wire.ExecutionGone) {
@@ -195,10 +192,7 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 		}
 		return nil
 	case wire.KindExecutionListener:
-		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(m, files) })
-	case wire.KindExecutionTake:
-		closeAll(files)
-		return notice(f, func(m *wire.ExecutionTake) { l.take(m.ID) })
+		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(m.ID, files) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:

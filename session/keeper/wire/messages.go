@@ -262,21 +262,11 @@ type ExecutionAnswer struct {
 	Done   bool   `wire:"5"` // the kernel has been answered already, at the listener that the daemon was handed
 }
 
-// ExecutionListener comes with the descriptors of a session's listener and its slots (package listen), before its first
-// Execution, to each daemon that is ready: it may answer the kernel there, and may hear it (ExecutionTake). Without any:
-// everybody who could ask has ended. A keeper keeps its own. A daemon closes them with the connection: of a keeper that was
-// killed it would have executions wait for nobody. Keepers before slots send the listener alone.
+// ExecutionListener comes with the descriptor of a session's listener, before its first Execution, to each daemon that is
+// ready: it may answer the kernel there, and only there. Without one: everybody who could ask has ended. A keeper keeps
+// its own. A daemon closes it with the connection: of a keeper that was killed it would have executions wait for nobody.
 type ExecutionListener struct {
-	ID   string `wire:"1"`
-	Lead int64  `wire:"2"` // the session's own process
-}
-
-// ExecutionTake has the daemon hear a session's listener. It asks, and hears once the keeper has said the same: then what
-// asks there and what is answered does not come by way of the keeper. Back: it hears no more. When its connection ends the
-// keeper hears again, and first takes over what stands in the slots.
-type ExecutionTake struct {
-	ID   string `wire:"1"`
-	Back bool   `wire:"2"`
+	ID string `wire:"1"`
 }
 
 // ExecutionGone says that an execution that was told of waits no more: its process has ended.
@@ -287,11 +277,9 @@ type ExecutionGone struct {
 
 // HandoffListener is a listener in a handoff, followed by the Executions that wait for an answer.
 type HandoffListener struct {
-	ID      string `wire:"1"`
-	FD      int64  `wire:"2"`
-	Lead    int64  `wire:"3"`
-	SlotsFD int64  `wire:"4"` // 0: none
-	Taken   bool   `wire:"5"` // the daemon hears it
+	ID   string `wire:"1"`
+	FD   int64  `wire:"2"`
+	Lead int64  `wire:"3"`
 }
 
 // HandoffKeeper is the first frame of a handoff.
@@ -337,7 +325,6 @@ const (
 	KindExecutionGone
 	KindHandoffListener
 	KindExecutionListener
-	KindExecutionTake
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -369,4 +356,3 @@ func (*ExecutionAnswer) kind() Kind   { return KindExecutionAnswer }
 func (*ExecutionGone) kind() Kind     { return KindExecutionGone }
 func (*HandoffListener) kind() Kind   { return KindHandoffListener }
 func (*ExecutionListener) kind() Kind { return KindExecutionListener }
-func (*ExecutionTake) kind() Kind     { return KindExecutionTake }

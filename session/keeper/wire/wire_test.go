@@ -73,7 +73,7 @@ var kinds = []Message{
 	&Hello{}, &Spawn{}, &Spawned{}, &List{}, &Session{}, &Adopt{}, &Done{}, &Output{}, &Resume{}, &Exited{}, &Closed{},
 	&Signal{}, &Release{}, &Ready{}, &Leave{}, &StartDaemon{}, &Upgrade{}, &Shutdown{}, &Status{}, &StatusReply{},
 	&Handoff{}, &HandoffKeeper{}, &CloseInput{},
-	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{}, &ExecutionListener{}, &ExecutionTake{},
+	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{}, &ExecutionListener{},
 }
 
 // fillFields gives every field a value that shows where it came from.
@@ -112,8 +112,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%T: %+v, %v", m, got, err)
 		}
 	}
-	if len(seen) != int(KindExecutionTake) {
-		t.Errorf("%d kinds are tested, there are %d", len(seen), KindExecutionTake)
+	if len(seen) != int(KindExecutionListener) {
+		t.Errorf("%d kinds are tested, there are %d", len(seen), KindExecutionListener)
 	}
 }
 
