@@ -260,6 +260,9 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 			OnCopy: func(of api.FleetCopy) { said = of },
 		})
 		defer c.Close()
+		if st, err := c.Get(t.Context(), "/status"); err != nil || !bytes.Contains(st, []byte(`"sessions":2`)) {
+			t.Errorf("away %v: %s, %v", away, st, err)
+		}
 		list, err := c.List(t.Context())
 		must(err)
 		if len(list) != 2 || list[0].State != "lost" || said.Host != "lost" || said.NotCopied != 7 || said.AsOf.IsZero() || said.Left != 0 {

@@ -171,6 +171,7 @@ var copied = map[string]member.Part{
 type copyRead struct {
 	of   *member.Lost
 	said *api.FleetCopy // nil: it was not permitted yet
+	done func()         // what it needs may go
 }
 
 type copyKey struct{}
@@ -179,7 +180,8 @@ type copyKey struct{}
 func (s *Server) CopyDoor(of *member.Lost) http.Handler {
 	handler := s.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &copyRead{of: of}
+		c := &copyRead{of: of, done: func() {}}
+		defer func() { c.done() }()
 		ctx := actor.With(context.WithValue(r.Context(), copyKey{}, c), actor.Actor{UID: os.Getuid()})
 		handler.ServeHTTP(&copyWriter{ResponseWriter: w, of: c}, r.WithContext(ctx))
 	})
@@ -202,11 +204,12 @@ func permitCopy(ctx context.Context, r *Route, path, query func(string) string) 
 			need = member.Session
 		}
 	}
-	said, err := c.of.Need(ctx, need, ref)
+	said, done, err := c.of.Need(ctx, need, ref)
 	if err != nil {
 		return err
 	}
-	c.said = &said
+	before := c.done
+	c.said, c.done = &said, func() { done(); before() }
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
@@ -50,24 +51,40 @@ const (
 type lostHosts struct {
 	m *Member
 
-	mu  sync.Mutex // guards what follows
-	all map[string]*Lost
+	mu     sync.Mutex // guards what follows
+	all    map[string]*Lost
+	ending map[string]*Lost // their directories are still there
+}
+
+// kept is what the fleet keeps of a host's sessions.
+type kept interface {
+	sessions(ctx context.Context) ([]string, error)
+	// heads are those of what is recorded of a session, and of the newest of what it printed.
+	heads(ctx context.Context, id string) (record, newest copies.Head, err error)
+	// first is where what is kept of what it printed begins.
+	first(ctx context.Context, id string) (copies.Place, error)
+	restore(ctx context.Context, id, scratch string, takeIn TakeIn, output bool) (api.RestoredSession, time.Time, error)
 }
 
 // Lost is a host whose copies are read.
 type Lost struct {
 	set   *lostHosts
 	part  *part
+	kept  kept
 	host  string
 	dir   string
+	most  uint64 // bytes that are here of what was printed, but for what is read
 	shelf Shelf
 	srv   *http.Server
 	conns chan net.Conn
 	ended chan struct{}
-	rest  *time.Timer // gives it up
-	used  time.Time   // guarded by mu of the set
+	gone  chan struct{} // closed once its directory is not there any more
+	rest  *time.Timer   // gives it up
+	// Guarded by mu of the set: when it was read last, and how many read it now.
+	used    time.Time
+	readers int
 
-	filling sync.Mutex // one request at a time has it filled; guards what follows
+	filling chan struct{} // one request at a time has it filled: who put something in; guards what follows
 	looked  time.Time
 	of      map[string]*onShelf
 	asOf    time.Time
@@ -83,6 +100,8 @@ type onShelf struct {
 	bad    int
 	used   time.Time
 	failed error
+	// readers are requests that are being answered from it: it is not taken away from them. Who fills adds to them.
+	readers atomic.Int64
 }
 
 // Part of what is known of a lost host that an answer needs.
@@ -119,7 +138,7 @@ func (m *Member) DialCopy(ctx context.Context, host string) (net.Conn, error) {
 	case <-l.ended:
 	case <-ctx.Done():
 	}
-	return nil, errors.Join(cutOff(errors.New("the copies are being closed")), here.Close(), there.Close())
+	return nil, errors.Join(closing(), here.Close(), there.Close())
 }
 
 // open is a host's copies, which are looked for when they are not known yet.
@@ -137,16 +156,21 @@ func (s *lostHosts) open(ctx context.Context, p *part, host string) (*Lost, erro
 		return nil, api.Errorf(api.CodeNotFound, "the fleet has no copies of sessions of %s", host).WithHint("`longterm fleet ls` lists the sessions of all hosts")
 	}
 	s.mu.Lock()
+	for old := s.ending[host]; old != nil; old = s.ending[host] {
+		s.mu.Unlock()
+		select {
+		case <-old.gone:
+		case <-ctx.Done():
+			return nil, cutOff(ctx.Err())
+		}
+		s.mu.Lock()
+	}
 	defer s.mu.Unlock()
-	old := s.all[host]
-	switch {
-	case old != nil && old.part == p:
-		return old, nil
+	switch l := s.all[host]; {
 	case p.ctx.Err() != nil:
 		return nil, cutOff(p.ctx.Err())
-	case old != nil:
-		delete(s.all, host)
-		old.end()
+	case l != nil:
+		return l, nil
 	}
 	dir := filepath.Join(s.m.cfg.Lost, host)
 	if err := os.RemoveAll(dir); err != nil {
@@ -156,7 +180,8 @@ func (s *lostHosts) open(ctx context.Context, p *part, host string) (*Lost, erro
 	if err != nil {
 		return nil, api.Errorf(api.CodeStorage, "copies of %s cannot be put in %s: %v", host, dir, err)
 	}
-	l := &Lost{set: s, part: p, host: host, dir: dir, shelf: shelf, conns: make(chan net.Conn), ended: make(chan struct{}), of: map[string]*onShelf{}}
+	l := newLost(s, host, dir, shelf)
+	l.part, l.kept = p, &keptOf{p, host}
 	l.srv = &http.Server{
 		Handler: shelf.Handler(l), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.m.cfg.Log.Handler(), slog.LevelDebug),
@@ -165,6 +190,13 @@ func (s *lostHosts) open(ctx context.Context, p *part, host string) (*Lost, erro
 	s.all[host] = l
 	go func() { _ = l.srv.Serve(pipes{l}) }()
 	return l, nil
+}
+
+func newLost(s *lostHosts, host, dir string, shelf Shelf) *Lost {
+	return &Lost{
+		set: s, host: host, dir: dir, most: shelfBytes, shelf: shelf, conns: make(chan net.Conn), ended: make(chan struct{}), gone: make(chan struct{}),
+		filling: make(chan struct{}, 1), of: map[string]*onShelf{},
+	}
 }
 
 func (s *lostHosts) known(p *part, host string) *Lost {
@@ -177,36 +209,85 @@ func (s *lostHosts) known(p *part, host string) *Lost {
 	return nil
 }
 
+// read counts a reader until done is called.
+func (s *lostHosts) read(l *Lost) (done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all[l.host] != l {
+		return nil, closing()
+	}
+	l.used = time.Now()
+	l.readers++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.used = time.Now()
+		l.readers--
+	}, nil
+}
+
+func closing() error { return cutOff(errors.New("the copies are being closed")) }
+
 // unread gives a host's copies up that nobody reads.
 func (s *lostHosts) unread(l *Lost) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	rested := time.Since(l.used)
 	switch {
 	case s.all[l.host] != l:
+	case l.readers > 0:
+		l.rest.Reset(shelfRest)
 	case rested < shelfRest:
 		l.rest.Reset(shelfRest - rested)
 	default:
-		delete(s.all, l.host)
-		l.end()
+		s.giveUp(l)
+		s.mu.Unlock()
+		s.end(l)
+		return
 	}
+	s.mu.Unlock()
 }
 
 func (s *lostHosts) closeAll() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for host, l := range s.all {
-		delete(s.all, host)
-		l.end()
+	var others []*Lost
+	for _, l := range s.ending {
+		others = append(others, l)
 	}
+	var ours []*Lost
+	for _, l := range s.all {
+		ours = append(ours, l)
+		s.giveUp(l)
+	}
+	s.mu.Unlock()
+	for _, l := range ours {
+		s.end(l)
+	}
+	for _, l := range others {
+		<-l.gone
+	}
+}
+
+// giveUp has a host's copies read by nobody any more; end ends them. The caller holds mu.
+func (s *lostHosts) giveUp(l *Lost) {
+	delete(s.all, l.host)
+	s.ending[l.host] = l
+}
+
+// end ends what was given up, which may wait for who fills it.
+func (s *lostHosts) end(l *Lost) {
+	l.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ending, l.host)
+	close(l.gone)
 }
 
 func (l *Lost) end() {
 	l.rest.Stop()
 	close(l.ended)
 	_ = l.srv.Close()
-	l.filling.Lock() // who fills it is done
-	defer l.filling.Unlock()
+	l.filling <- struct{}{} // who fills it is done
+	defer func() { <-l.filling }()
 	l.shelf.Close()
 	if err := os.RemoveAll(l.dir); err != nil {
 		l.set.m.cfg.Log.Warn("copies that nobody reads are not removed", "host", l.host, "err", err)
@@ -240,50 +321,78 @@ func (pipeAddr) String() string  { return "pipe" }
 // Host is its name.
 func (l *Lost) Host() string { return l.host }
 
-// Need has here what an answer needs, and says what the copies do not have of it.
-func (l *Lost) Need(ctx context.Context, what Part, ref string) (api.FleetCopy, error) {
-	l.set.known(l.part, l.host) // it is read
-	l.filling.Lock()
-	defer l.filling.Unlock()
-	said := api.FleetCopy{Host: l.host}
+// Need has here what an answer needs, where it stays until done is called, and says what the copies do not have of it.
+func (l *Lost) Need(ctx context.Context, what Part, ref string) (said api.FleetCopy, done func(), err error) {
+	said = api.FleetCopy{Host: l.host}
+	over, err := l.set.read(l)
+	if err != nil {
+		return said, nil, err
+	}
+	var reads []*onShelf
+	done = func() {
+		for _, e := range reads {
+			e.readers.Add(-1)
+		}
+		over()
+	}
+	defer func() {
+		if err != nil {
+			done()
+			done = nil
+		}
+	}()
+	select {
+	case l.filling <- struct{}{}:
+		defer func() { <-l.filling }()
+	case <-l.ended:
+		return said, done, closing()
+	case <-ctx.Done():
+		return said, done, ctx.Err()
+	}
 	select {
 	case <-l.ended:
-		return said, cutOff(errors.New("the copies are being closed"))
+		return said, done, closing()
 	default:
 	}
 	if err := l.look(ctx); err != nil {
-		return said, err
+		return said, done, err
+	}
+	hold := func(e *onShelf) {
+		reads = append(reads, e)
+		e.readers.Add(1)
 	}
 	count := func(e *onShelf) { said.NotCopied, said.Damaged = said.NotCopied+e.lost, said.Damaged+e.bad }
 	switch what {
 	case Session:
 		id, err := l.shelf.Resolve(ref)
 		if err != nil {
-			return said, err
+			return said, done, err
 		}
-		if err := l.fill(ctx, id, shelfBytes); err != nil {
-			return said, err
+		if err := l.fill(ctx, id); err != nil {
+			return said, done, err
 		}
+		hold(l.of[id])
 		count(l.of[id])
 	case Whole:
-		err := l.fillAll(ctx, &said)
+		err := l.fillAll(ctx, &said, hold)
 		if err != nil {
-			return said, err
+			return said, done, err
 		}
 		fallthrough
 	default:
 		for _, e := range l.of {
+			hold(e)
 			if count(e); e.failed != nil && what == Records {
 				said.Left++
 			}
 		}
 	}
 	said.AsOf = l.asOf
-	return said, nil
+	return said, done, nil
 }
 
-// fillAll fetches what all sessions printed, the newest first, as far as there is room.
-func (l *Lost) fillAll(ctx context.Context, said *api.FleetCopy) error {
+// fillAll fetches what all sessions printed, the newest first, as far as there is room. What is here is held.
+func (l *Lost) fillAll(ctx context.Context, said *api.FleetCopy, hold func(*onShelf)) error {
 	var ids []string
 	for id := range l.of {
 		ids = append(ids, id)
@@ -291,14 +400,17 @@ func (l *Lost) fillAll(ctx context.Context, said *api.FleetCopy) error {
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(l.of[b].newest.Kept.Compare(l.of[a].newest.Kept), cmp.Compare(a, b))
 	})
-	room := uint64(shelfBytes)
+	room := l.most
 	for _, id := range ids {
 		e := l.of[id]
-		if e.newest.To.Offset > room {
+		size, err := l.size(ctx, id, room)
+		if err == nil && size > room {
 			said.Left++
 			continue
 		}
-		err := l.fill(ctx, id, room)
+		if err == nil {
+			err = l.fill(ctx, id)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -307,10 +419,31 @@ func (l *Lost) fillAll(ctx context.Context, said *api.FleetCopy) error {
 			l.set.m.cfg.Log.Warn("a copy cannot be read", "host", l.host, "session", id, "err", err)
 			continue
 		}
+		hold(e)
 		room -= min(room, e.bytes)
 	}
 	l.shelf.CatchUp(ctx)
 	return nil
+}
+
+// size is how many bytes of what a session printed the copy has at most; it is only asked for where the session printed
+// more than there is room for: what it printed first may not be kept any more.
+func (l *Lost) size(ctx context.Context, id string, room uint64) (uint64, error) {
+	e := l.of[id]
+	printed := e.newest.To.Offset
+	switch {
+	case e.output:
+		return e.bytes, nil
+	case e.failed != nil || printed <= room:
+		return printed, nil
+	}
+	asking, done := context.WithTimeout(ctx, askTime)
+	defer done()
+	from, err := l.kept.first(asking, id)
+	if err != nil {
+		return 0, cutOff(err)
+	}
+	return printed - min(printed, from.Offset), nil
 }
 
 // look learns which sessions there are, and what is recorded of them.
@@ -320,8 +453,7 @@ func (l *Lost) look(ctx context.Context) error {
 	}
 	asking, done := context.WithTimeout(ctx, askTime)
 	defer done()
-	p, js := l.part, l.part.link.JetStream()
-	ids, err := copies.Sessions(asking, js, l.host)
+	ids, err := l.kept.sessions(asking)
 	if err != nil {
 		return cutOff(err)
 	}
@@ -339,9 +471,7 @@ func (l *Lost) look(ctx context.Context) error {
 			defer func() { <-slots }()
 			f := &found[i]
 			f.id = id
-			if f.record, _, f.err = copies.Record(asking, js, p.id.CA, l.host, id); f.err == nil && !f.record.Removed {
-				f.newest, _, f.err = copies.Last(asking, js, p.id.CA, l.host, id)
-			}
+			f.record, f.newest, f.err = l.kept.heads(asking, id)
 		})
 	}
 	work.Wait()
@@ -351,6 +481,9 @@ func (l *Lost) look(ctx context.Context) error {
 	for i := range found {
 		f := &found[i]
 		e := l.of[f.id]
+		if e != nil && e.readers.Load() > 0 { // it stays as it is for now
+			continue
+		}
 		if f.err == nil && f.record.Removed {
 			if e != nil {
 				if err := l.forget(ctx, f.id); err != nil {
@@ -377,16 +510,21 @@ func (l *Lost) look(ctx context.Context) error {
 		if end := max(f.newest.End, f.record.End); !e.output && end > f.newest.To.Offset {
 			e.lost = end - f.newest.To.Offset
 		}
-		if !old {
-			e.failed = l.put(ctx, f.id, false)
+		if old {
+			continue
 		}
+		err := l.put(ctx, f.id, false)
+		if ctx.Err() != nil { // that says nothing of the copy
+			return ctx.Err()
+		}
+		e.failed = err
 	}
 	l.looked = time.Now()
 	return nil
 }
 
-// fill fetches what a session printed, and makes room for it: at most so many bytes are here afterwards.
-func (l *Lost) fill(ctx context.Context, id string, most uint64) error {
+// fill fetches what a session printed, and makes room for it.
+func (l *Lost) fill(ctx context.Context, id string) error {
 	e := l.of[id]
 	if e == nil {
 		return api.Errorf(api.CodeNotFound, "no session %q in the copy of %s", id, l.host)
@@ -398,25 +536,39 @@ func (l *Lost) fill(ctx context.Context, id string, most uint64) error {
 	if e.output {
 		return nil
 	}
-	if err := l.makeRoom(ctx, id, most); err != nil {
+	if err := l.makeRoom(ctx, id); err != nil {
 		return err
 	}
 	if err := l.put(ctx, id, true); err != nil {
+		l.looked = time.Time{} // it may be another by now
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		return api.Errorf(api.CodeStorage, "the copy of the session cannot be read: %v", err).WithHint("`longterm fleet status` says whether the fleet can be asked")
 	}
 	return nil
 }
 
-// makeRoom gives up what was printed by sessions that nobody has read for longest.
-func (l *Lost) makeRoom(ctx context.Context, id string, most uint64) error {
-	room := most - min(most, l.of[id].newest.To.Offset)
+// makeRoom gives up what was printed by sessions that nobody has read for longest. What is being read stays.
+func (l *Lost) makeRoom(ctx context.Context, id string) error {
 	var old []string
 	var have uint64
 	for other, e := range l.of {
-		if other != id && e.output {
-			old, have = append(old, other), have+e.bytes
+		if other == id || !e.output {
+			continue
+		}
+		if have += e.bytes; e.readers.Load() == 0 {
+			old = append(old, other)
 		}
 	}
+	if have == 0 {
+		return nil
+	}
+	size, err := l.size(ctx, id, l.most-min(l.most, have))
+	if err != nil {
+		return err
+	}
+	room := l.most - min(l.most, size)
 	slices.SortFunc(old, func(a, b string) int { return l.of[a].used.Compare(l.of[b].used) })
 	for _, other := range old {
 		if have <= room {
@@ -431,20 +583,22 @@ func (l *Lost) makeRoom(ctx context.Context, id string, most uint64) error {
 }
 
 // put puts a session on the shelf, in the place of what is there of it: what is recorded of it, with what it printed or
-// without.
+// without. What is there stays until the other was fetched.
 func (l *Lost) put(ctx context.Context, id string, output bool) error {
 	e := l.of[id]
-	if err := l.forget(ctx, id); err != nil {
-		return err
-	}
-	e.output, e.record = false, time.Time{}
-	got, recorded, err := l.part.restore(ctx, l.host, id, filepath.Join(l.dir, "restoring"), func(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (string, error) {
+	got, recorded, err := l.kept.restore(ctx, id, filepath.Join(l.dir, "restoring"), func(ctx context.Context, host, id string, record []byte, journal string, last time.Time) (string, error) {
 		if e.newest.Kept.After(last) {
 			last = e.newest.Kept
 		}
+		ctx = context.WithoutCancel(ctx) // both or none
+		if err := l.forget(ctx, id); err != nil {
+			return "", err
+		}
+		e.output = false
 		return l.shelf.TakeIn(ctx, host, id, record, journal, last)
 	}, output)
 	if err != nil {
+		e.record = time.Time{} // the next look puts it there anew
 		return err
 	}
 	if e.record, e.output = recorded, output; output {
@@ -458,4 +612,37 @@ func (l *Lost) forget(ctx context.Context, id string) error {
 		return nil
 	}
 	return l.shelf.Forget(ctx, id)
+}
+
+// keptOf is what a fleet that this machine is a part of keeps.
+type keptOf struct {
+	p    *part
+	host string
+}
+
+func (k *keptOf) sessions(ctx context.Context) ([]string, error) {
+	return copies.Sessions(ctx, k.p.link.JetStream(), k.host)
+}
+
+func (k *keptOf) heads(ctx context.Context, id string) (record, newest copies.Head, err error) {
+	if record, _, err = copies.Record(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id); err == nil && !record.Removed {
+		newest, _, err = copies.Last(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id)
+	}
+	return record, newest, err
+}
+
+func (k *keptOf) first(ctx context.Context, id string) (at copies.Place, err error) {
+	enough := errors.New("that is enough")
+	_, err = copies.Each(ctx, k.p.link.JetStream(), k.p.id.CA, k.host, id, func(h copies.Head, _ []byte) error {
+		at = h.From
+		return enough
+	})
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	return at, err
+}
+
+func (k *keptOf) restore(ctx context.Context, id, scratch string, takeIn TakeIn, output bool) (api.RestoredSession, time.Time, error) {
+	return k.p.restore(ctx, k.host, id, scratch, takeIn, output)
 }

@@ -74,7 +74,7 @@ type Member struct {
 // New makes it; Reload begins.
 func New(cfg Config) *Member {
 	m := &Member{cfg: cfg}
-	m.lost = &lostHosts{m: m, all: map[string]*Lost{}}
+	m.lost = &lostHosts{m: m, all: map[string]*Lost{}, ending: map[string]*Lost{}}
 	return m
 }
 

@@ -42,7 +42,7 @@ const (
 var ErrFull = fmt.Errorf("notices wait for %d addresses already", maxURLs)
 
 // Queue posts notices and repeats what failed. The lock guards maps and lanes' lists; no file is written and nothing is
-// posted while it is held but by Post, whose order on the disk is that of its calls.
+// posted while it is held but by Post, whose order on the disk is that of its calls. A nil one is empty and takes nothing.
 type Queue struct {
 	dir  string
 	http *http.Client
@@ -139,6 +139,9 @@ func (q *Queue) load() error {
 // Post takes a notice: when it returns, the notice is on its way, also through the end of this process. It waits for the
 // file, and for no host. One whose key is known is taken, and nothing is done.
 func (q *Queue) Post(n Notice) error {
+	if q == nil {
+		return errors.New("nothing is posted here")
+	}
 	if err := CheckURL(n.URL); err != nil {
 		return err
 	}
@@ -343,6 +346,9 @@ func (q *Queue) keepKeys() {
 
 // Status is how all URLs get on that were posted to, by host.
 func (q *Queue) Status() []Status {
+	if q == nil {
+		return nil
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	all := make([]Status, 0, len(q.lanes))
