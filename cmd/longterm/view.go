@@ -191,8 +191,11 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 		if err := a.onHost(&o, name); err != nil {
 			return err
 		}
-		if w, ok := o.Way.(*hosts.Way); ok {
+		switch w := o.Way.(type) {
+		case *hosts.Way:
 			w.Asks, w.Bare = false, nil // the terminal is the viewer's
+		case *client.ViaFleet:
+			w.Live = true // one that is away now comes back
 		}
 		c = client.New(o)
 		v.own = append(v.own, c)

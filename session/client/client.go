@@ -112,6 +112,7 @@ func New(o Options) *Client {
 		DisableCompression: true,
 		// Many calls at once keep their connections: a local one costs little, making it more.
 		MaxIdleConnsPerHost: 256,
+		IdleConnTimeout:     time.Minute,
 	}
 	c.http = &http.Client{Transport: t}
 	if o.Begun != nil {

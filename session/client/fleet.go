@@ -108,6 +108,7 @@ type ViaFleet struct {
 	Host  string
 	Here  bool // it is this one
 	Away  bool // nothing was heard of it for a while
+	Live  bool // it is to be followed, which a copy is not: it is not read instead
 
 	mu  sync.Mutex
 	way func(context.Context, string) (net.Conn, error) // nil: it was not dialled yet
@@ -121,6 +122,9 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	v.mu.Lock()
 	way := v.way
 	v.mu.Unlock()
+	if way == nil && v.Live {
+		way = v.Local.DialFleet
+	}
 	if way != nil {
 		return way(ctx, v.Host)
 	}

@@ -51,7 +51,8 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 		}
 		s, err := l.begin(r.Context(), client(r), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Mcp-Name"))
 		if err != nil {
-			return // nobody waits for it any more
+			http.Error(w, "the request ended before its turn, and nothing was done for it", http.StatusServiceUnavailable) // if somebody still waits for it
+			return
 		}
 		defer s.End()
 		l.mu.Lock()

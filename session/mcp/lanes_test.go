@@ -67,3 +67,16 @@ func slotsOfRequests(t *testing.T) {
 		t.Errorf("%d and %d free, %d held", a, b, len(l.held))
 	}
 }
+
+// Who still waits for a request that ended before its turn is told that nothing was done.
+func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
+	l := &lanes{looks: turns.New(0), others: turns.New(0)}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	w := httptest.NewRecorder()
+	h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is begun") }))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", nil))
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}

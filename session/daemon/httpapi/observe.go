@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,7 +15,9 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/turns"
 )
@@ -91,7 +94,8 @@ func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
 		}
 		slot, err := in.Begin(r.Context(), pattern, r.Header.Get(actor.Header))
 		if err != nil {
-			return // nobody waits for it any more
+			writeError(w, notBegun(r.Context())) // if somebody still waits for it
+			return
 		}
 		defer slot.End()
 		if strings.Contains(r.URL.RawQuery, "wait_ms=") { // or await_ms
@@ -99,6 +103,15 @@ func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
 		}
 		mux.ServeHTTP(w, r.WithContext(turns.With(r.Context(), slot)))
 	})
+}
+
+// notBegun says why nothing was done for a request that ended while it waited for its turn.
+func notBegun(ctx context.Context) error {
+	why := context.Cause(ctx)
+	if errors.Is(why, access.ErrUnknown) || errors.Is(why, access.ErrExpired) {
+		return notGranted(why)
+	}
+	return api.Errorf(api.CodeUnavailable, "the request ended before its turn, and nothing was done for it: %v", why).AgainSoon()
 }
 
 // rest gives the slot of a request back while its handler works, where that may wait for something.

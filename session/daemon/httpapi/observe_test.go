@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/turns"
 )
 
@@ -62,4 +63,19 @@ func TestRequestsInTurn(t *testing.T) {
 			slot.End()
 		}
 	})
+}
+
+// Who still waits for a request that ended before its turn, as its token did, is told that nothing was done.
+func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
+	s := &Server{others: turns.New(0)}
+	h := s.inTurn(http.NewServeMux())
+	for code, why := range map[int]error{http.StatusUnauthorized: access.ErrUnknown, http.StatusServiceUnavailable: nil} {
+		ctx, end := context.WithCancelCause(t.Context())
+		end(why)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/input", nil))
+		if w.Code != code || !strings.Contains(w.Body.String(), `"code"`) {
+			t.Errorf("%v: %d %s", why, w.Code, w.Body)
+		}
+	}
 }

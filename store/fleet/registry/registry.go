@@ -198,7 +198,7 @@ func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(v
 			for e := range w.Updates() {
 				if e != nil {
 					tell(e.Value())
-					pause = time.Second
+					pause, patience = time.Second, firstTime
 				}
 			}
 			cut()

@@ -41,11 +41,12 @@ type Found struct {
 	Copies []api.FleetCopy `json:"copies,omitempty"`
 }
 
-// atOnce is how many hosts are asked at once, and answerTime how long each may take.
+// atOnce is how many hosts are asked at once, and the others how long each may take: one that died just now is dialled
+// first, and then read from its copy, which may have to be fetched.
 const (
-	atOnce     = 64
-	answerTime = 10 * time.Second
-	copyTime   = time.Minute // of a host that is away: its copy may have to be fetched first
+	atOnce   = 64
+	dialTime = 15 * time.Second // the daemon gives up before
+	copyTime = time.Minute
 )
 
 // Each asks all hosts, many at once, and names those that did not answer. What each does for a host is
@@ -99,9 +100,9 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	f.Hosts, f.Missing = Each(ctx, hosts, func(ctx context.Context, h api.FleetHost) error {
-		limit := answerTime
-		if h.State == "away" {
-			limit = copyTime
+		limit := copyTime
+		if h.State != "away" {
+			limit += dialTime
 		}
 		ctx, done := context.WithTimeout(ctx, limit)
 		defer done()
