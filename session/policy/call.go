@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -61,13 +60,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 			w.arrays[name] = []string{hole}
 		}
 		w.setVariable(name, strings.Join(list, " "), keep)
-		if name == "path" && path.Base(w.shell) == "zsh" { // the same as PATH
-			text := strings.Join(list, ":")
-			if a.Append {
-				text = notEmpty + ":" + text
-			}
-			w.setVariable("PATH", text, keep)
-		}
+		w.zshPath(a, strings.Join(list, ":"), keep)
 		return
 	}
 	if a.Naked && a.Value == nil {
@@ -77,6 +70,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 	if a.Value != nil {
 		text = w.text(a.Value)
 	}
+	w.zshPath(a, text, keep)
 	if a.Append {
 		old := w.lookup(name)
 		if !old.set {

@@ -147,6 +147,8 @@ func (f *fishReader) command() bool {
 		return true
 	case "set":
 		f.set(f.words())
+	case "fish_add_path":
+		f.addPath(f.words())
 	case "source", ".":
 		f.out.WriteString("source ")
 		if words := f.words(); len(words) == 0 {
@@ -191,13 +193,53 @@ func (f *fishReader) words() []string {
 	return out
 }
 
+// addPath writes fish_add_path DIRECTORY… as an assignment. What is put behind others is so only in PATH itself: the list
+// that is meant without -P is in front of it.
+func (f *fishReader) addPath(words []string) {
+	var dirs []string
+	after, itself := false, false
+	for _, word := range words {
+		switch {
+		case word == "--append":
+			after = true
+		case word == "--path":
+			itself = true
+		case word == "-n" || word == "--dry-run":
+			f.out.WriteString(": " + strings.Join(words, " "))
+			return
+		case strings.HasPrefix(word, "--"):
+		case strings.HasPrefix(word, "-"):
+			after = after || strings.Contains(word, "a")
+			itself = itself || strings.Contains(word, "P")
+		default:
+			dirs = append(dirs, word)
+		}
+	}
+	if after && itself {
+		dirs = append([]string{"$PATH"}, dirs...)
+	} else {
+		dirs = append(dirs, "$PATH")
+	}
+	f.out.WriteString("PATH=" + strings.Join(dirs, ":"))
+}
+
+// fishSetLong are the long options of set that are more than where a variable counts.
+var fishSetLong = map[string]string{"erase": "e", "query": "q", "show": "S", "names": "n", "prepend": "p", "append": "a"}
+
 // set writes set NAME VALUE… as an assignment; $NAME is split where it is used, as fish's lists are.
 func (f *fishReader) set(words []string) {
+	before, after := false, false
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		if strings.ContainsAny(words[0], "eqSn") {
+		option := words[0]
+		if long, is := strings.CutPrefix(option, "--"); is {
+			option = fishSetLong[long]
+		}
+		if strings.ContainsAny(option, "eqSn") {
 			f.out.WriteString(": " + strings.Join(words[1:], " "))
 			return
 		}
+		before = before || strings.Contains(option, "p")
+		after = after || strings.Contains(option, "a")
 		words = words[1:]
 	}
 	if len(words) == 0 {
@@ -205,6 +247,25 @@ func (f *fishReader) set(words []string) {
 		return
 	}
 	name := words[0]
+	if at := strings.IndexByte(name, '['); at > 0 && name[:at] == "PATH" || at > 0 && name[:at] == "fish_user_paths" {
+		name, before, after = name[:at], true, false // before or in place of any of them
+		words[0] = name
+	}
+	switch name {
+	case "fish_user_paths": // they are in front of the others
+		f.out.WriteString("PATH=" + strings.Join(append(words[1:], "$PATH"), ":"))
+		return
+	case "PATH":
+		list := words[1:]
+		if before {
+			list = append(list, "$PATH")
+		}
+		if after {
+			list = append([]string{"$PATH"}, list...)
+		}
+		f.out.WriteString("PATH=" + strings.Join(list, ":"))
+		return
+	}
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || name[0] <= '9' {
 		f.odd = f.odd || !strings.Contains(name, "[")
 		f.out.WriteString(": " + strings.Join(words[1:], " "))

@@ -73,6 +73,23 @@ func (w *walk) zshTable(name string, index syntax.ArithmExpr, text string) {
 	}
 }
 
+// zshPath follows an assignment to zsh's path, which is PATH as an array: text is what is assigned, with colons between.
+func (w *walk) zshPath(a *syntax.Assign, text string, keep bool) {
+	if a.Name.Value != "path" || path.Base(w.shell) != "zsh" {
+		return
+	}
+	switch old := w.scope.get("PATH"); {
+	case a.Index != nil: // before or in place of any of them
+		text += ":" + hole
+	case !a.Append:
+	case old.set:
+		text = old.text + ":" + text
+	default:
+		text = notEmpty + ":" + text
+	}
+	w.setVariable("PATH", text, keep)
+}
+
 // The loop of csh that zsh has too, in a form that the parser knows.
 var (
 	foreachHead = pattern.Lazy(`(^|[;&|({\n])([ \t]*)foreach[ \t]+(\w+)[ \t]*\(([^()]*)\)(?:[ \t]*[;\n])?`)

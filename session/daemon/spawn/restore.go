@@ -65,7 +65,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 func (p *Plan) Again() *api.NewSession {
 	r := &p.Record
 	return &api.NewSession{
-		Name: r.Name, Labels: r.Labels, Argv: r.Argv, Cwd: r.Cwd, Pipe: r.Pipe, Env: p.env, SetEnv: r.Env, Asking: api.Asking{Policy: r.Policy},
+		Name: r.Name, Labels: r.Labels, Argv: p.argv, Cwd: r.Cwd, Pipe: r.Pipe, Env: p.env, SetEnv: r.Env, Asking: api.Asking{Policy: r.Policy},
 	}
 }
 

@@ -101,6 +101,14 @@ func TestPlanAgain(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
+	resume := []string{"sh", "-c", "false"}
+	p, err := s.PlanAgain(command, dir, api.Restore{Command: true, Env: env}, resume)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if judged := p.Again().Argv; !slices.Equal(judged, resume) || !slices.Equal(p.argv, resume) || !slices.Equal(p.Record.Argv, command.Argv) {
+		t.Errorf("%q is judged, %q starts, %q is recorded", judged, p.argv, p.Record.Argv)
+	}
 }
 
 // What a keeper says of a process that it could not start is told with what to do.
