@@ -13,6 +13,9 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -308,8 +311,9 @@ func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle, req *api.R
 	if err != nil {
 		return err
 	}
-	ask := jobs.AskNew(uuid.NewString(), actor.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
+	ask := jobs.AskNew("", actor.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
 	ask.Session, ask.Kept = e.ID(), n.Policy
+	ask.ID = askingAgain(&ask, e.Session.Status().Ended)
 	req.Judged = n.Judged
 	if jobs.ShellAlone(n) {
 		return nil
@@ -319,6 +323,20 @@ func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle, req *api.R
 		d.gate.Started(e.ID(), ask, answer)
 	}
 	return err
+}
+
+// askingAgain is the id of an asking whether a session that ended at a time may be started with these words: the same under
+// the daemons after this one, so that nobody is asked twice. No client can choose one with a colon.
+func askingAgain(a *gateway.Ask, ended time.Time) string {
+	if ended.IsZero() {
+		return uuid.NewString()
+	}
+	b, err := json.Marshal([]any{a.Session, ended.UnixNano(), a.Actor.Agent, a.Path, a.File, a.Argv, a.Settings, a.Cwd, a.Kept})
+	if err != nil {
+		return uuid.NewString() // of plain values
+	}
+	sum := sha256.Sum256(b)
+	return "again:" + hex.EncodeToString(sum[:16])
 }
 
 // Ran implements Host.

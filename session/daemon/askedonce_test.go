@@ -1,0 +1,100 @@
+//go:build unix
+
+package daemon
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// Whether a lost session's program may be started again is asked once: a daemon after has the same approval while nobody
+// answers, and a rejection counts under all of them.
+//
+// FEATURES: R63
+func TestALostSessionAsksOnce(t *testing.T) {
+	r := serve(t)
+	r.leave()
+	s, err := store.Open(r.dirs.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ran")
+	began := time.Now().Add(-time.Hour)
+	err = s.CreateSession(t.Context(), store.Session{
+		ID: uuid.NewString(), Name: "gone", Argv: []string{"sh", "-c", "echo ran >> " + file}, Cwd: filepath.Dir(file), Cols: 80, Rows: 24,
+		State: "lost", Restore: "command", Policy: "readonly", Created: began, Started: began, Ended: began.Add(time.Minute),
+	})
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	next := startDaemon(t, r.dirs)
+	r.http, r.ended, r.cancel = next.http, next.ended, next.cancel
+	// waits is the approval that is asked for, or empty once it is told that the session stays as it is.
+	waits := func() string {
+		t.Helper()
+		look := time.NewTicker(5 * time.Millisecond)
+		defer look.Stop()
+		for range 6000 {
+			if list := get[[]api.Approval](r, "GET", "/approvals", nil); len(list) > 0 {
+				return list[0].ID
+			}
+			if slices.ContainsFunc(get[api.Status](r, "GET", "/status", nil).Notices, func(n string) bool { return strings.Contains(n, "session gone did not come back") }) {
+				return ""
+			}
+			<-look.C
+		}
+		t.Fatal("nobody is asked, and nothing is told")
+		return ""
+	}
+	first := waits()
+	if first == "" {
+		t.Fatal("nobody is asked")
+	}
+	r.again()
+	if id := waits(); id != first {
+		t.Fatalf("%q is asked for, and was %q", id, first)
+	}
+	r.answer(first, "reject", "")
+	if id := waits(); id != "" {
+		t.Errorf("rejected, and %s is asked for", id)
+	}
+	r.again()
+	if id := waits(); id != "" {
+		t.Errorf("rejected, and asked again under the next daemon as %s", id)
+	}
+	if n := ran(t, file); n != 0 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+// The id of such an asking is of one end of one session, and of the words that are asked about.
+func TestAskingAgain(t *testing.T) {
+	end := time.Unix(5, 6)
+	a := gateway.Ask{Session: "s", Argv: []string{"make"}, Cwd: "/"}
+	id := askingAgain(&a, end)
+	if again := askingAgain(&a, time.Unix(5, 6)); again != id || !strings.Contains(id, ":") {
+		t.Errorf("%s, then %s", id, again)
+	}
+	other := a
+	other.Argv = []string{"make", "install"}
+	for what, got := range map[string]string{
+		"another end": askingAgain(&a, end.Add(1)), "other words": askingAgain(&other, end), "an end that is not known": askingAgain(&a, time.Time{}),
+	} {
+		if got == id {
+			t.Errorf("%s has the same id", what)
+		}
+	}
+	if one, two := askingAgain(&a, time.Time{}), askingAgain(&a, time.Time{}); one == two {
+		t.Error("ends that are not known are one")
+	}
+}
