@@ -3,9 +3,11 @@
 package remote
 
 import (
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 )
@@ -19,9 +21,7 @@ func TestTypedAheadOfItsEcho(t *testing.T) {
 	h.here.Run("-H", "far", "new", "-n", "s", "--", "/usr/bin/env", "PS1=at> ", "/bin/sh")
 	p := newTerminal(t, h.here, "attach", "--predict", "always", "far/s")
 	p.shows(t, "at>")
-	p.types(t, "e")
-	p.shows(t, "at> e")
-	pid := h.server(t)
+	pid, end := h.server(t), time.Now().Add(time.Minute)
 	stopped := func(is bool) {
 		t.Helper()
 		signal := syscall.SIGCONT
@@ -31,12 +31,28 @@ func TestTypedAheadOfItsEcho(t *testing.T) {
 		h.make(t, syscall.Kill(pid, signal))
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	stopped(true)
-	p.types(t, "cho a$((40+2))b")
-	p.shows(t, "at> echo a$((40+2))b")
-	stopped(false)
-	p.types(t, "\r")
-	p.shows(t, "\na42b")
+	for n := 10; ; n++ { // a pause of the machine's may have an echo come too late to prove that there is one
+		sum := strconv.Itoa(n)
+		p.types(t, "e")
+		e2e.Eventually(t, "it is echoed", func() bool { return strings.HasSuffix(strings.TrimRight(p.text(), "\n"), "at> e") })
+		stopped(true)
+		p.types(t, "cho a$((40+"+sum+"))b")
+		drawn, until := false, time.Now().Add(time.Second)
+		e2e.Eventually(t, "a try is over", func() bool {
+			drawn = strings.Contains(p.text(), "at> echo a$((40+"+sum+"))b")
+			return drawn || time.Now().After(until)
+		})
+		stopped(false)
+		if p.types(t, "\r"); drawn {
+			p.shows(t, "\na"+strconv.Itoa(40+n)+"b")
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("what was typed ahead was never drawn:\n%s", p.text())
+		}
+		p.types(t, "sleep 0.5; echo c$((40+"+sum+"))d\r") // the next proof is not of these lines
+		p.shows(t, "\nc"+strconv.Itoa(40+n)+"d\nat>")
+	}
 	p.types(t, "stty -echo; echo Password:; read x; stty echo; echo \"<$x>\"\r")
 	p.shows(t, "\nPassword:")
 	p.types(t, "hunter2")
