@@ -67,7 +67,7 @@ type Machine struct {
 	Always bool // also where the link is fast
 
 	guesses  []guess
-	row, col int // the cursor, behind all guesses; valid where there are some
+	row, col int // the cursor, behind all guesses; where there are none, where the last of them left it
 	left     int // how far the cursor may go left
 	proven   bool
 	blind    uint64 // until this message was taken nothing is known of where keys go; 0: it is known
@@ -122,11 +122,15 @@ func (m *Machine) key(g guess, s Screen) {
 		}
 		return
 	case len(m.guesses) == 0:
-		var ok bool
-		if m.row, m.col, ok = s.Cursor(); !ok {
+		row, col, ok := s.Cursor()
+		if !ok {
 			m.forget(g.message)
 			return
 		}
+		if row != m.row || col != m.col { // output moved it: what asks here may echo nothing
+			m.proven = false
+		}
+		m.row, m.col = row, col
 		if !m.proven {
 			m.left = m.col
 		}

@@ -134,6 +134,18 @@ func TestGuesses(t *testing.T) {
 			}
 			l.types("x")
 		}, "$ ab\nPassword: |"},
+		{"a password that is asked for while nothing is typed", func(l *link) {
+			l.arrives(2, "b")
+			l.arrives(2, "\r\nPassword: ")
+			l.types("secret")
+		}, "$ ab\nPassword: |"},
+		{"not into a prompt that came behind the echo", func(l *link) {
+			l.arrives(2, "b")
+			l.arrives(2, "\r\nname: ")
+			l.types("x")
+			l.arrives(3, "x")
+			l.types("y\x7f\x7f\x7f")
+		}, "$ ab\nname: x|"},
 		{"typed before the answer to Enter", func(l *link) {
 			l.key("\r")
 			l.types("lsx")
