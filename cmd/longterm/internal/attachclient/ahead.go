@@ -12,8 +12,8 @@ import (
 )
 
 // ahead draws what is typed before its echo comes. Its methods do nothing where it is nil. Its mutex is locked while the
-// terminal is written to, which may take nothing for long: who types never waits for it, and leaves what was typed to who
-// has it. It is locked after the attachment's, and before that of what was left.
+// terminal is written to, which may take nothing for long: who types leaves what was typed to who
+// has it then, and waits only for a terminal that takes nothing of what it draws itself. It is locked after the attachment's, and before that of what was left.
 type ahead struct {
 	mu     sync.Mutex
 	t      *termio.Terminal
@@ -158,11 +158,14 @@ func (a *ahead) anew() {
 	a.p.Always = always
 }
 
-// end ends it: the terminal is about to be given back.
+// end ends it, once: the terminal is about to be given back, and nothing is drawn there afterwards.
 func (a *ahead) end() {
-	a.clear()
+	if a == nil {
+		return
+	}
 	a.lock()
 	defer a.unlock()
+	_ = a.write(a.p.Clear(a.newest))
 	a.over = true
 	a.timer.Stop()
 }

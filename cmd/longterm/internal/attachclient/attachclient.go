@@ -113,13 +113,13 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	at.t.Take(!o.Scrollback)
 	if at.far != nil && !o.Scrollback && !o.ReadOnly && o.Predict != "never" {
 		at.ahead = newAhead(at.t, o.Predict == "always")
-		defer at.ahead.end()
 	}
 	stop := make(chan struct{})
 	defer close(stop)
 	go at.t.KeysOr(at.typeAtOnce, at.keys, stop)
 
 	err = at.run(ctx, st)
+	at.ahead.end()
 	at.t.Restore(true)
 	var left leftBy
 	switch {

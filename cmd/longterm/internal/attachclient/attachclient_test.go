@@ -218,9 +218,9 @@ func person(t *testing.T, at *attachment) (drawn <-chan string) {
 }
 
 // drawnUntil is what is drawn up to a text.
-func drawnUntil(t *testing.T, drawn <-chan string, text string) {
+func drawnUntil(t *testing.T, drawn <-chan string, text string) (all string) {
 	t.Helper()
-	for all := ""; !strings.Contains(all, text); {
+	for !strings.Contains(all, text) {
 		select {
 		case s, ok := <-drawn:
 			if all += s; !ok {
@@ -230,6 +230,7 @@ func drawnUntil(t *testing.T, drawn <-chan string, text string) {
 			t.Fatalf("%q was never drawn: %q", text, all)
 		}
 	}
+	return all
 }
 
 // say sends what a session's stream begins with, or ends with.

@@ -99,3 +99,34 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 		t.Errorf("left with %v", err)
 	}
 }
+
+// Once the terminal is about to be given back nothing is drawn ahead any more.
+//
+// FEATURES: R94
+func TestNothingAheadAtTheEnd(t *testing.T) {
+	var none *ahead
+	none.end()
+	at := newDaemon(t).attached("")
+	drawn := person(t, at)
+	a := newAhead(at.t, true)
+	if err := a.show([]byte("$ ")); err != nil {
+		t.Fatal(err)
+	}
+	a.typed([]byte("a"), 1)
+	a.taken(1)
+	if err := a.show([]byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	a.typed([]byte("b"), 2)
+	drawnUntil(t, drawn, "\x1b[4mb")
+	a.end()
+	a.end()
+	a.typed([]byte("c"), 3)
+	a.clear()
+	if err := at.t.Draw([]byte("given back")); err != nil {
+		t.Fatal(err)
+	}
+	if rest := drawnUntil(t, drawn, "given back"); strings.Contains(rest, "\x1b[4m") {
+		t.Errorf("drawn after the end: %q", rest)
+	}
+}
