@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/respond"
@@ -20,7 +21,7 @@ import (
 const MarkID journal.MarkKind = 0x20
 
 const (
-	maxInputs = 64 // ids of input that are remembered: requests are repeated soon or not at all
+	maxInputs = 64 // ids of input that are remembered, and as many clients that number theirs: requests are repeated soon or not at all
 	maxLines  = 64 // ids of lines
 )
 
@@ -48,7 +49,25 @@ type input struct {
 	Cursor uint64            `json:"cursor"`
 	Echo   respond.EchoState `json:"echo,omitempty"`
 	of     uint64            // not for a disk: what is short could be guessed by it
+	client string            // who numbers its input (numbered); empty: nobody
+	n      uint64
 }
+
+// keyLen is the length of a client's key: a UUID, which no other client has.
+const keyLen = 36
+
+// numbered are the parts of KEY.N, the id of what a client types in order that may be cut off. Only its newest is
+// remembered: those before it were typed, too. So what others type meanwhile has none of its forgotten.
+func numbered(id string) (key string, n uint64) {
+	key, number, ok := strings.Cut(id, ".")
+	if n, err := strconv.ParseUint(number, 10, 64); ok && err == nil && len(key) == keyLen && strings.Count(key, "-") == 4 {
+		return key, n
+	}
+	return "", 0
+}
+
+// inOrder is the digest of what a client typed before its newest: what has one of its own was not that.
+const inOrder = 1
 
 // Left takes the note in the ring: what the owner before this one was typing when it ended.
 func (d *Dedup) Left(t ring.Typing) { d.left = &t }
@@ -65,6 +84,13 @@ func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
 	for i := range d.inputs {
 		if x := &d.inputs[i]; x.ID == id {
 			return Typed{x.Cursor, x.Echo, x.of}, true, nil
+		}
+	}
+	if client, number := numbered(id); client != "" {
+		for i := range d.inputs {
+			if x := &d.inputs[i]; x.client == client && x.n > number {
+				return Typed{x.Cursor, x.Echo, inOrder}, true, nil
+			}
 		}
 	}
 	if n := d.left; n != nil && n.ID == hash(id) {
@@ -88,11 +114,34 @@ func (d *Dedup) Remember(id string, t Typed) (mark []byte) {
 		return mark
 	}
 	d.saved = false
-	if len(d.inputs) == maxInputs {
-		d.inputs = append(d.inputs[:0], d.inputs[1:]...)
+	x := input{ID: id, Cursor: t.Cursor, Echo: t.Echo, of: t.Of}
+	if t.Of == 0 {
+		x.client, x.n = numbered(id)
 	}
-	d.inputs = append(d.inputs, input{id, t.Cursor, t.Echo, t.Of})
+	d.makeRoom(&x)
+	d.inputs = append(d.inputs, x)
 	return append([]byte{byte(MarkID)}, string(t.Echo)+":"+id...)
+}
+
+// makeRoom forgets what a client typed before, or else the oldest of its kind where there are too many.
+func (d *Dedup) makeRoom(x *input) {
+	oldest, alike := -1, 0
+	for i := range d.inputs {
+		o := &d.inputs[i]
+		if x.client != "" && o.client == x.client {
+			d.inputs = slices.Delete(d.inputs, i, i+1)
+			return
+		}
+		if (o.client == "") != (x.client == "") {
+			continue
+		}
+		if alike++; oldest < 0 {
+			oldest = i
+		}
+	}
+	if alike >= maxInputs {
+		d.inputs = slices.Delete(d.inputs, oldest, oldest+1)
+	}
 }
 
 // Replay takes a mark that stands in the journal at an offset.

@@ -75,6 +75,62 @@ func TestDedupState(t *testing.T) {
 	}
 }
 
+// What a client numbers is known for as long as it is, whatever others type, and all before its newest; so it is after
+// a restart. Others' ids are themselves alone.
+//
+// FEATURES: R90, R94
+func TestDedupOfNumberedInput(t *testing.T) {
+	const client, lower = "01234567-89ab-cdef-0123-456789abcdef", "build"
+	var d Dedup
+	var marks [][]byte
+	for n := range 100 {
+		if mark := d.Remember(fmt.Sprint(client, ".", n), once); len(mark) > 0 {
+			marks = append(marks, mark)
+		}
+	}
+	d.Remember(lower+".7", once)
+	for i := range maxInputs - 1 {
+		d.Remember(fmt.Sprint("other", i), Typed{Of: 5})
+	}
+	check := func(name string, d *Dedup) {
+		t.Helper()
+		for id, want := range map[string]bool{
+			client + ".0": true, client + ".98": true, client + ".99": true, client + ".100": false, client + ".x": false, client: false,
+			lower + ".6": false,
+		} {
+			if typed, was, mark := d.Before(id); was != want || len(mark) > 0 || !typed.Same(0) {
+				t.Errorf("%s: %s: %+v, %v", name, id, typed, was)
+			}
+		}
+		if typed, was, _ := d.Before(client + ".3"); !was || typed.Same(12345) {
+			t.Errorf("%s: other input under a number that was passed: %+v, %v", name, typed, was)
+		}
+	}
+	check("remembered", &d)
+	if _, was, _ := d.Before(lower + ".7"); !was {
+		t.Error("a client's takes no other's place")
+	}
+	state, err := d.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file, journal Dedup
+	if err := file.Resume(state); err != nil {
+		t.Fatal(err)
+	}
+	check("file", &file)
+	for _, mark := range append(marks, marks...) { // the file may have them, too
+		journal.Replay(mark, once.Cursor)
+	}
+	check("journal", &journal)
+	for i := range 2 * maxInputs {
+		d.Remember(fmt.Sprintf("%s%03d.0", client[:keyLen-3], i), once)
+	}
+	if _, was, _ := d.Before(client + ".99"); was || len(d.inputs) != 2*maxInputs {
+		t.Errorf("of %d clients %d inputs are remembered", 2*maxInputs, len(d.inputs))
+	}
+}
+
 // A line of which the note says that it was only marked was never typed.
 func TestDedupOfLines(t *testing.T) {
 	var d Dedup

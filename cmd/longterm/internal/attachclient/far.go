@@ -37,7 +37,7 @@ type far struct {
 }
 
 const (
-	// maxTyped is how many messages may be on their way; the daemon remembers 64.
+	// maxTyped is how many messages may be on their way; an older daemon remembers 64, of all clients.
 	maxTyped = 48
 	// maxKept bounds what is typed while there is no connection, in bytes.
 	maxKept = 4096

@@ -136,6 +136,15 @@ func TestQueue(t *testing.T) {
 	if old.told(nil); len(old.acts) != 0 {
 		t.Error("a daemon that does not say is taken to have taken all")
 	}
+	old.add(key())
+	if drain(old); len(old.acts) != 0 {
+		t.Error("nor is anything kept for it to be done again")
+	}
+	old.again()
+	old.add(key())
+	if drain(old); len(old.acts) != 1 {
+		t.Error("what comes next may be a newer one")
+	}
 	here := &queue{}
 	here.add(key())
 	if drain(here); len(here.acts) != 0 {

@@ -28,7 +28,7 @@ func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stre
 	return w
 }
 
-// maxFlying is how many acts may be on their way to another host; its daemon remembers 64.
+// maxFlying is how many acts may be on their way to another host; an older daemon there remembers 64, of all clients.
 const maxFlying = 48
 
 // queue is what is to be done in a session, in order. What goes to another host is kept until that has said that it was
@@ -36,7 +36,8 @@ const maxFlying = 48
 type queue struct {
 	resume attach.Resume // without a key: what was sent was taken
 	acts   []attach.Act
-	flying int // of acts, from the beginning: they were sent
+	flying int  // of acts, from the beginning: they were sent
+	older  bool // the daemon does not say what was taken, nor keeps what is sent again from being done twice
 }
 
 func (q *queue) add(a attach.Act) {
@@ -55,7 +56,7 @@ func (q *queue) next() (attach.Act, bool) {
 
 // sent takes notice that it was sent.
 func (q *queue) sent() {
-	if q.resume.Key != "" && q.acts[q.flying].Types() {
+	if q.resume.Key != "" && !q.older && q.acts[q.flying].Types() {
 		q.flying++
 		return
 	}
@@ -65,7 +66,7 @@ func (q *queue) sent() {
 // told takes what the daemon says of how many acts were taken; nil: it does not say, being older.
 func (q *queue) told(taken *uint64) {
 	n := q.flying
-	if taken != nil {
+	if q.older = taken == nil; taken != nil {
 		n = int(min(*taken-min(*taken, q.resume.Typed), uint64(n)))
 	}
 	q.acts, q.flying = q.acts[n:], q.flying-n
@@ -74,7 +75,7 @@ func (q *queue) told(taken *uint64) {
 
 // again begins anew on another connection.
 func (q *queue) again() attach.Resume {
-	q.flying = 0
+	q.flying, q.older = 0, false
 	return q.resume
 }
 
