@@ -89,6 +89,17 @@ func (v source) Output(ctx context.Context, id string, n int) (string, error) {
 	return b.String(), nil
 }
 
+// maxName bounds a session's name, in bytes.
+const maxName = 128
+
+// pastName is a name for the past of a session; empty: the daemon finds one.
+func pastName(of string) string {
+	if of += "-past"; len(of) <= maxName {
+		return of
+	}
+	return ""
+}
+
 // Past starts a session that plays another one, from the end on and standing still.
 func (v source) Past(ctx context.Context, id string) (string, error) {
 	of, err := v.c.Session(id).Info(ctx)
@@ -103,7 +114,7 @@ func (v source) Past(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n.Name, n.Argv, n.Temporary = of.Name+"-past", []string{self, "play", of.ID, "--from", "-1ms", "--paused"}, true
+	n.Name, n.Argv, n.Temporary = pastName(of.Name), []string{self, "play", of.ID, "--from", "-1ms", "--paused"}, true
 	s, err := v.c.NewSession(ctx, n)
 	var problem *api.Error
 	if errors.As(err, &problem) && problem.Code == api.CodeNameTaken { // it is looked at twice

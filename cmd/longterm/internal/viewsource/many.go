@@ -80,9 +80,9 @@ func (m many) Sessions(ctx context.Context) <-chan model.Update {
 		defer close(out)
 		defer feeds.Wait()
 		g := newGathered(m)
+		begun := time.Now() // before the timer's: when that fires, the time is over
 		wake := time.NewTimer(firstTime)
 		defer wake.Stop()
-		begun := time.Now()
 		for ctx.Err() == nil {
 			select {
 			case <-ctx.Done():

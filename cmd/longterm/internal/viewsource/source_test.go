@@ -4,6 +4,7 @@ package viewsource
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +64,17 @@ func TestViewFeedHidesItsOwn(t *testing.T) {
 		}
 		if u := <-f.out; len(u.Sessions) != c.want {
 			t.Errorf("needs %v: %d sessions", c.needs, len(u.Sessions))
+		}
+	}
+}
+
+// A name that has no room for more is none for the past of its session.
+//
+// FEATURES: R117
+func TestNameOfThePast(t *testing.T) {
+	for n, want := range map[int]int{1: 6, maxName - 5: maxName, maxName - 4: 0, maxName: 0} {
+		if got := pastName(strings.Repeat("n", n)); len(got) != want {
+			t.Errorf("of %d bytes: %q", n, got)
 		}
 	}
 }
