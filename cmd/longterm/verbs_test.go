@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/config"
 	"github.com/spf13/cobra"
 )
 
@@ -114,6 +115,23 @@ func TestVerbsThatStartNothing(t *testing.T) {
 		i.Try(v.name, "--json")
 		if entries, err := os.ReadDir(filepath.Join(i.Dir, "run")); err == nil && len(entries) > 0 {
 			t.Fatalf("%s started something: %v", v.name, entries)
+		}
+	}
+}
+
+// A host that the environment names comes before all of the configuration's.
+//
+// FEATURES: R113
+func TestViewsAll(t *testing.T) {
+	s := &config.Settings{}
+	for _, all := range []bool{false, true} {
+		s.View.AllHosts = all
+		if a := (&app{config: s}); a.viewsAll() != all {
+			t.Errorf("configured %v", all)
+		}
+		a := &app{config: s}
+		if a.host = "build"; a.viewsAll() {
+			t.Errorf("configured %v, and the environment names one", all)
 		}
 	}
 }

@@ -36,7 +36,7 @@ With several hosts their sessions are shown together, as HOST/SESSION; -H '' is 
   longterm view tests build/work
   longterm view --all-hosts`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		h, err := a.viewHosts(cmd.Context(), args, request.GivenOr(cmd, "all-hosts", all, a.settings().View.AllHosts))
+		h, err := a.viewHosts(cmd.Context(), args, request.GivenOr(cmd, "all-hosts", all, a.viewsAll()))
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	if !a.onTerminal() {
 		return exit.Usagef("%w; `longterm --help` lists the verbs", termio.ErrNoTerminal)
 	}
-	h, err := a.viewHosts(cmd.Context(), nil, a.settings().View.AllHosts)
+	h, err := a.viewHosts(cmd.Context(), nil, a.viewsAll())
 	if err != nil {
 		return err
 	}
@@ -106,6 +106,9 @@ func (a *app) view(ctx context.Context, h *viewHosts, only []string, f viewsourc
 	}
 	return viewsource.Run(ctx, viewsource.Program{Hosts: h.list, Dirs: dirs, Version: version, Stdin: a.stdin, Again: h.again}, o, only)
 }
+
+// viewsAll says that the configuration has the viewer show all hosts: one that the environment names comes before it.
+func (a *app) viewsAll() bool { return a.host == "" && a.settings().View.AllHosts }
 
 // maxViewHosts bounds the hosts of one viewer: it has a connection to each.
 const maxViewHosts = 64
