@@ -50,6 +50,7 @@ func TestTypedAheadOfItsEcho(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("what was typed ahead was never drawn:\n%s", p.text())
 		}
+		p.shows(t, "\na"+strconv.Itoa(40+n)+"b\nat>")
 		p.types(t, "sleep 0.5; echo c$((40+"+sum+"))d\r") // the next proof is not of these lines
 		p.shows(t, "\nc"+strconv.Itoa(40+n)+"d\nat>")
 	}
