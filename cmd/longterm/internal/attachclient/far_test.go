@@ -112,17 +112,22 @@ func TestNothingAheadAtTheEnd(t *testing.T) {
 	if err := a.show([]byte("$ ")); err != nil {
 		t.Fatal(err)
 	}
-	a.typed([]byte("a"), 1)
-	a.taken(1)
-	if err := a.show([]byte("a")); err != nil {
-		t.Fatal(err)
+	echo := func(text string) {
+		if err := a.show([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	a.typed([]byte("a"), 1)
+	echo("a")
 	a.typed([]byte("b"), 2)
 	drawnUntil(t, drawn, "\x1b[4mb")
+	echo("b")
+	a.taken(2)
 	a.end()
 	a.end()
 	a.typed([]byte("c"), 3)
-	a.clear()
+	echo("c")
+	a.typed([]byte("d"), 4)
 	if err := at.t.Draw([]byte("given back")); err != nil {
 		t.Fatal(err)
 	}
