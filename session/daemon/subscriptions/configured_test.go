@@ -128,6 +128,12 @@ func TestConfiguredHooks(t *testing.T) {
 	if err := s.Remove(t.Context(), "config:one"); codeOf(err) != api.CodeInvalid {
 		t.Errorf("removed by hand: %v", err)
 	}
+	if _, err := s.Ack(t.Context(), "config:one", api.AckCompletions{Cursor: 4}); codeOf(err) != api.CodeInvalid {
+		t.Errorf("acknowledged by hand: %v", err)
+	}
+	if _, err := s.Read(t.Context(), "config:one", api.ReadCompletions{Ack: 4}); codeOf(err) != api.CodeInvalid {
+		t.Errorf("acknowledged by who reads: %v", err)
+	}
 	gone()
 
 	again := newRuns(well)
@@ -303,5 +309,29 @@ func TestHappened(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%+v is %q, want %q", c.c, got, c.want)
 		}
+	}
+}
+
+// A trouble that passes loses nothing to a hook's limit, and what was left out before it is counted once.
+func TestLimitAfterTrouble(t *testing.T) {
+	added, n := make(chan struct{}), 0
+	r := newRuns(func(*api.Run) (api.Result, error) {
+		switch n++; n {
+		case 1:
+			<-added
+		case 2:
+			return api.Result{}, api.Errorf(api.CodeUnavailable, "not now")
+		}
+		return api.Result{}, nil
+	})
+	s, st, _ := daemon(t, filepath.Join(t.TempDir(), "longterm.db"), r)
+	configure(t, s, config.Hook{Name: "one", On: []string{"input"}, Run: []string{"tell"}, Every: time.Hour, Timeout: time.Minute})
+	input(t, st, "s1", "a", at)
+	input(t, st, "s1", "b", at.Add(time.Minute))
+	input(t, st, "s1", "c", at.Add(2*time.Hour))
+	close(added)
+	v := eventually(t, s, "config:one", func(v *api.Subscription) bool { return v.Cursor == 3 })
+	if got := r.events("LONGTERM_EVENT_NAME"); !slices.Equal(got, []string{"a", "c", "c"}) || v.Skipped != 1 {
+		t.Errorf("run for %q, %d left out", got, v.Skipped)
 	}
 }

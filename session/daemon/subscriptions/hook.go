@@ -100,12 +100,13 @@ func (s *Set) runHooks(ctx context.Context, h *hook) {
 			if err = s.runHook(ctx, h, hookJob(sub, list[i].Seq), view(&list[i]), list[i].Seq); err != nil {
 				break
 			}
+			h.last = list[i].At
 		}
 		if err == nil && len(list) == 0 && upTo > sub.Cursor+store.KeptCompletions/2 {
 			passed = upTo // of others, which are dropped some time
 		}
-		if err == nil && passed > sub.Cursor {
-			err = s.acknowledge(ctx, sub, passed, 0)
+		if passed > sub.Cursor { // also before a trouble: what was left out is not counted again
+			err = errors.Join(err, s.acknowledge(ctx, sub, passed, 0))
 		}
 		var gone *api.Error
 		switch {
@@ -143,7 +144,11 @@ func (s *Set) runLive(ctx context.Context, h *hook, c api.Completion) {
 	if s.limited(h, c.At) {
 		return
 	}
-	if err := s.runHook(ctx, h, fmt.Sprintf("hook-%s-e%d", h.sub.UID, c.Seq), c, h.sub.Cursor); err != nil && ctx.Err() == nil {
+	err := s.runHook(ctx, h, fmt.Sprintf("hook-%s-e%d", h.sub.UID, c.Seq), c, h.sub.Cursor)
+	switch {
+	case err == nil:
+		h.last = c.At
+	case ctx.Err() == nil:
 		s.log.Warn("a hook is not run", "subscription", h.sub.Name, "event", c.Kind, "err", err)
 	}
 }
@@ -168,7 +173,6 @@ func (s *Set) limited(h *hook, at time.Time) bool {
 		h.skipped++
 		return true
 	}
-	h.last = at
 	return false
 }
 

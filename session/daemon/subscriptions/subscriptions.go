@@ -224,6 +224,15 @@ func (s *Set) Remove(ctx context.Context, name string) error {
 	return s.remove(ctx, name)
 }
 
+// acknowledgedByItself refuses to acknowledge for a hook of the configuration: it would miss what it is not run for yet.
+func acknowledgedByItself(name string) error {
+	if !isConfigured(name) {
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "%s is a hook of the configuration, which acknowledges what it was run for", name).
+		WithHint("read it without acknowledging, or make a subscription of your own")
+}
+
 func (s *Set) remove(ctx context.Context, name string) error {
 	sub, err := s.get(ctx, name)
 	if err != nil {
@@ -259,6 +268,11 @@ func noSubscription(name string, err error) error {
 
 // Read gives what a subscription has not acknowledged, once there is some or the time is over.
 func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
+	if in.Ack > 0 {
+		if err := acknowledgedByItself(name); err != nil {
+			return api.Completions{}, err
+		}
+	}
 	sub, err := s.get(ctx, name)
 	if err != nil {
 		return api.Completions{}, err
@@ -337,6 +351,9 @@ func (s *Set) readAs(sub *store.Subscription, reader string, take bool) error {
 
 // Ack acknowledges completions up to a cursor.
 func (s *Set) Ack(ctx context.Context, name string, in api.AckCompletions) (api.Subscription, error) {
+	if err := acknowledgedByItself(name); err != nil {
+		return api.Subscription{}, err
+	}
 	sub, err := s.get(ctx, name)
 	if err == nil {
 		err = s.readAs(&sub, in.Reader, false)
