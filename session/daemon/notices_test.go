@@ -56,7 +56,11 @@ func TestNoticesOutliveTheDaemon(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("nobody was told that a program waits")
 	}
+	// What was tried has failed when the answer has come back, which is after it was given.
 	st := get[api.Status](d, "GET", "/status", nil)
+	for end := time.Now().Add(time.Minute); (len(st.Webhooks) == 0 || st.Webhooks[0].Failing == "") && time.Now().Before(end); {
+		st = get[api.Status](d, "GET", "/status", nil)
+	}
 	if len(st.Webhooks) != 1 || !strings.Contains(st.Webhooks[0].Failing, "503") || st.Webhooks[0].Waiting != 1 || strings.Contains(st.Webhooks[0].Failing, "topic") {
 		t.Errorf("%+v", st.Webhooks)
 	}
