@@ -2,6 +2,7 @@ package notify
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/notify/webhook"
@@ -39,7 +40,7 @@ func (a *Asked) environ() []string {
 }
 
 func (a *Asked) describe(n *webhook.Notice) {
-	n.Event, n.Urgent, n.At, n.Key = "approval", true, a.Time, "approval "+a.Approval
+	n.Event, n.Urgent, n.At, n.Key = "approval", true, a.Time, fmt.Sprint("approval ", a.Approval, " ", a.Time.UnixNano())
 	n.Title, n.Text = oneLine("May "+cmp.Or(a.Who, "a program")+" do this?", 120), oneLine(a.Text(), webhook.MaxText)
 }
 

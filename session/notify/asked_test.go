@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 // FEATURES: R63 R82
@@ -45,5 +47,17 @@ func TestAsked(t *testing.T) {
 	}
 	if !strings.HasSuffix(drawn, "\a") || strings.Count(drawn, "\x1b") != 2 {
 		t.Errorf("%q", drawn)
+	}
+}
+
+// Numbers of approvals begin again with a new database; the keys of what was posted are kept beside it.
+func TestKeyOfAsked(t *testing.T) {
+	var before, after webhook.Notice
+	a := Asked{Approval: "A1", Time: time.Unix(1, 0)}
+	a.describe(&before)
+	a.Time = time.Unix(2, 0)
+	a.describe(&after)
+	if before.Key == after.Key {
+		t.Errorf("two approvals have the key %q", after.Key)
 	}
 }

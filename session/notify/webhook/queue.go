@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ const (
 	maxWaiting = 32
 	// maxURLs is how many URLs are posted to at a time.
 	maxURLs = 64
-	// keepFor is when a notice is too old to be of use.
+	// keepFor is how long after it was taken a notice is too old to be of use. What it tells of may be older.
 	keepFor = 6 * time.Hour
 	// firstPause is how long it is waited after a failure, doubled with each up to maxPause.
 	firstPause, maxPause = time.Second, 5 * time.Minute
@@ -72,9 +73,20 @@ type lane struct {
 }
 
 type entry struct {
-	id   string
-	file string
-	n    Notice
+	id    string // begins with when it was taken
+	file  string
+	n     Notice
+	taken time.Time
+}
+
+// takenAt is when an entry of an earlier process was taken.
+func takenAt(e *entry) time.Time {
+	head, _, _ := strings.Cut(e.id, "-")
+	nano, err := strconv.ParseInt(head, 16, 64)
+	if err != nil {
+		return e.n.At
+	}
+	return time.Unix(0, nano)
 }
 
 // Status is how a URL gets on.
@@ -103,7 +115,8 @@ func Open(dir string, client *http.Client, log *slog.Logger) (*Queue, error) {
 	return q, nil
 }
 
-// load reads what waits. A file that cannot be read is none of ours, or was cut off by a power failure: it goes.
+// load reads what waits. A file that has no notice is none of ours, or was cut off by a power failure: it goes. One that
+// cannot be read now is left to the next process.
 func (q *Queue) load() error {
 	if b, err := os.ReadFile(filepath.Join(q.dir, keysFile)); err == nil {
 		if err := json.Unmarshal(b, &q.keys); err != nil {
@@ -120,9 +133,11 @@ func (q *Queue) load() error {
 	for _, name := range names {
 		e := &entry{file: name, id: strings.TrimSuffix(filepath.Base(name), ".notice")}
 		b, err := os.ReadFile(name)
-		if err == nil {
-			err = json.Unmarshal(b, &e.n)
+		if err != nil {
+			q.log.Warn("a notice cannot be read", "file", filepath.Base(name), "err", err)
+			continue
 		}
+		err = json.Unmarshal(b, &e.n)
 		if err == nil && e.n.Key != "" && slices.Contains(q.keys, e.n.hash()) { // killed before the file was removed
 			err = errors.New("it was posted")
 		}
@@ -131,6 +146,7 @@ func (q *Queue) load() error {
 			q.remove(name)
 			continue
 		}
+		e.taken = takenAt(e)
 		q.add(e)
 	}
 	return nil
@@ -163,7 +179,8 @@ func (q *Queue) Post(n Notice) error {
 		return ErrFull
 	}
 	q.number++
-	e := &entry{id: fmt.Sprintf("%016x-%04x", time.Now().UnixNano(), q.number&0xffff), n: n}
+	now := time.Now()
+	e := &entry{id: fmt.Sprintf("%016x-%04x", now.UnixNano(), q.number&0xffff), n: n, taken: now}
 	e.file = filepath.Join(q.dir, e.id+".notice")
 	b, err := json.Marshal(&n)
 	if err != nil {
@@ -253,7 +270,7 @@ func (q *Queue) run(l *lane) {
 func (q *Queue) next(l *lane) (*entry, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(l.waiting) > 0 && time.Since(l.waiting[0].n.At) > keepFor {
+	for len(l.waiting) > 0 && time.Since(l.waiting[0].taken) > keepFor {
 		q.leaveOut(l, 0)
 	}
 	if len(l.waiting) == 0 || q.closed {

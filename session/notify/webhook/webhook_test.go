@@ -357,3 +357,35 @@ func TestTooManyURLs(t *testing.T) {
 		post(t, q, Notice{URL: "https://h3.example/"})
 	})
 }
+
+// What is told late, since a program waited for long before, is posted: its age begins when it was taken.
+func TestToldLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		q := open(t, t.TempDir(), h)
+		defer q.Close()
+		post(t, q, Notice{URL: "https://a.example/t", Event: "input", Title: "x", At: time.Now().Add(-2 * keepFor)})
+		synctest.Wait()
+		if n := len(h.all()); n != 1 {
+			t.Errorf("posted %d times", n)
+		}
+	})
+}
+
+// A notice that cannot be read now is not thrown away; what is none is.
+func TestNoticeThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "1-1.notice"), 0o700); err != nil { // reading it fails for root, too
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "1-2.notice"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir, &host{}).Close()
+	if _, err := os.Stat(filepath.Join(dir, "1-1.notice")); err != nil {
+		t.Error(err)
+	}
+	if n := files(t, dir); n != 1 {
+		t.Errorf("%d files are left", n)
+	}
+}
