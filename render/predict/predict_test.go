@@ -1,10 +1,12 @@
 package predict
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -213,7 +215,7 @@ func FuzzGuesses(f *testing.F) {
 			default:
 				text := script[:min(len(script), int(arg%32))]
 				script = script[len(text):]
-				whole := op == 'P' && !strings.ContainsAny(string(text), "\x1b\x90\x98\x9b\x9d\x9e\x9f") && !endsWithin(text)
+				whole := op == 'P' && utf8.Valid(text) && !bytes.ContainsAny(text, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") && !endsWithin(text)
 				l.now = l.now.Add(time.Millisecond)
 				_, _ = l.plain.Write(text)
 				l.out(l.t.Write(text, whole, l.now))
