@@ -140,7 +140,9 @@ func (m *Model) Below() string { return m.below(m.Tab()) }
 func (m *Model) raise() {
 	t := m.Tab()
 	f := m.Float(m.Focus)
-	if m.Focus == t.lifted && (f != nil) == t.high {
+	// One that was pinned while its tab was closed is among both when that comes back, and is this tab's.
+	ofTab := f != nil && (t.floats(m.Focus) || !m.IsPinned(m.Focus))
+	if m.Focus == t.lifted && (f != nil) == t.high && (!ofTab || t.Over) {
 		return
 	}
 	first := t.lifted == "" // nothing was seen of the tab yet: it stands as it was kept
@@ -151,7 +153,7 @@ func (m *Model) raise() {
 	}
 	m.raised++
 	f.Top(m.raised)
-	t.Over = t.Over || !m.IsPinned(m.Focus)
+	t.Over = t.Over || ofTab
 }
 
 // floating are the places of panes over others, the topmost last; none where the area is too small.
