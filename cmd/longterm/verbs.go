@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -182,6 +183,9 @@ func wrapArgs(c *cobra.Command) {
 		err := check(cmd, args)
 		if err != nil && cmd.HasSubCommands() && len(args) > 0 {
 			return unknownVerb(cmd, args[0])
+		}
+		if err == nil { // cobra looks at these later, and its errors are of no kind
+			err = errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
 		}
 		if err != nil {
 			return exit.Usagef("%w; usage: %s", err, cmd.UseLine())

@@ -27,10 +27,10 @@ func (a *Asked) Text() string {
 	if a.Why != "" {
 		text += " (" + a.Why + ")"
 	}
-	return oneLine(text, 120)
+	return webhook.OneLine(text, 120)
 }
 
-func (a *Asked) title() string { return oneLine("longterm asks: "+a.Who, 60) }
+func (a *Asked) title() string { return webhook.OneLine("longterm asks: "+a.Who, 60) }
 
 func (a *Asked) environ() []string {
 	return []string{
@@ -41,7 +41,7 @@ func (a *Asked) environ() []string {
 
 func (a *Asked) describe(n *webhook.Notice) {
 	n.Event, n.Urgent, n.At, n.Key = "approval", true, a.Time, fmt.Sprint("approval ", a.Approval, " ", a.Time.UnixNano())
-	n.Title, n.Text = oneLine("May "+cmp.Or(a.Who, "a program")+" do this?", 120), oneLine(a.Text(), webhook.MaxText)
+	n.Title, n.Text = webhook.OneLine("May "+cmp.Or(a.Who, "a program")+" do this?", 120), webhook.OneLine(a.Text(), webhook.MaxText)
 }
 
 func (a *Asked) masked(mask func(string) string) told {

@@ -35,9 +35,9 @@ func (f *Finished) describe(n *webhook.Notice) {
 	default:
 		n.Title += "ended, how is not known"
 	}
-	n.Title = oneLine(n.Title, 120)
+	n.Title = webhook.OneLine(n.Title, 120)
 	if n.Text = f.Text(); f.FirstError != "" {
-		n.Text += ": " + oneLine(f.FirstError, 200)
+		n.Text += ": " + webhook.OneLine(f.FirstError, 200)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
@@ -87,25 +86,11 @@ func (f *Finished) Text() string {
 	default:
 		b.WriteString("ended: ")
 	}
-	fmt.Fprintf(&b, "%s (%s)", oneLine(f.Command, 80), (time.Duration(f.DurationMS) * time.Millisecond).Round(100*time.Millisecond))
+	fmt.Fprintf(&b, "%s (%s)", webhook.OneLine(f.Command, 80), (time.Duration(f.DurationMS) * time.Millisecond).Round(100*time.Millisecond))
 	if f.Errors > 0 {
 		fmt.Fprintf(&b, ", %d errors", f.Errors)
 	}
 	return b.String()
-}
-
-// oneLine is text without what would act on a terminal: it comes from programs.
-func oneLine(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // TerminalBytes is what is written to an attached terminal: bell and OSC 9.
@@ -114,7 +99,7 @@ func (n *Options) TerminalBytes(f *Finished) []byte { return n.terminalBytes(f) 
 func (n *Options) terminalBytes(f told) []byte {
 	var b []byte
 	if n.Desktop {
-		b = append(b, "\x1b]9;"+oneLine(f.Text(), 200)+"\x1b\\"...)
+		b = append(b, "\x1b]9;"+webhook.OneLine(f.Text(), 200)+"\x1b\\"...)
 	}
 	if n.Bell {
 		b = append(b, '\a')

@@ -92,7 +92,7 @@ func runCommand(ctx context.Context, argv []string, f told) error {
 	c.Env = append(os.Environ(), append(f.environ(), "LONGTERM_TEXT="+f.Text())...)
 	out, err := c.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("notify command %s: %w: %s", argv[0], err, oneLine(string(out), 200))
+		return fmt.Errorf("notify command %s: %w: %s", argv[0], err, webhook.OneLine(string(out), 200))
 	}
 	return nil
 }

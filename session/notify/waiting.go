@@ -36,10 +36,10 @@ func (w *Waiting) Text() string {
 	if w.Question != "" {
 		text += ": " + w.Question
 	}
-	return oneLine(text, 200)
+	return webhook.OneLine(text, 200)
 }
 
-func (w *Waiting) title() string { return oneLine(w.Name+" "+w.what(), 120) }
+func (w *Waiting) title() string { return webhook.OneLine(w.Name+" "+w.what(), 120) }
 
 func (w *Waiting) environ() []string {
 	return []string{

@@ -169,7 +169,7 @@ func (n *Notice) request(ctx context.Context, id string, leftOut int) (*http.Req
 		return req, nil
 	}
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	req.Header.Set("Title", mime.BEncoding.Encode("utf-8", line(n.Title, 200)))
+	req.Header.Set("Title", mime.BEncoding.Encode("utf-8", OneLine(n.Title, 200)))
 	req.Header.Set("X-Sequence-ID", id) // one that comes twice replaces the first
 	if tag := tags[n.Event]; tag != "" {
 		req.Header.Set("Tags", tag)
@@ -187,7 +187,7 @@ var tags = map[string]string{
 
 // body is what is posted.
 func (n *Notice) body(id string, leftOut int) ([]byte, error) {
-	text := line(n.Text, MaxText)
+	text := OneLine(n.Text, MaxText)
 	if n.format() == Ntfy {
 		if leftOut > 0 {
 			text += fmt.Sprintf(" (%d more were left out before)", leftOut)
@@ -201,7 +201,7 @@ func (n *Notice) body(id string, leftOut int) ([]byte, error) {
 		Text    string    `json:"text"`
 		At      time.Time `json:"at"`
 		LeftOut int       `json:"left_out,omitempty"`
-	}{id, n.Event, line(n.Title, 200), text, n.At, leftOut})
+	}{id, n.Event, OneLine(n.Title, 200), text, n.At, leftOut})
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +215,8 @@ func (n *Notice) body(id string, leftOut int) ([]byte, error) {
 	return append(append(own[:len(own)-1], ','), more[1:]...), nil
 }
 
-// line is text without what would act on a terminal or a header: it comes from programs.
-func line(s string, most int) string {
+// OneLine is text, of so many characters at most, without what would act on a terminal or a header: it comes from programs.
+func OneLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
