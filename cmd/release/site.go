@@ -55,7 +55,7 @@ var groups = []struct {
 	name  string
 	pages []string
 }{
-	{"Begin", []string{"index", "install", "tour", "attach", "viewer", "from-tmux", "watching", "pictures", "tapes", "config", "hosts", "fleet"}},
+	{"Begin", []string{"index", "install", "tour", "attach", "viewer", "from-tmux", "from-zellij", "watching", "pictures", "tapes", "config", "hosts", "fleet"}},
 	{"Programs and agents", []string{"agents", "mcp", "agent-sessions", "completions", "transcript", "expect", "library", "clients", "tmux-compat", "web", "errors"}},
 	{"Safety", []string{"policy", "approvals", "executions", "sandbox", "secrets", "audit"}},
 	{"How it works", nil},

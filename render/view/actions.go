@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
@@ -126,7 +127,7 @@ func (v *viewer) command(k input.Key) {
 
 // emptyKey does what a key asks for while there is no session.
 func (v *viewer) emptyKey(k input.Key) {
-	if a := v.keys.AfterPrefix(k); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "prompt", "shell", "approvals"}, a) {
+	if a := cmp.Or(v.keys.Direct(k), v.keys.AfterPrefix(k)); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "prompt", "shell", "approvals"}, a) {
 		actions[a](v, k)
 	}
 }

@@ -25,8 +25,8 @@ func (v *viewer) draw() {
 	switch {
 	case v.over != nil:
 		v.over.Draw(v.overlayScreen())
-	case v.hints && v.mode == modePrefix:
-		overlays.DrawHints(v.overlayScreen(), v.paneArea())
+	case v.hints && v.mode != modeInput:
+		overlays.DrawHints(v.overlayScreen(), v.paneArea(), v.table)
 	case v.welcome && len(v.panes.All()) > 0:
 		overlays.DrawWelcome(v.overlayScreen(), v.paneArea())
 	}
@@ -36,7 +36,7 @@ func (v *viewer) draw() {
 // drawBar draws the last row.
 func (v *viewer) drawBar() {
 	s := bars.State{
-		Model: &v.m, Keys: v.keys, Message: v.message, Prefix: v.mode == modePrefix,
+		Model: &v.m, Keys: v.keys, Message: v.message, Prefix: v.mode == modePrefix, Mode: v.table, Locked: v.locked,
 		Panes: v.inSight(), NoHints: v.o.NoHints, Now: v.o.Now(),
 	}
 	if p := v.focused(); p != nil && p.Copying().StandsStill() {

@@ -7,6 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/events"
+	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -18,6 +19,7 @@ type mode uint8
 const (
 	modeInput  mode = iota // keys go to the focused session
 	modePrefix             // the next key is an action
+	modeTable              // keys are actions of v.table, until one ends it
 )
 
 // hintTime is how long the prefix waits before it shows what can follow.
@@ -33,10 +35,15 @@ func (v *viewer) key(e *tcell.EventKey) {
 	v.endWelcome()
 	k := events.Key(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
+	begins := v.keys.Begins(k)
 	p := v.focused()
 	switch {
 	case v.over != nil:
 		v.overlayDone(v.over.Key(k))
+	case v.locked && (begins == nil || begins.Name != keymap.Locked):
+		if k.Code != 0 && !v.footerInput(FooterInput{Key: &k}) {
+			v.typeKey(k)
+		}
 	case v.mode == modePrefix && !prefix:
 		v.endPrefix()
 		v.command(k)
@@ -44,14 +51,55 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.endPrefix()
 		v.act(panes.Input{Key: &k})
 	case prefix:
+		v.endPrefix()
 		v.beginPrefix()
+	case v.mode == modeTable:
+		v.tableKey(k, begins)
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
 	case len(v.m.Shown()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
 	case p != nil && p.Copying() != nil && p.Copying().Key(v.keys, k):
+	case begins != nil:
+		v.beginMode(begins)
+	case v.keys.Direct(k) != "":
+		actions[v.keys.Direct(k)](v, k)
 	default:
 		v.typeKey(k)
 	}
+}
+
+// beginMode begins a mode, or locks the keys, or ends that.
+func (v *viewer) beginMode(m *keymap.Mode) {
+	v.endPrefix()
+	if m.Name == keymap.Locked {
+		v.locked, v.fresh = !v.locked, true
+		return
+	}
+	v.mode, v.table, v.fresh = modeTable, m, true
+	v.hintSoon()
+}
+
+// tableKey is a key while a mode is in force.
+func (v *viewer) tableKey(k input.Key, begins *keymap.Mode) {
+	a := v.table.Does(k)
+	switch {
+	case a == "" && begins != nil && begins != v.table:
+		v.beginMode(begins)
+		return
+	case a == "" && (begins != nil || k.Code == input.KeyEscape || k.Code == input.KeyEnter):
+		v.endPrefix()
+		return
+	case a == "":
+		a = v.keys.Direct(k)
+	}
+	switch {
+	case a == "":
+		v.message = "no such key; Escape ends the mode " + v.table.Name + ", " + v.keys.Chord("help") + " lists the keys"
+		return
+	case !keymap.Stays(a):
+		v.endPrefix()
+	}
+	actions[a](v, k)
 }
 
 // endWelcome takes the card for newcomers away.
@@ -63,18 +111,24 @@ func (v *viewer) endWelcome() {
 
 func (v *viewer) beginPrefix() {
 	v.mode = modePrefix
+	v.hintSoon()
+}
+
+// hintSoon shows what can follow, if nothing follows for a moment.
+func (v *viewer) hintSoon() {
 	if v.o.NoHints {
 		return
 	}
+	mode, table := v.mode, v.table
 	v.after(hintTime, func() {
-		if v.mode == modePrefix && !v.hints {
+		if v.mode == mode && v.table == table && !v.hints {
 			v.hints = true
 		}
 	})
 }
 
 func (v *viewer) endPrefix() {
-	v.mode = modeInput
+	v.mode, v.table = modeInput, nil
 	if v.hints {
 		v.hints, v.fresh = false, true
 	}

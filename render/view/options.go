@@ -45,6 +45,7 @@ type Options struct {
 type LiveOptions struct {
 	Prefix  input.Key           // default Ctrl-Space
 	Keys    map[string][]string // of actions, instead of the table's
+	Modes   []keymap.Mode       // keys without the prefix
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
 	Themes  []*theme.Theme      // besides the built-in ones
 	Glyphs  string              // unicode, ascii; else as the terminal's character set has it
@@ -68,7 +69,7 @@ func (l *LiveOptions) defaults() {
 
 // keymap is the map of keys with the person's own ones.
 func (l *LiveOptions) keymap() (*keymap.Map, error) {
-	m, err := keymap.New(l.Keys)
+	m, err := keymap.New(l.Keys, l.Modes...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +89,8 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 			v.theme = v.o.fitting(v.ground.now)
 		}
 	}
+	v.endPrefix()
+	v.locked = v.locked && keys.Mode(keymap.Locked) != nil
 	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
 	v.canvas.UseASCII(v.o.ascii())
 	if l.Theme != nil && !v.o.NoColor {

@@ -8,7 +8,7 @@ import (
 // open shows an overlay in the place of another one.
 func (v *viewer) open(o overlays.Overlay) {
 	v.over, v.fresh = o, true
-	v.mode = modeInput
+	v.mode, v.table = modeInput, nil
 }
 
 // overlayScreen is what overlays draw on.

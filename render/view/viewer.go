@@ -31,6 +31,8 @@ type viewer struct {
 	mode    mode
 	message string           // shown until the next key
 	over    overlays.Overlay // nil: none
+	table   *keymap.Mode     // the mode that is in force; nil: none
+	locked  bool             // all keys go to the session
 	hints   bool             // what can follow the prefix is shown
 	welcome bool             // the card for newcomers is shown, until the first key
 	canvas  canvas.Canvas

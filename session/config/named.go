@@ -59,7 +59,7 @@ func (d *decoder) checkKeys() {
 	}
 	var err error
 	for i := range keymap.Presets { // which one is taken may be a flag's choice
-		if _, err = keymap.New(keymap.Presets[i].With(d.file.Settings.Chords())); err != nil {
+		if _, err = keymap.New(keymap.Presets[i].With(d.file.Settings.Chords()), keymap.Presets[i].Modes...); err != nil {
 			break
 		}
 	}

@@ -30,10 +30,12 @@ type tabSpan struct{ from, to, tab int }
 type State struct {
 	Model    *model.Model
 	Keys     *keymap.Map
-	Message  string // there is nothing else to tell while it is shown
-	Prefix   bool   // the prefix was pressed: what can follow is told
-	Panes    int    // on the screen
-	CopyMode string // what its keys do; empty: the focused pane is not in copy mode
+	Message  string       // there is nothing else to tell while it is shown
+	Prefix   bool         // the prefix was pressed: what can follow is told
+	Mode     *keymap.Mode // that is in force; nil: none
+	Locked   bool         // all keys go to the session
+	Panes    int          // on the screen
+	CopyMode string       // what its keys do; empty: the focused pane is not in copy mode
 	NoHints  bool
 	Now      time.Time
 }
@@ -120,6 +122,8 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 	switch {
 	case s.Prefix:
 		return hintSegments(th, s.Keys, width), nil, th.Bar
+	case s.Mode != nil && s.Message == "":
+		return modeSegments(th, s.Mode, width), nil, th.Bar
 	case s.Message != "":
 		return whole(" "+Cut(s.Message, width-1), th.Message)
 	case s.Model.Away != "" && s.Now.Sub(s.Model.AwaySince) >= AwayTime:
@@ -130,7 +134,7 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		left, _, _ = whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
 		return left, append(approvalSegments(th, s, width), cutSegments(th, s, width)...), th.Bar
 	}
-	left = append(b.tabSegments(th, s.Model), flagSegments(th, s.Model)...)
+	left = append(b.tabSegments(th, s.Model), flagSegments(th, s)...)
 	right = append(approvalSegments(th, s, width), cutSegments(th, s, width)...)
 	right = append(append(right, alertSegments(th, s, width)...), summarySegments(th, s, width)...)
 	room := width - segmentsWidth(left) - segmentsWidth(right)
@@ -158,7 +162,7 @@ func (s *State) hints(all int) []string {
 		return []string{fmt.Sprintf(" zoomed; %s shows all %d", s.Keys.Chord("zoom"), all), " zoomed"}
 	case hidden:
 		return []string{fmt.Sprintf(" %d of %d sessions fit; %s goes on", s.Panes, all, goesOn), fmt.Sprintf(" %d of %d sessions fit", s.Panes, all), fmt.Sprintf(" %d of %d sessions", s.Panes, all)}
-	case s.NoHints:
+	case s.NoHints || s.Locked:
 		return nil
 	}
 	help := s.Keys.PrefixLabel("help")
@@ -279,12 +283,16 @@ func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
 const tabWidth = 24
 
 // flagSegments tell of what is out of the ordinary.
-func flagSegments(th *theme.Theme, m *model.Model) []segment {
+func flagSegments(th *theme.Theme, s *State) []segment {
 	var out []segment
+	m, locked := s.Model, ""
+	if s.Locked {
+		locked = " LOCKED: " + s.Keys.Mode(keymap.Locked).Label() + " ends this "
+	}
 	for _, f := range []struct {
 		on   bool
 		text string
-	}{{m.Tab().Sync, " SYNC: typing goes to all panes "}, {m.ReadOnly, " READ-ONLY "}, {m.Follow, " FOLLOW "}} {
+	}{{m.Tab().Sync, " SYNC: typing goes to all panes "}, {m.ReadOnly, " READ-ONLY "}, {m.Follow, " FOLLOW "}, {s.Locked, locked}} {
 		if f.on {
 			out = append(out, segment{f.text, th.Alarm}, segment{" ", th.Bar})
 		}
@@ -343,6 +351,22 @@ func hintSegments(th *theme.Theme, keys *keymap.Map, width int) []segment {
 				out = append(out, segment{" " + r.Label(), th.BarKey}, segment{" " + r.Short + " ", th.Bar})
 			}
 		}
+	}
+	return out
+}
+
+// modeSegments are the mode that is in force and its keys, as many as there is room for.
+func modeSegments(th *theme.Theme, m *keymap.Mode, width int) []segment {
+	out := []segment{{" " + m.Name + " ", th.Alarm}}
+	width -= canvas.TextWidth(m.Name) + 2
+	for _, r := range m.Rows() {
+		if r.Short == "" {
+			continue
+		}
+		if width -= canvas.TextWidth(r.Label()+r.Short) + 3; width < 0 {
+			break
+		}
+		out = append(out, segment{" " + r.Label(), th.BarKey}, segment{" " + r.Short + " ", th.Bar})
 	}
 	return out
 }

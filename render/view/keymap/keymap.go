@@ -13,21 +13,27 @@ import (
 type Map struct {
 	PrefixName     string // of the prefix key, for people, where there is one
 	Prefix, Scroll []Row
+	Modes          []Mode
 	byPrefix       map[string]Action
 	byScroll       map[string]Action
+	direct         map[string]string // names of modes by the keys that begin them
 }
 
 // New makes a map of the tables, with other chords for some actions; no chord at all
-// takes the key away.
-func New(other map[string][]string) (*Map, error) {
+// takes the key away. A chord is a key after the prefix, or MODE:KEY.
+func New(other map[string][]string, modes ...Mode) (*Map, error) {
 	m := &Map{Prefix: slices.Clone(Prefix), Scroll: slices.Clone(Scroll)}
 	left := map[string]bool{}
 	for name := range other {
 		left[name] = true
 	}
 	var err, errScroll error
-	m.byPrefix, err = index(m.Prefix, other, left)
-	m.byScroll, errScroll = index(m.Scroll, other, left)
+	inModes := newModes(modes)
+	m.byPrefix, err = index(m.Prefix, other, left, inModes)
+	m.byScroll, errScroll = index(m.Scroll, other, left, nil)
+	if err == nil {
+		m.Modes, m.direct, err = inModes.whole()
+	}
 	if err = errors.Join(err, errScroll); err != nil {
 		return nil, err
 	}
@@ -37,13 +43,16 @@ func New(other map[string][]string) (*Map, error) {
 	return m, nil
 }
 
-func index(rows []Row, other map[string][]string, left map[string]bool) (map[string]Action, error) {
+func index(rows []Row, other map[string][]string, left map[string]bool, modes *modeIndex) (map[string]Action, error) {
 	by := map[string]Action{}
 	for i := range rows {
 		r := &rows[i]
 		if chords, ok := other[string(r.Action)]; ok {
 			r.Chords, r.Brief = chords, ""
 			delete(left, string(r.Action))
+		}
+		if err := modes.take(r); err != nil {
+			return nil, err
 		}
 		for _, c := range r.Chords {
 			k, err := input.ParseKey(c)

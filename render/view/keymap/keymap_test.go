@@ -115,3 +115,35 @@ func TestPresets(t *testing.T) {
 		}
 	}
 }
+
+// FEATURES: R119
+func TestModes(t *testing.T) {
+	modes := []Mode{{Name: "pane", Key: "C-p"}, {Name: Locked, Key: "C-g"}}
+	m, err := New(map[string][]string{"zoom": {"z", "pane:f", "direct:M-z"}, "palette": {":"}, "swap": {"tab:x"}, "next": {"pane::"}}, modes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctrlP, altZ := input.Key{Code: 'p', Mods: input.Ctrl}, input.Key{Code: 'z', Mods: input.Alt}
+	pane := m.Begins(ctrlP)
+	if pane == nil || pane.Does(input.Key{Code: 'f'}) != "zoom" || pane.Does(input.Key{Code: ':'}) != "next" || pane.Does(input.Key{Code: 'z'}) != "" {
+		t.Errorf("mode %+v", pane)
+	}
+	if m.Direct(altZ) != "zoom" || m.Direct(ctrlP) != "" || m.AfterPrefix(altZ) != "" || m.PrefixLabel("zoom") != "z" || m.PrefixLabel("swap") != "" {
+		t.Errorf("direct %q, after the prefix %q", m.Direct(altZ), m.AfterPrefix(altZ))
+	}
+	if m.AfterPrefix(input.Key{Code: ':'}) != "palette" {
+		t.Error("a colon is no mode")
+	}
+	for want, other := range map[string]map[string][]string{
+		"no mode is called \"pain\"; there are direct, pane": {"zoom": {"pain:f"}},
+		"no mode is called \"locked\"":                       {"zoom": {"locked:f"}},
+		"pane:f is ":                                         {"zoom": {"pane:f"}, "swap": {"pane:f"}},
+		"direct:C-p is zoom and begins the mode pane":        {"zoom": {"direct:C-p"}},
+		"without a mode":                                     {"scroll-up": {"pane:k"}},
+		"key of zoom":                                        {"zoom": {"pane:Cntrl-x"}},
+	} {
+		if _, err := New(other, modes...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", other, err)
+		}
+	}
+}

@@ -12,6 +12,7 @@ type Preset struct {
 	Name   string
 	Prefix string              // as input.ParseKey reads it
 	Keys   map[string][]string // of actions; those that are not here keep theirs
+	Modes  []Mode              // keys without the prefix
 }
 
 // Presets are the sets there are. tmux's keys in copy mode are those of vi or of emacs, as tmux chooses by the
@@ -20,13 +21,14 @@ var Presets = []Preset{
 	{Name: "longterm", Prefix: "C-Space"},
 	{Name: "tmux-vi", Prefix: "C-b", Keys: with(tmuxKeys, viKeys)},
 	{Name: "tmux-emacs", Prefix: "C-b", Keys: with(tmuxKeys, emacsKeys)},
+	{Name: "zellij", Prefix: "C-b", Keys: with(tmuxKeys, viKeys, zellijKeys), Modes: zellijModes},
 }
 
 // tmuxAuto is the preset that is one of two.
 const tmuxAuto = "tmux"
 
 // PresetNames are the names that Choose takes.
-func PresetNames() []string { return []string{"longterm", tmuxAuto, "tmux-vi", "tmux-emacs"} }
+func PresetNames() []string { return []string{"longterm", tmuxAuto, "tmux-vi", "tmux-emacs", "zellij"} }
 
 // Choose is the preset of a name. editor is the person's, $VISUAL or $EDITOR.
 func Choose(name, editor string) (*Preset, error) {
@@ -74,9 +76,11 @@ func (p *Preset) With(own map[string][]string) map[string][]string {
 	return all
 }
 
-func with(a, b map[string][]string) map[string][]string {
+func with(a map[string][]string, others ...map[string][]string) map[string][]string {
 	all := maps.Clone(a)
-	maps.Copy(all, b)
+	for _, o := range others {
+		maps.Copy(all, o)
+	}
 	return all
 }
 
@@ -188,4 +192,54 @@ var emacsKeys = map[string][]string{
 	"scroll-screen-top":    {"M-R"},
 	"scroll-screen-middle": {"M-r"},
 	"scroll-screen-bottom": {},
+}
+
+// zellijModes are the modes of zellij's default keys that have a use here. Its move mode has none: most terminals send
+// the same for its key, Ctrl-h, as for Backspace.
+var zellijModes = []Mode{{Name: "pane", Key: "C-p"}, {Name: "tab", Key: "C-t"}, {Name: "resize", Key: "C-n"}, {Name: "session", Key: "C-o"}, {Name: Locked, Key: "C-g"}}
+
+// zellijKeys is zellij's table of keys, as far as there is what they do (its default configuration, of 0.43). After C-b
+// it has tmux's keys, which stand here too: what is only there is tmuxKeys'.
+var zellijKeys = map[string][]string{
+	"new":          {"N", "pane:n", "direct:M-n"},
+	"split-right":  {"%", "pane:r"},
+	"split-down":   {"\"", "pane:d"},
+	"next":         {"o", "pane:p", "pane:Tab"},
+	"left":         {"Left", "h", "pane:h", "pane:Left", "direct:M-h", "direct:M-Left"},
+	"down":         {"Down", "j", "pane:j", "pane:Down", "direct:M-j", "direct:M-Down"},
+	"up":           {"Up", "k", "pane:k", "pane:Up", "direct:M-k", "direct:M-Up"},
+	"right":        {"Right", "l", "pane:l", "pane:Right", "direct:M-l", "direct:M-Right"},
+	"zoom":         {"z", "pane:f"},
+	"floats":       {"C-f", "pane:w", "direct:M-f"},
+	"float":        {"F", "pane:e"},
+	"pin":          {"@", "pane:i"},
+	"frames":       {"pane:z"},
+	"rename":       {"$", "pane:c"},
+	"kill":         {"x", "pane:x"},
+	"wider":        {"C-Right", "M-Right", "resize:l", "resize:Right", "resize:=", "resize:+", "direct:M-=", "direct:M-+"},
+	"narrower":     {"C-Left", "M-Left", "resize:h", "resize:Left", "resize:-", "direct:M--"},
+	"taller":       {"C-Down", "M-Down", "resize:j", "resize:Down"},
+	"shorter":      {"C-Up", "M-Up", "resize:k", "resize:Up"},
+	"arrange":      {"Space", "direct:M-]"},
+	"tab-new":      {"c", "tab:n"},
+	"tab-next":     {"n", "tab:l", "tab:Right", "tab:j", "tab:Down"},
+	"tab-previous": {"p", "tab:h", "tab:Left", "tab:k", "tab:Up"},
+	"tab-last":     {"tab:Tab"},
+	"tab-go":       {"1", "2", "3", "4", "5", "6", "7", "8", "9", "tab:1", "tab:2", "tab:3", "tab:4", "tab:5", "tab:6", "tab:7", "tab:8", "tab:9"},
+	"tab-rename":   {",", "tab:r"},
+	"tab-close":    {"&", "tab:x"},
+	"tab-move":     {"!", "tab:b"},
+	"sync":         {"y", "tab:s"},
+	"scroll":       {"[", "PageUp", "direct:C-s"},
+	"pick":         {"s", "w", "session:w"},
+	"quit":         {"d", "session:d", "direct:C-q"},
+	"float-left":   {},
+	"float-down":   {},
+	"float-up":     {},
+	"float-right":  {},
+
+	"scroll-search":    {"s", "/", "?"},
+	"scroll-half-up":   {"C-u", "u"},
+	"scroll-half-down": {"C-d", "d"},
+	"scroll-leave":     {"q", "Escape", "C-c", "C-s"},
 }

@@ -40,7 +40,23 @@ func helpGroups(keys *keymap.Map) []helpGroup {
 	}
 	for i := range keys.Prefix {
 		r := &keys.Prefix[i]
+		if len(r.Chords) == 0 {
+			continue // without a key, or in a mode only
+		}
 		add(r.Group, r.Labels(), r.Help, r.Name()+" "+r.Short)
+	}
+	for i := range keys.Modes {
+		m := &keys.Modes[i]
+		group := "Without " + keys.PrefixName
+		if m.Key != "" {
+			group = m.Label() + ", then (" + m.Name + ")"
+		}
+		for _, r := range m.Rows() {
+			add(group, r.Labels(), r.Help, r.Name()+" "+r.Short)
+		}
+		if l := keys.Mode(keymap.Locked); l != nil && m.Name == keymap.Direct {
+			add(group, l.Label(), "all keys go to the session, until it is pressed again", "lock "+l.Name)
+		}
 	}
 	for i := range keys.Scroll {
 		r := &keys.Scroll[i]

@@ -19,11 +19,11 @@ type hintCell struct {
 	row   *keymap.Row
 }
 
-func hintCells(keys *keymap.Map) []hintCell {
+func hintCells(rows []keymap.Row) []hintCell {
 	var out []hintCell
 	group := ""
-	for i := range keys.Prefix {
-		r := &keys.Prefix[i]
+	for i := range rows {
+		r := &rows[i]
 		if r.Short == "" || r.Label() == "" {
 			continue
 		}
@@ -85,11 +85,15 @@ func hintsInWhole(cells []hintCell, fit, most int) [][]hintCell {
 // shedOrder are the groups that small terminals do without, the first ones first: help has all.
 var shedOrder = []string{keymap.CopyMode, keymap.Typing, keymap.Tabs, keymap.Viewer, keymap.Panes}
 
-// DrawHints shows what can follow the prefix, over the panes' area. A group is shown as a whole or not at all; what
-// was left out is named.
-func DrawHints(s *Screen, area layout.Rect) {
+// DrawHints shows what can follow the prefix, or what keys a mode has, over the panes' area. A group is shown as a whole
+// or not at all; what was left out is named.
+func DrawHints(s *Screen, area layout.Rect, mode *keymap.Mode) {
 	cols, _ := s.Canvas.Size()
-	cells := hintCells(s.Keys)
+	rows, after := s.Keys.Prefix, s.Keys.PrefixName
+	if mode != nil {
+		rows, after = mode.Rows(), mode.Label()+" ("+mode.Name+")"
+	}
+	cells := hintCells(rows)
 	fit := max(1, area.W/hintWidth)
 	lines, left := hintLines(cells, fit, area.H-1), 0
 	for _, g := range shedOrder {
@@ -114,7 +118,7 @@ func DrawHints(s *Screen, area layout.Rect) {
 	top := area.Y + area.H - lines
 	th := s.Theme
 	if top > 0 {
-		title := fmt.Sprintf(" %s, then", s.Keys.PrefixName)
+		title := fmt.Sprintf(" %s, then", after)
 		if left > 0 {
 			more := fmt.Sprintf("%d more: %s", left, s.Keys.PrefixLabel("help"))
 			title = firstThatFits(cols, title+" ("+more+")", " "+more)

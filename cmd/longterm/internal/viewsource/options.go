@@ -52,7 +52,7 @@ func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Keys = preset.With(l.Keys)
+	l.Keys, l.Modes = preset.With(l.Keys), preset.Modes
 	prefix := either(o.flags.Prefix, s.View.Prefix)
 	if o.flags.Prefix == "" && prefix == keymap.Presets[0].Prefix {
 		prefix = preset.Prefix
