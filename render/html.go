@@ -31,6 +31,9 @@ func AppendHTML(dst []byte, s *Screen, o PictureOptions) []byte {
 	dst = fmt.Appendf(dst, pageStyle, hexColor(t.BG), hexColor(t.FG), hexColor(t.FG), strconv.Itoa(o.Padding),
 		strconv.FormatFloat(FontSize/CellWidth*w, 'f', 3, 64), num(h), fontStack, hexColor(t.Selection), num(h))
 	dst = append(dst, p.css.String()...)
+	for i, uri := range p.images.uris {
+		dst = fmt.Appendf(dst, ".screen .i%d{background-image:url(%s);background-repeat:no-repeat}\n", i, uri)
+	}
 	dst = fmt.Appendf(dst, "</style>\n</head>\n<body>\n<main>\n<pre class=\"screen\" lang=\"\" dir=\"ltr\" tabindex=\"0\" "+
 		"role=\"region\" aria-label=\"Terminal screen, %d columns, %d rows\">", s.Cols, len(p.grid))
 	dst = append(dst, '\n') // the first newline of a pre is no text
@@ -67,8 +70,9 @@ type page struct {
 	css    strings.Builder
 	styles map[string]int // numbers of the classes, by their rules
 	drawn  map[rune]bool  // characters that have a mask
-	col    int            // where the line has come to
-	link   string         // that is open
+	images imageTable
+	col    int    // where the line has come to
+	link   string // that is open
 }
 
 func (p *page) rows() {
@@ -129,6 +133,13 @@ func (p *page) classes(c *chunk) []string {
 	var classes []string
 	if rules := p.rules(c); rules != "" {
 		classes = append(classes, p.class(rules))
+	}
+	if im := c.span.Image; im != nil && c.cursor != "block" {
+		if n, ok := p.images.number(im.Image); ok {
+			h := math.Round(CellHeight * p.o.Scaled())
+			classes = append(classes, "i"+strconv.Itoa(n), p.class(fmt.Sprintf("background-size:%sch %spx;background-position:%dch %spx",
+				num(im.Cols), num(im.Rows*h), -(im.X+c.col-c.span.Col), num(0-float64(im.Y)*h))))
+		}
 	}
 	if c.alone {
 		classes = append(classes, "c")

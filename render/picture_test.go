@@ -2,9 +2,11 @@ package render
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
 	"net/url"
 	"os"
@@ -118,6 +120,19 @@ func checkAttribute(t testing.TB, key, value string) {
 	if key != "href" {
 		return
 	}
+	if encoded, ours := strings.CutPrefix(value, "data:image/png;base64,"); ours {
+		b, err := base64.StdEncoding.DecodeString(encoded)
+		if err == nil {
+			_, err = png.Decode(bytes.NewReader(b))
+		}
+		if err != nil {
+			t.Fatalf("an image that is none: %v", err)
+		}
+		return
+	}
+	if strings.HasPrefix(value, "#i") { // an image of the document's own
+		return
+	}
 	u, err := url.Parse(value)
 	if err != nil || !strings.Contains(" http https mailto ftp file ", " "+u.Scheme+" ") {
 		t.Fatalf("link to %q", value)
@@ -179,7 +194,7 @@ func checkSVG(t testing.TB, doc []byte) {
 		}
 		if e, ok := token.(xml.StartElement); ok {
 			elements++
-			if !strings.Contains(" svg title style rect g a text path ", " "+e.Name.Local+" ") {
+			if !strings.Contains(" svg title style rect g a text path defs image use ", " "+e.Name.Local+" ") {
 				t.Fatalf("element %q", e.Name.Local)
 			}
 			for _, a := range e.Attr {
@@ -287,6 +302,37 @@ func TestPictureCursor(t *testing.T) {
 	without := string(AppendHTML(nil, s, o))
 	if !strings.Contains(with, "inset 2px 0 #d8dee9") || strings.Contains(without, "inset 2px 0") {
 		t.Error("the bar is not there, or not gone")
+	}
+}
+
+// FEATURES: R36
+func TestImagesInPictures(t *testing.T) {
+	s := &Screen{}
+	// Four pixels over 4 by 2 cells, two cells to the right, with text beside it; and once more below.
+	pixels := base64.StdEncoding.EncodeToString([]byte{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255})
+	FromFrame(s, frameOf(vterm.New(vterm.Options{Cols: 20, Rows: 6}),
+		"ab\x1b_Ga=T,f=24,s=2,v=2,c=4,r=2,i=7;"+pixels+"\x1b\\cd\r\n\x1b_Ga=p,i=7,c=2,r=1\x1b\\\x1b_Ga=T,f=100,c=2,r=1;AAAA\x1b\\"))
+	page, doc := string(AppendHTML(nil, s, lookOf(t, ""))), string(AppendSVG(nil, s, lookOf(t, "")))
+	checkHTML(t, []byte(page), s)
+	checkSVG(t, []byte(doc))
+	for name, text := range map[string]string{"HTML": page, "SVG": doc} {
+		if n := strings.Count(text, "data:image/png;base64,"); n != 1 {
+			t.Errorf("%s has %d images", name, n)
+		}
+	}
+	for _, want := range []string{"background-size:4ch 40px;background-position:0ch 0px", "background-size:4ch 40px;background-position:0ch -20px", "background-size:2ch 20px;background-position:0ch 0px"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in\n%s", want, page)
+		}
+	}
+	for _, want := range []string{
+		`<svg x="20" y="0" width="40" height="20" viewBox="0 0 40 20"><use href="#i0" transform="scale(40 40)"/></svg>`,
+		`<svg x="20" y="0" width="40" height="20" viewBox="0 20 40 20"><use href="#i0" transform="scale(40 40)"/></svg>`,
+		`<svg x="0" y="0" width="20" height="20" viewBox="0 0 20 20"><use href="#i0" transform="scale(20 20)"/></svg>`,
+	} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("no %s in\n%s", want, doc)
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type SVG struct {
 	styles     map[string]int
 	css        strings.Builder
 	body       strings.Builder
+	images     imageTable
 }
 
 // NewSVG begins a picture of a size in cells.
@@ -61,6 +62,13 @@ func (d *SVG) Append(dst []byte) []byte {
 		strings.ReplaceAll(fontStack, `"`, "'"), hexColor(t.FG))
 	dst = append(dst, d.css.String()...)
 	dst = fmt.Appendf(dst, "</style>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", -pad, -pad, w, h, hexColor(t.BG))
+	if len(d.images.uris) > 0 {
+		dst = append(dst, "<defs>\n"...)
+		for i, uri := range d.images.uris {
+			dst = fmt.Appendf(dst, "<image id=\"i%d\" width=\"1\" height=\"1\" preserveAspectRatio=\"none\" href=\"%s\"/>\n", i, uri)
+		}
+		dst = append(dst, "</defs>\n"...)
+	}
 	dst = append(dst, d.body.String()...)
 	return append(dst, "</svg>\n"...)
 }
@@ -134,6 +142,7 @@ func (r *svgRow) chunk(c chunk) {
 		r.back = fmt.Appendf(r.back, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s" shape-rendering="crispEdges"/>`,
 			x, 0, w, CellHeight, hexColor(c.paint.BG))
 	}
+	r.image(&c)
 	ink := blink
 	if !c.span.Blink {
 		ink = ""
@@ -145,6 +154,21 @@ func (r *svgRow) chunk(c chunk) {
 	case "underline":
 		r.front = fmt.Appendf(r.front, `<rect%s x="%d" y="%d" width="%d" height="2" fill="%s"/>`, blink, x, CellHeight-2, w, hexColor(r.o.Theme.Cursor))
 	}
+}
+
+// image is the part of an image that a piece shows.
+func (r *svgRow) image(c *chunk) {
+	im := c.span.Image
+	if im == nil {
+		return
+	}
+	n, ok := r.d.images.number(im.Image)
+	if !ok {
+		return
+	}
+	w := c.width * CellWidth
+	r.back = fmt.Appendf(r.back, `<svg x="%d" y="0" width="%d" height="%d" viewBox="%d %d %d %d"><use href="#i%d" transform="scale(%s %s)"/></svg>`,
+		c.col*CellWidth, w, CellHeight, (im.X+c.col-c.span.Col)*CellWidth, im.Y*CellHeight, w, CellHeight, n, num(im.Cols*CellWidth), num(im.Rows*CellHeight))
 }
 
 // ink is a piece's text or shape, and its decorations, inside its link.

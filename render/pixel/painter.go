@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/boxdraw"
+	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -55,6 +56,7 @@ type Painter struct {
 	base, pad  int
 	thin       float32
 	glyphs     glyphs
+	images     termimage.Drawer
 	size       image.Point
 	doubled    image.Point // factors of the line being drawn
 }
@@ -132,6 +134,10 @@ func (p *Painter) line(img *image.RGBA, l *render.Line, y, cursorCol int, shape 
 		s := &l.Spans[i]
 		if paint := p.o.Theme.Paint(s); paint.Filled {
 			fill(row, p.area(s.Col, s.Width, top), paint.BG)
+		}
+		if s.Image != nil && l.Size == "" && s.Col >= 0 && s.Col < p.cols {
+			im := s.Image
+			p.images.Draw(row, p.area(s.Col, s.Width, top).Min, im.Image, im.Cols, im.Rows, p.cell, image.Pt(im.X, im.Y), min(s.Width, p.cols-s.Col))
 		}
 	}
 	under := render.Span{Text: " ", Col: cursorCol, Width: 1}

@@ -2,6 +2,7 @@ package pixel
 
 import (
 	"bytes"
+	"encoding/base64"
 	"flag"
 	"image"
 	"image/color"
@@ -300,4 +301,38 @@ func BenchmarkDraw(b *testing.B) {
 	for b.Loop() {
 		p.DrawOn(img, s)
 	}
+}
+
+// FEATURES: R36
+func TestImages(t *testing.T) {
+	pixels := base64.StdEncoding.EncodeToString([]byte{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255})
+	const place = "\x1b_Ga=T,f=24,s=2,v=2,c=8,r=4;"
+	for _, scale := range []float64{1, 2, 0.5} {
+		img := paint(t, screenOf(20, 6, "\r\n"+place+pixels+"\x1b\\x"), lookOf(t, "dark", scale))
+		w, h := int(render.CellWidth*scale), int(render.CellHeight*scale)
+		for at, want := range map[image.Point]color.RGBA{
+			{0, 1}: {255, 0, 0, 255}, {7, 1}: {0, 255, 0, 255}, {0, 4}: {0, 0, 255, 255}, {7, 4}: {255, 255, 255, 255},
+		} {
+			corner := image.Pt(at.X*w, at.Y*h)
+			if at.X > 0 {
+				corner.X += w - 1
+			}
+			if at.Y > 1 {
+				corner.Y += h - 1
+			}
+			if got := img.RGBAAt(corner.X, corner.Y); got != want {
+				t.Errorf("scale %g, %v: %v; want %v", scale, at, got, want)
+			}
+		}
+		if got := img.RGBAAt(8*w+w/2, h); got == (color.RGBA{0, 255, 0, 255}) {
+			t.Errorf("scale %g: the image is wider than its cells", scale)
+		}
+	}
+	// What is no image, and what lies beyond the picture, is not drawn.
+	s := screenOf(20, 6, place+"AAAA\x1b\\")
+	paint(t, s, lookOf(t, "dark", 1))
+	s = screenOf(20, 6, place+pixels+"\x1b\\")
+	p, err := NewPainter(4, 2, lookOf(t, "dark", 1))
+	fail(t, err)
+	p.Draw(s)
 }

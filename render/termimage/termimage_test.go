@@ -184,3 +184,35 @@ func FuzzPNG(f *testing.F) {
 		}
 	})
 }
+
+// FEATURES: R36
+func TestDrawer(t *testing.T) {
+	img := &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: []byte{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255}}
+	red, white := color.NRGBA{255, 0, 0, 255}, color.NRGBA{255, 255, 255, 255}
+	var d Drawer
+	for _, cell := range []image.Point{{4, 4}, {1000, 1000}} { // scaled and kept, or too large for that
+		dst := image.NewNRGBA(image.Rect(0, 0, 8, 8))
+		d.Draw(dst, image.Pt(0, 0), img, 8, 8, cell, image.Pt(0, 0), 8)
+		if got := dst.NRGBAAt(0, 0); got != red {
+			t.Errorf("%v: the first pixel is %v", cell, got)
+		}
+		dst = image.NewNRGBA(image.Rect(0, 0, 8, 8))
+		d.Draw(dst, image.Pt(4-cell.X, 4-cell.Y), img, 8, 8, cell, image.Pt(7, 7), 1) // its last cell, which ends in the middle
+		if dst.NRGBAAt(3, 3) != white || dst.NRGBAAt(4, 4) != (color.NRGBA{}) || dst.NRGBAAt(4, 3) != (color.NRGBA{}) {
+			t.Errorf("%v: at its end %v, behind it %v", cell, dst.NRGBAAt(3, 3), dst.NRGBAAt(4, 4))
+		}
+	}
+	for _, none := range []*vterm.Image{{Format: vterm.ImagePNG, Data: []byte("no")}, {Format: vterm.ImageRGB, Width: 1 << 30, Height: 1 << 30}} {
+		dst := image.NewNRGBA(image.Rect(0, 0, 8, 8))
+		d.Draw(dst, image.Point{}, none, 8, 8, image.Pt(1, 1), image.Point{}, 8)
+		if dst.NRGBAAt(0, 0) != (color.NRGBA{}) {
+			t.Error("something was drawn of what is none")
+		}
+	}
+	for range 300 { // what it keeps is bounded
+		d.Draw(image.NewNRGBA(image.Rect(0, 0, 1, 1)), image.Point{}, &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: img.Data}, 8, 8, image.Pt(40, 40), image.Point{}, 1)
+	}
+	if len(d.decoded)+len(d.scaled) > 2*maxKeys+2 || d.pixels > maxDrawn {
+		t.Errorf("%d and %d images are kept, %d pixels", len(d.decoded), len(d.scaled), d.pixels)
+	}
+}
