@@ -374,9 +374,15 @@ func (q ScreenQuery) values() url.Values {
 	return v
 }
 
+// Screen is a session's screen, and what its program waits for; not known of past screens.
+type Screen struct {
+	render.Screen
+	Needs *api.Needs `json:"needs_input,omitempty"`
+}
+
 // Screen is the screen as spans.
-func (s *Session) Screen(ctx context.Context, q ScreenQuery) (render.Screen, error) {
-	return get[render.Screen](ctx, s.c, s.path+"/screen", s.revealing(q.values()))
+func (s *Session) Screen(ctx context.Context, q ScreenQuery) (Screen, error) {
+	return get[Screen](ctx, s.c, s.path+"/screen", s.revealing(q.values()))
 }
 
 // ScreenAs is the screen in another format (text, ansi, html, svg, png, md, json) as bytes.

@@ -3,7 +3,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -79,14 +78,20 @@ func (a *agents) close() {
 
 // client is the daemon's client, on behalf of whoever asks.
 func (s *Server) client(ctx context.Context) *client.Client {
-	req, _ := ctx.Value(requestKey{}).(sdk.Request)
-	return s.agents.named(cmp.Or(s.agents.fixed, agentOf(req)), tokenOf(req))
+	r, _ := ctx.Value(requestKey{}).(*request)
+	if r == nil {
+		r = &request{}
+	}
+	label := s.agents.fixed
+	if label == "" {
+		label = r.agent()
+	}
+	return s.agents.named(label, tokenOf(r.Request))
 }
 
 // person is the daemon's client for what a person answers through whoever asks.
 func (s *Server) person(ctx context.Context) *client.Client {
-	req, _ := ctx.Value(requestKey{}).(sdk.Request)
-	return s.agents.person(tokenOf(req))
+	return s.agents.person(tokenOf(requestOf(ctx)))
 }
 
 // tokenOf is the name of the daemon's token that a request came with; empty: none.
@@ -103,6 +108,27 @@ func tokenOf(req sdk.Request) string {
 }
 
 type requestKey struct{}
+
+// request is what a context belongs to. Who asks is read out of it once: a call has several requests of the daemon, and each
+// reading decodes all that a client says of itself.
+type request struct {
+	sdk.Request
+	once  sync.Once
+	label string
+}
+
+func (r *request) agent() string {
+	r.once.Do(func() { r.label = agentOf(r.Request) })
+	return r.label
+}
+
+// requestOf is the request that a context belongs to; nil: none.
+func requestOf(ctx context.Context) sdk.Request {
+	if r, _ := ctx.Value(requestKey{}).(*request); r != nil {
+		return r.Request
+	}
+	return nil
+}
 
 // agentOf is the label of the agent that a request comes from: its token's name, else the client's.
 func agentOf(req sdk.Request) string {

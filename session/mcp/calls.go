@@ -90,7 +90,7 @@ const callTime = 50 * time.Second
 func (s *Server) calls(l Level) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			ctx = context.WithValue(ctx, requestKey{}, req)
+			ctx = context.WithValue(ctx, requestKey{}, &request{Request: req})
 			params, ok := req.GetParams().(*sdk.CallToolParamsRaw)
 			if method != "tools/call" || !ok {
 				in := s.slotOf(req)

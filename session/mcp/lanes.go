@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/turns"
 )
@@ -37,6 +38,10 @@ func (s *Server) Listener(server *http.Server, l net.Listener) net.Listener {
 	})
 }
 
+// turnTime is how long a request waits for its turn, before it is told so: what it asks for may take a while, too, and the whole
+// stays below what clients wait for.
+const turnTime = 20 * time.Second
+
 // slotHeader takes a slot's number to the middleware: that sees a request's header, not its context. A client's own is
 // overwritten.
 const slotHeader = "Longterm-Slot"
@@ -49,9 +54,16 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 			h.ServeHTTP(w, r)
 			return
 		}
-		s, err := l.begin(r.Context(), client(r), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Mcp-Name"))
+		ctx, cancel := context.WithTimeout(r.Context(), turnTime)
+		s, err := l.begin(ctx, client(r), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Mcp-Name"))
+		cancel()
 		if err != nil {
-			http.Error(w, "the request ended before its turn, and nothing was done for it", http.StatusServiceUnavailable) // if somebody still waits for it
+			w.Header().Set("Retry-After", "5")
+			why := "the request ended before its turn"
+			if r.Context().Err() == nil {
+				why = "there are too many requests of this client at once, and for " + turnTime.String() + " it was not this one's turn"
+			}
+			http.Error(w, why+"; nothing was done for it. Wait for others to be answered, and call wait once for several jobs", http.StatusServiceUnavailable)
 			return
 		}
 		defer s.End()

@@ -6,9 +6,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/turns"
 )
 
@@ -79,4 +84,47 @@ func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+}
+
+// A request whose turn does not come is answered before its client gives up.
+//
+// FEATURES: R88
+func TestRequestWhoseTurnDoesNotCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lanes{looks: turns.New(0), others: turns.New(0)}
+		h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is begun") }))
+		w, began := httptest.NewRecorder(), time.Now()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil))
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many requests") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		if d := time.Since(began); d != turnTime {
+			t.Errorf("told after %v", d)
+		}
+	})
+}
+
+// Who asks is read from a request once, however many clients a call takes.
+func TestWhoAsksIsReadOnce(t *testing.T) {
+	s := &Server{agents: newAgents(func(label, _ string) *client.Client { return client.New(client.Options{Agent: label}) }, "")}
+	defer s.agents.close()
+	asks := &asking{}
+	ctx := context.WithValue(t.Context(), requestKey{}, &request{Request: asks})
+	if first, again := s.client(ctx), s.client(ctx); first != again || asks.asked != 1 {
+		t.Errorf("asked %d times", asks.asked)
+	}
+	if s.client(t.Context()) != s.agents.named("", "") {
+		t.Error("a context of no request has another client")
+	}
+}
+
+// asking is a request that counts how often it is asked whose it is.
+type asking struct {
+	sdk.CallToolRequest
+	asked int
+}
+
+func (a *asking) ClientInfo() *sdk.Implementation {
+	a.asked++
+	return &sdk.Implementation{Name: "one"}
 }

@@ -79,21 +79,8 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		return nil, err
 	}
 	c := s.client(ctx).Session(args.Session)
-	v, err := c.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if args.Since > 0 && args.Since == v.Version {
-		return reply(fmt.Sprintf("[unchanged · version %d]", v.Version), shown{Version: v.Version}), nil
-	}
 	if args.Picture {
-		png, err := c.ScreenAs(ctx, client.ScreenQuery{}, "png")
-		if err != nil {
-			return nil, err
-		}
-		r := reply(fmt.Sprintf("[version %d]", v.Version), shown{Version: v.Version, Changed: true})
-		r.Content = append(r.Content, &sdk.ImageContent{Data: png, MIMEType: "image/png"})
-		return r, nil
+		return s.picture(ctx, c, args.Since)
 	}
 	q := client.ScreenQuery{Trim: true, NoColor: true}
 	if args.Scrollback > 0 {
@@ -102,6 +89,9 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 	screen, err := c.Screen(ctx, q)
 	if err != nil {
 		return nil, err
+	}
+	if args.Since > 0 && args.Since == screen.Version {
+		return unchanged(screen.Version), nil
 	}
 	var lines []string
 	for _, l := range slices.Concat(screen.Scrollback, screen.Lines) {
@@ -112,11 +102,33 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		Row: screen.Cursor.Y, Col: screen.Cursor.X,
 	}
 	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
-	if v.Needs != nil {
-		out.Needs = v.Needs.Kind
-		words += " · waits for input (" + v.Needs.Kind + ")"
+	if n := screen.Needs; n != nil {
+		out.Needs = n.Kind
+		words += " · waits for input (" + n.Kind + ")"
 	}
 	return reply(out.Text+"\n"+words+"]", out), nil
+}
+
+// picture shows it as one.
+func (s *Server) picture(ctx context.Context, c *client.Session, since uint64) (*sdk.CallToolResult, error) {
+	v, err := c.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if since > 0 && since == v.Version {
+		return unchanged(v.Version), nil
+	}
+	png, err := c.ScreenAs(ctx, client.ScreenQuery{}, "png")
+	if err != nil {
+		return nil, err
+	}
+	r := reply(fmt.Sprintf("[version %d]", v.Version), shown{Version: v.Version, Changed: true})
+	r.Content = append(r.Content, &sdk.ImageContent{Data: png, MIMEType: "image/png"})
+	return r, nil
+}
+
+func unchanged(version uint64) *sdk.CallToolResult {
+	return reply(fmt.Sprintf("[unchanged · version %d]", version), shown{Version: version})
 }
 
 // maxRows bounds lists.

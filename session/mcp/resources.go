@@ -256,7 +256,7 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 
 // readContext hands over what a person ran since this agent asked last, once.
 func (s *Server) readContext(ctx context.Context) (string, error) {
-	req, _ := ctx.Value(requestKey{}).(sdk.Request)
+	req := requestOf(ctx)
 	who := "mcp:" + cmp.Or(s.agents.fixed, agentOf(req), defaultAgent)
 	text := ""
 	err := handover.Take(ctx, s.client(ctx), s.o.Contexts, handover.Asking{Consumer: who}, func(t handover.Taken) error {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Listen has the requests that come in at a listener parsed in turn: those on connections that are new, and those on
@@ -18,12 +19,13 @@ func Listen(server *http.Server, l net.Listener, of func(request []byte) (in *Tu
 			r.changed(s)
 		}
 	}
-	return &listener{l, of}
+	return &listener{Listener: l, of: of}
 }
 
 type listener struct {
 	net.Listener
-	of func([]byte) (*Turns, string)
+	of   func([]byte) (*Turns, string)
+	pace pace // of the one goroutine that accepts
 }
 
 // Accept implements net.Listener.
@@ -32,8 +34,33 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.pace.step()
 	ctx, cancel := context.WithCancel(context.Background())
 	return &reading{Conn: c, of: l.of, ctx: ctx, cancel: cancel}, nil
+}
+
+// Connections are taken in a few at a time: each that is made costs a goroutine, buffers and some ten calls of the system, and
+// thousands that are made at once would have all else wait until the last of them stands. Meanwhile the kernel keeps them.
+const (
+	acceptedAtOnce = 16
+	acceptPause    = time.Millisecond
+)
+
+// pace keeps what is done again and again to acceptedAtOnce times in acceptPause.
+type pace struct {
+	since time.Time
+	done  int
+}
+
+func (p *pace) step() {
+	now := time.Now()
+	if now.Sub(p.since) >= acceptPause {
+		p.since, p.done = now, 0
+	}
+	if p.done++; p.done > acceptedAtOnce {
+		time.Sleep(acceptPause - now.Sub(p.since))
+		p.since, p.done = time.Now(), 1
+	}
 }
 
 // reading is a connection whose next request is parsed in a slot. The server reads it in one goroutine, up to where the

@@ -262,3 +262,43 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 		}
 	})
 }
+
+// ready is a listener at which somebody always waits.
+type ready struct{ net.Listener }
+
+func (ready) Accept() (net.Conn, error) {
+	c, other := net.Pipe()
+	_ = other.Close()
+	return c, nil
+}
+
+// However many connections there are at once, a few are taken in at a time; those that come one by one wait for nothing.
+//
+// FEATURES: R88
+func TestConnectionsAreTakenInAFewAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := Listen(&http.Server{}, ready{}, nil)
+		accept := func() {
+			c, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+		}
+		began := time.Now()
+		for range 10 * acceptedAtOnce {
+			accept()
+		}
+		if d := time.Since(began); d != 9*acceptPause {
+			t.Errorf("%d connections came in after %v", 10*acceptedAtOnce, d)
+		}
+		for range 10 * acceptedAtOnce {
+			time.Sleep(acceptPause)
+			began = time.Now()
+			accept()
+			if d := time.Since(began); d != 0 {
+				t.Fatalf("a connection that came alone waited %v", d)
+			}
+		}
+	})
+}

@@ -277,17 +277,23 @@ type ScreenQuery struct {
 	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
 }
 
-func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen, error) {
+// Screen is a session's screen, and whether somebody is waited for there.
+type Screen struct {
+	render.Screen
+	Needs *api.Needs `json:"needs_input,omitempty" doc:"the program in the foreground waits for input; not of past screens"`
+}
+
+func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (Screen, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
-		return render.Screen{}, err
+		return Screen{}, err
 	}
 	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "screen"); err != nil {
-		return render.Screen{}, err
+		return Screen{}, err
 	}
-	var screen render.Screen
+	var screen Screen
 	err = s.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
-		render.FromFrame(&screen, f)
+		render.FromFrame(&screen.Screen, f)
 		screen.Scrollback = render.Lines(nil, f, history)
 	})
 	if in.NoColor {
@@ -295,6 +301,9 @@ func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (render.Screen,
 	}
 	if in.Trim {
 		screen.Trim()
+	}
+	if in.At == "" {
+		screen.Needs = registry.NeedsOf(e.Session.Status())
 	}
 	return screen, err
 }

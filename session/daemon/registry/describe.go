@@ -46,9 +46,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	if sh := st.Shell; sh.Phase != "" && st.State == session.Running {
 		a.Shell = &api.Shell{Phase: string(sh.Phase), Quality: string(sh.Quality), Command: sh.Command, N: int(sh.Number), Since: sh.Since, Incomplete: sh.Continuation, Program: sh.Program}
 	}
-	if n := st.Needs; n.Kind != "" && st.State == session.Running {
-		a.Needs = &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}
-	}
+	a.Needs = NeedsOf(st)
 	if st.State == session.Running {
 		a.AgentIs = e.agent.get()
 	}
@@ -68,6 +66,15 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		a.Usage = &api.Usage{UserMS: x.User.Milliseconds(), SystemMS: x.System.Milliseconds(), MaxRSS: x.MaxRSS}
 	}
 	return a
+}
+
+// NeedsOf is what a session's program waits for; nil: for nothing.
+func NeedsOf(st session.Status) *api.Needs {
+	n := st.Needs
+	if n.Kind == "" || st.State != session.Running {
+		return nil
+	}
+	return &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}
 }
 
 // CurrentDir is what the program said (OSC 7), else what the kernel says of the

@@ -157,9 +157,10 @@ func (s *subject) look() *render.Screen {
 	if s.screen == nil {
 		screen, err := s.daemon.Session(s.p.s.ID).Screen(s.ctx, client.ScreenQuery{Scrollback: "-1:"})
 		if err != nil {
-			screen = render.Screen{}
+			s.screen = &render.Screen{}
+			return s.screen
 		}
-		s.screen = &screen
+		s.screen = &screen.Screen
 	}
 	return s.screen
 }
