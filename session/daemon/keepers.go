@@ -61,11 +61,11 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 
 // Execution implements link.Executions.
 func (k *keeperLink) Execution(m *wire.Execution) {
-	k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m.ID, m.Number, errno) })
+	k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m, errno) })
 }
 
 // ExecutionGone implements link.Executions.
-func (k *keeperLink) ExecutionGone(m *wire.ExecutionGone) { k.d.execs.Gone(m.ID, m.Number) }
+func (k *keeperLink) ExecutionGone(m *wire.ExecutionGone) { k.d.execs.Gone(m) }
 
 // adopt makes the connection to a keeper that the daemon before left; nil: that was killed, and
 // its socket and lock file are left over.

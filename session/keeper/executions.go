@@ -24,7 +24,7 @@ const (
 // listener is where a session's executions ask (K7). They are passed on as they are, and the answers back. Its file must
 // stay open as long as there is a process that could ask: without it none could execute anything (ENOSYS).
 type listener struct {
-	id   string
+	run
 	lead int64 // the session's process
 	file *os.File
 	room chan struct{} // something was answered
@@ -35,15 +35,23 @@ type listener struct {
 	bytes   int // of those
 }
 
-func newListener(id string, lead int64, f *os.File) *listener {
-	return &listener{id: id, lead: lead, file: f, room: make(chan struct{}, 1), waiting: map[uint64]*wire.Execution{}}
+// run is one life of a session. One that was restored has a listener of its own under the same id, and what an earlier
+// run has left running still asks at that one's.
+type run struct {
+	id     string
+	number uint64
+}
+
+func newListener(r run, lead int64, f *os.File) *listener {
+	return &listener{run: r, lead: lead, file: f, room: make(chan struct{}, 1), waiting: map[uint64]*wire.Execution{}}
 }
 
 // listenTo keeps the listener of a session that begins.
 func (k *Keeper) listenTo(id string, lead int, f *os.File) {
-	l := newListener(id, int64(lead), f)
 	k.mu.Lock()
-	k.listeners[id] = l
+	k.lastRun++
+	l := newListener(run{id, k.lastRun}, int64(lead), f)
+	k.listeners[l.run] = l
 	if k.super.ready {
 		k.handListenerLocked(l)
 	}
@@ -57,7 +65,7 @@ func (k *Keeper) handListenerLocked(l *listener) {
 	if c == nil {
 		return
 	}
-	if err := c.sendFiles(&wire.ExecutionListener{ID: l.id}, l.file); err != nil { // then they come by way of us
+	if err := c.sendFiles(&wire.ExecutionListener{ID: l.id, Run: l.number}, l.file); err != nil { // then they come by way of us
 		k.log.Warn("hand a listener to the daemon", "session", l.id, "err", err)
 	}
 }
@@ -84,13 +92,10 @@ func (k *Keeper) hear(l *listener) {
 		k.log.Error("executions are not judged any more, and fail", "session", l.id, "err", err)
 	}
 	k.mu.Lock()
-	last := k.listeners[l.id] == l // a session that was restored has one of its own, under the same id
-	if last {
-		delete(k.listeners, l.id)
-	}
+	delete(k.listeners, l.run)
 	k.goneLocked(l, func(uint64) bool { return true })
-	if last && k.super.ready {
-		k.notifyLocked(&wire.ExecutionListener{ID: l.id})
+	if k.super.ready {
+		k.notifyLocked(&wire.ExecutionListener{ID: l.id, Run: l.number})
 	}
 	k.mu.Unlock()
 	_ = l.file.Close()
@@ -143,7 +148,7 @@ func (k *Keeper) hearOne(l *listener, fd int) error {
 
 // read looks at what a process is about to execute.
 func (l *listener) read(n sys.Notification) *wire.Execution {
-	e := &wire.Execution{ID: l.id, Number: n.ID, PID: int64(n.PID), Lead: l.lead}
+	e := &wire.Execution{ID: l.id, Run: l.number, Number: n.ID, PID: int64(n.PID), Lead: l.lead}
 	if st, err := sys.ReadStat(n.PID); err == nil {
 		e.Parent, e.Start = int64(st.Parent), st.Start
 	}
@@ -179,8 +184,8 @@ func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.
 	defer k.freeze.RUnlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	l := k.listeners[m.ID]
-	if l == nil || l.waiting[m.Number] == nil {
+	l := k.whereLocked(m)
+	if l == nil {
 		return nil
 	}
 	l.forget(m.Number)
@@ -200,6 +205,17 @@ func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.
 	}
 	if err != nil {
 		k.log.Error("answer an execution", "session", m.ID, "err", err)
+	}
+	return nil
+}
+
+// whereLocked is the listener at which an execution waits that is answered; nil: nowhere any more. A daemon that knows of
+// no runs names none, and the kernel's numbers are the same at no two listeners: each counts from a random one.
+func (k *Keeper) whereLocked(m *wire.ExecutionAnswer) *listener {
+	for r, l := range k.listeners {
+		if r.id == m.ID && (m.Run == 0 || m.Run == r.number) && l.waiting[m.Number] != nil {
+			return l
+		}
 	}
 	return nil
 }
@@ -249,7 +265,7 @@ func (k *Keeper) goneLocked(l *listener, is func(number uint64) bool) {
 		if is(number) {
 			l.forget(number)
 			if k.super.ready {
-				k.notifyLocked(&wire.ExecutionGone{ID: l.id, Number: number})
+				k.notifyLocked(&wire.ExecutionGone{ID: l.id, Run: l.number, Number: number})
 			}
 		}
 	}
@@ -261,9 +277,10 @@ func (k *Keeper) resumeListener(payload []byte) error {
 	if err := wire.Decode(payload, &h); err != nil {
 		return err
 	}
-	l := newListener(h.ID, h.Lead, adoptFile(h.FD, "seccomp listener"))
+	l := newListener(run{h.ID, h.Run}, h.Lead, adoptFile(h.FD, "seccomp listener"))
 	l.begun = true
-	k.listeners[h.ID] = l
+	k.listeners[l.run] = l
+	k.lastRun = max(k.lastRun, h.Run)
 	return nil
 }
 
@@ -273,7 +290,7 @@ func (k *Keeper) resumeExecution(payload []byte) error {
 	if err := wire.Decode(payload, e); err != nil {
 		return err
 	}
-	l := k.listeners[e.ID]
+	l := k.listeners[run{e.ID, e.Run}]
 	if l == nil {
 		return fmt.Errorf("session %s: an execution without a listener", e.ID)
 	}

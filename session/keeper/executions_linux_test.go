@@ -53,7 +53,7 @@ func (j judge) answer(t *testing.T, l *link.Link, allow bool) *wire.Execution {
 	if allow {
 		errno = 0
 	}
-	if err := l.Answer(e.ID, e.Number, errno); err != nil {
+	if err := l.Answer(e, errno); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -153,7 +153,7 @@ func TestExecutionWaits(t *testing.T) {
 	if g := receive(t, j.gone, "end of one that waited"); g.ID != "b" || g.Number != e.Number {
 		t.Errorf("%+v", g)
 	}
-	if err := l.Answer("b", e.Number, 0); err != nil { // too late is no harm
+	if err := l.Answer(e, 0); err != nil { // too late is no harm
 		t.Fatal(err)
 	}
 	b := adopt(t, l, "b")
@@ -179,6 +179,61 @@ func TestAnsweredIsNotToldAgain(t *testing.T) {
 		t.Errorf("%+v, after %+v", e, first)
 	}
 	if ex := j.exit(t, "a"); ex.Code != 9 {
+		t.Errorf("%+v", ex)
+	}
+}
+
+// What an earlier run of a session left running is answered as the newer run is, by this daemon, by the next, and over an
+// upgrade in place of the keeper.
+//
+// FEATURES: R107
+func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
+	socket, _ := start(t)
+	l, j := dialJudge(t, socket)
+	fifo := filepath.Join(t.TempDir(), "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	on, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer on.Close()
+	spawnConfined(t, l, "a", `trap "" HUP
+(read x; /bin/true first; /bin/true second $?; /bin/true third $?) <`+fifo+` >/dev/null 2>&1 & exit 0`)
+	j.exit(t, "a")
+	if err := l.Release(ctx(t), "a"); err != nil {
+		t.Fatal(err)
+	}
+	spawnConfined(t, l, "a", "read x; /bin/true new && exit 4")
+
+	if _, err := on.WriteString("x\n"); err != nil {
+		t.Fatal(err)
+	}
+	asked := func(want string, allow bool) {
+		t.Helper()
+		if e := j.answer(t, l, allow); strings.Join(e.Argv[1:], " ") != want {
+			t.Errorf("%q, want %q", e.Argv, want)
+		}
+	}
+	asked("first", true)
+	receive(t, j.asked, "the second")
+	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, l.Gone(), "end of the connection")
+	l, j = dialJudge(t, socket)
+	asked("second 0", false)
+	receive(t, j.asked, "the third")
+	_ = l.Close()
+	l, j = dialJudge(t, socket)
+	asked("third 126", true)
+
+	if _, err := adopt(t, l, "a").pty.WriteString("\n"); err != nil {
+		t.Fatal(err)
+	}
+	asked("new", true)
+	if ex := j.exit(t, "a"); ex.Code != 4 {
 		t.Errorf("%+v", ex)
 	}
 }
@@ -241,9 +296,10 @@ func TestFloodOfExecutions(t *testing.T) {
 	l, j := dialJudge(t, socket)
 	const many = maxWaiting + 40
 	spawnConfined(t, l, "flood", fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true $i & i=$((i+1)); done; wait; exit 6", many))
-	seen := map[uint64]bool{}
+	seen := map[uint64]*wire.Execution{}
 	for range maxWaiting {
-		seen[receive(t, j.asked, "execution").Number] = true
+		e := receive(t, j.asked, "execution")
+		seen[e.Number] = e
 	}
 	before := descriptors(pid)
 	if _, err := l.Spawn(ctx(t), sh("other", "echo hello; exit 3")); err != nil {
@@ -255,8 +311,8 @@ func TestFloodOfExecutions(t *testing.T) {
 	if len(seen) != maxWaiting || len(j.asked) > 0 {
 		t.Errorf("%d are told of, and %d more", len(seen), len(j.asked))
 	}
-	for n := range seen {
-		if err := l.Answer("flood", n, 0); err != nil {
+	for _, e := range seen {
+		if err := l.Answer(e, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -325,7 +381,7 @@ func BenchmarkExecution(b *testing.B) {
 					break
 				}
 				e := receive(b, j.asked, "execution")
-				if err := l.Answer(e.ID, e.Number, 0); err != nil {
+				if err := l.Answer(e, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -451,7 +507,7 @@ func sleeping(t *testing.T, cmd *exec.Cmd) int {
 //
 // FEATURES: R107
 func TestStoppedDaemonIsContinued(t *testing.T) {
-	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[string]*listener{"a": newListener("a", 1, nil)}}
+	k := &Keeper{log: slog.New(slog.DiscardHandler), listeners: map[run]*listener{{"a", 1}: newListener(run{"a", 1}, 1, nil)}}
 	cmd := exec.Command("/bin/sh", "-c", "read x")
 	in, err := cmd.StdinPipe()
 	if err = errors.Join(err, cmd.Start()); err != nil {
@@ -476,7 +532,7 @@ func TestStoppedDaemonIsContinued(t *testing.T) {
 	if !stopped() {
 		t.Error("it was continued though nobody waits")
 	}
-	k.listeners["a"].waiting[1] = &wire.Execution{}
+	k.listeners[run{"a", 1}].waiting[1] = &wire.Execution{}
 	for range stoppedLooks - 1 {
 		k.rouse()
 	}

@@ -65,8 +65,9 @@ type Keeper struct {
 	conns    map[*conn]struct{}
 	super    supervisor
 	waiting  map[int]func(syscall.WaitStatus) // helper processes by pid
-	// listeners are asked about executions, by session. They outlive it while a process of its lives.
-	listeners map[string]*listener
+	// listeners are asked about executions. They outlive their session while a process of its lives.
+	listeners map[run]*listener
+	lastRun   uint64 // that was given
 
 	stop chan error // receives the reason to end; nil is a clean end
 }
@@ -82,7 +83,7 @@ func Run(cfg Config) error {
 		conns:    map[*conn]struct{}{},
 		waiting:  map[int]func(syscall.WaitStatus){},
 
-		listeners: map[string]*listener{},
+		listeners: map[run]*listener{},
 		stop:      make(chan error, 1),
 	}
 	if err := k.begin(); err != nil {

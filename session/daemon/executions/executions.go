@@ -81,8 +81,8 @@ type Set struct {
 }
 
 type key struct {
-	session string
-	number  uint64
+	session     string
+	run, number uint64
 }
 
 type asking struct {
@@ -116,7 +116,7 @@ func (s *Set) Asked(m *wire.Execution, answer Answer) {
 	if s.closed {
 		return
 	}
-	k := key{m.ID, m.Number}
+	k := key{m.ID, m.Run, m.Number}
 	if a := s.asked[k]; a != nil {
 		a.answer = answer
 		return
@@ -140,10 +140,10 @@ func (s *Set) Asked(m *wire.Execution, answer Answer) {
 }
 
 // Gone gives up an execution whose process has ended.
-func (s *Set) Gone(session string, number uint64) {
+func (s *Set) Gone(m *wire.ExecutionGone) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.asked[key{session, number}]; a != nil {
+	if a := s.asked[key{m.ID, m.Run, m.Number}]; a != nil {
 		a.cancel()
 	}
 }

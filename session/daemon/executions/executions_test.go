@@ -228,8 +228,8 @@ func TestWaits(t *testing.T) {
 	never := func(syscall.Errno) error { t.Error("answered"); return nil }
 	s.Asked(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
 	<-asked
-	s.Gone("s", 1)
-	s.Gone("s", 99)
+	s.Gone(&wire.ExecutionGone{ID: "s", Number: 1})
+	s.Gone(&wire.ExecutionGone{ID: "s", Number: 99})
 	two := &wire.Execution{ID: "s", Number: 2, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}
 	s.Asked(two, never)
 	<-asked

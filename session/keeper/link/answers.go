@@ -26,18 +26,24 @@ const (
 
 // answers are the listeners, and what was answered there. Guarded by Link.mu.
 type answers struct {
-	listeners map[string]wire.Descriptors // each of one
-	open      map[execution]struct{}      // that were not answered
+	listeners map[run]wire.Descriptors // each of one
+	open      map[execution]struct{}   // that were not answered
 	ended     bool
 	frames    []byte // that the keeper is to be told
 	told      int    // of those
 	timer     *time.Timer
 }
 
-// execution names one.
-type execution struct {
+// run is one life of a session: each has a listener.
+type run struct {
 	session string
 	number  uint64
+}
+
+// execution names one.
+type execution struct {
+	run
+	number uint64
 }
 
 // asked notes that an execution waits for an answer.
@@ -47,38 +53,38 @@ func (l *Link) asked(m *wire.Execution) {
 	if l.answers.open == nil {
 		l.answers.open = map[execution]struct{}{}
 	}
-	l.answers.open[execution{m.ID, m.Number}] = struct{}{}
+	l.answers.open[execution{run{m.ID, m.Run}, m.Number}] = struct{}{}
 }
 
 // waits says that one that waits no more had not been answered: the keeper may not know yet of one that was.
 func (l *Link) waits(m *wire.ExecutionGone) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := execution{m.ID, m.Number}
+	e := execution{run{m.ID, m.Run}, m.Number}
 	_, is := l.answers.open[e]
 	delete(l.answers.open, e)
 	return is
 }
 
-// listenAt has a session's executions answered at its listener; without files no more.
-func (l *Link) listenAt(id string, files []*os.File) {
+// listenAt has executions answered at their listener; without files no more.
+func (l *Link) listenAt(at run, files []*os.File) {
 	// Not the files themselves: they are polled, and we would be woken by each that asks.
 	fds, err := wire.Duplicate(files...)
 	closeAll(files)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
-	a.listeners[id].Close()
-	delete(a.listeners, id)
+	a.listeners[at].Close()
+	delete(a.listeners, at)
 	switch {
 	case err != nil: // it goes by way of the keeper
 	case a.ended || len(fds) != 1:
 		fds.Close()
 	default:
 		if a.listeners == nil {
-			a.listeners = map[string]wire.Descriptors{}
+			a.listeners = map[run]wire.Descriptors{}
 		}
-		a.listeners[id] = fds
+		a.listeners[at] = fds
 	}
 }
 
@@ -95,17 +101,18 @@ func (a *answers) closeLocked() {
 }
 
 // Answer lets an execution happen (0), or fail.
-func (l *Link) Answer(id string, number uint64, errno syscall.Errno) error {
-	m := wire.ExecutionAnswer{ID: id, Number: number, Allow: errno == 0, Errno: int64(errno)}
+func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
+	at := run{e.ID, e.Run}
+	m := wire.ExecutionAnswer{ID: e.ID, Run: e.Run, Number: e.Number, Allow: errno == 0, Errno: int64(errno)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
-	delete(a.open, execution{id, number})
-	fds := a.listeners[id]
+	delete(a.open, execution{at, e.Number})
+	fds := a.listeners[at]
 	if len(fds) == 0 {
 		return l.conn.Write(&m)
 	}
-	err := sys.AnswerNotification(fds[0], number, errno)
+	err := sys.AnswerNotification(fds[0], e.Number, errno)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return l.conn.Write(&m)
 	}

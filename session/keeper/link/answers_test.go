@@ -3,6 +3,7 @@
 package link
 
 import (
+	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -17,14 +18,14 @@ import (
 // FEATURES: R107
 func TestListenersAreClosed(t *testing.T) {
 	l, c, f := connect(t, nil)
-	hand := func() (ours *os.File) {
+	hand := func(run uint64) (ours *os.File) {
 		t.Helper()
 		ours, theirs, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = ours.Close() })
-		f.say(c, &wire.ExecutionListener{ID: "a"}, theirs)
+		f.say(c, &wire.ExecutionListener{ID: "a", Run: run}, theirs)
 		if err := theirs.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -36,10 +37,10 @@ func TestListenersAreClosed(t *testing.T) {
 			t.Errorf("%s: %q, %v", what, b, err)
 		}
 	}
-	first := hand()
-	second := hand()
+	first := hand(0)
+	second := hand(0)
 	closed("another came", first)
-	if err := l.Answer("a", 7, syscall.EACCES); err != nil {
+	if err := l.Answer(&wire.Execution{ID: "a", Number: 7}, syscall.EACCES); err != nil {
 		t.Fatal(err)
 	}
 	frame, _, err := c.Read()
@@ -50,9 +51,23 @@ func TestListenersAreClosed(t *testing.T) {
 	if want := (wire.ExecutionAnswer{ID: "a", Number: 7, Errno: int64(syscall.EACCES)}); err != nil || m != want {
 		t.Errorf("%+v, %v; want %+v", m, err, want)
 	}
+	other := hand(1)
+	f.say(c, &wire.ExecutionListener{ID: "a", Run: 1})
+	closed("that of another run is over", other)
+	raw, err := second.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Control(func(fd uintptr) {
+		if _, err := syscall.Read(int(fd), make([]byte, 1)); !errors.Is(err, syscall.EAGAIN) {
+			t.Errorf("it was closed with that of another run: %v", err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
 	f.say(c, &wire.ExecutionListener{ID: "a"})
 	closed("it is over", second)
-	third := hand()
+	third := hand(0)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

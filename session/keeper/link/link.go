@@ -192,7 +192,7 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 		}
 		return nil
 	case wire.KindExecutionListener:
-		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(m.ID, files) })
+		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(run{m.ID, m.Run}, files) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:

@@ -250,6 +250,7 @@ type Execution struct {
 	Cwd    string   `wire:"11"`
 	Error  string   `wire:"12"` // it could not be read
 	Lead   int64    `wire:"13"` // the session's own process
+	Run    uint64   `wire:"14"` // at whose listener it waits
 }
 
 // ExecutionAnswer lets an execution happen, or fail with an error number (0: EPERM). It has no answer; one about an
@@ -260,6 +261,7 @@ type ExecutionAnswer struct {
 	Allow  bool   `wire:"3"`
 	Errno  int64  `wire:"4"`
 	Done   bool   `wire:"5"` // the kernel has been answered already, at the listener that the daemon was handed
+	Run    uint64 `wire:"6"`
 }
 
 // ExecutionListener comes with the descriptor of a session's listener, before its first Execution, to each daemon that is
@@ -267,12 +269,16 @@ type ExecutionAnswer struct {
 // its own. A daemon closes it with the connection: of a keeper that was killed it would have executions wait for nobody.
 type ExecutionListener struct {
 	ID string `wire:"1"`
+	// Run tells it from the listener of an earlier run of a session that was restored: what that left running asks there.
+	// 0: of a keeper that knew one a session.
+	Run uint64 `wire:"2"`
 }
 
 // ExecutionGone says that an execution that was told of waits no more: its process has ended.
 type ExecutionGone struct {
 	ID     string `wire:"1"`
 	Number uint64 `wire:"2"`
+	Run    uint64 `wire:"3"`
 }
 
 // HandoffListener is a listener in a handoff, followed by the Executions that wait for an answer.
@@ -280,6 +286,7 @@ type HandoffListener struct {
 	ID   string `wire:"1"`
 	FD   int64  `wire:"2"`
 	Lead int64  `wire:"3"`
+	Run  uint64 `wire:"4"`
 }
 
 // HandoffKeeper is the first frame of a handoff.
