@@ -1,15 +1,17 @@
 package ring
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // sharedFile is a memfd: it has no name, lives as long as a process holds it, and its
-// pages exist only once touched.
+// pages exist only once touched. Its size is sealed: another process of the user's can open it (/proc/PID/fd), and memory
+// that was mapped and is cut off is SIGBUS to whoever touches it, a keeper with all its sessions.
 func sharedFile(size int64) (*os.File, error) {
-	fd, err := unix.MemfdCreate("longterm-ring", unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate("longterm-ring", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}
@@ -17,6 +19,9 @@ func sharedFile(size int64) (*os.File, error) {
 	if err := f.Truncate(size); err != nil {
 		_ = f.Close()
 		return nil, err
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		return nil, errors.Join(os.NewSyscallError("seal memory", err), f.Close())
 	}
 	return f, nil
 }
