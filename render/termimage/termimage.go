@@ -18,6 +18,7 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	"weak"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -156,24 +157,27 @@ func thinned(pic *image.NRGBA, by int) *image.NRGBA {
 	return out
 }
 
-// Keys names images by what they are. It belongs to one goroutine; the zero value is ready.
-type Keys struct{ known map[*vterm.Image]string }
+// Keys names images by what they are. It belongs to one goroutine and keeps no image; the zero value is ready.
+type Keys struct {
+	known map[weak.Pointer[vterm.Image]]string
+}
 
-// maxKeys bounds the images whose keys are kept, and that are kept by it.
-const maxKeys = 64
+// maxKeys bounds the images whose keys are kept: more than a screen shows, as a key costs a hash of all that was sent.
+const maxKeys = 4096
 
 // Of is an image's key, of KeyLen characters: the same for the same image, and never another's.
 func (k *Keys) Of(img *vterm.Image) string {
-	if key, known := k.known[img]; known {
+	at := weak.Make(img)
+	if key, known := k.known[at]; known {
 		return key
 	}
 	if k.known == nil || len(k.known) >= maxKeys {
-		k.known = map[*vterm.Image]string{}
+		k.known = map[weak.Pointer[vterm.Image]]string{}
 	}
 	h := sha256.New()
 	fmt.Fprintln(h, img.Format, img.Deflated, img.Width, img.Height)
 	_, _ = h.Write(img.Data) // never fails
 	key := hex.EncodeToString(h.Sum(nil))[:KeyLen]
-	k.known[img] = key
+	k.known[at] = key
 	return key
 }

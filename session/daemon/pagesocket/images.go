@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// maxAsked is how many images a page may have asked for and not have got.
+	// maxAsked is how many images a page may have asked for and not have got; the page keeps to half of it.
 	maxAsked = 64
-	// maxShown is how many images of a screen can be asked for.
-	maxShown = 256
+	// maxShown is how many images of a screen can be asked for. An emulator keeps no more.
+	maxShown = 1024
 )
 
 // decoding bounds how many images are decoded at a time, of all pages: each takes tens of megabytes.
@@ -32,14 +32,14 @@ func (p *sub) showsImages(f *vterm.Frame) {
 	if f.Placed == nil && p.images == nil { // nobody else writes it
 		return
 	}
-	var list []*vterm.Image
+	shown := make(map[*vterm.Image]bool, len(f.Placed))
 	for index := range f.Placed {
-		if index < len(f.Images) && f.Images[index].Image != nil && len(list) < maxShown && !slices.Contains(list, f.Images[index].Image) {
-			list = append(list, f.Images[index].Image)
+		if index < len(f.Images) && f.Images[index].Image != nil && len(shown) < maxShown {
+			shown[f.Images[index].Image] = true
 		}
 	}
 	p.mu.Lock()
-	p.images = list
+	p.images = slices.Collect(maps.Keys(shown))
 	p.mu.Unlock()
 }
 

@@ -1,44 +1,65 @@
 // Images that programs placed on a screen. The daemon names each by what it is and sends it, as a PNG of its own making,
-// when it is asked for; the newest are kept.
+// when it is asked for, a few at a time: it does not answer more. Those used last are kept.
 
-const most = 64;
+const most = 1024, mostBytes = 1 << 26, atOnce = 32;
 const known = new Map(); // by key, those used last at the end
+let bytes = 0, line = [], under = 0, of; // what is to be asked for, and how much is not answered, on a connection
+
+// next asks for what was wanted last, which is most likely to be in sight still.
+function next() {
+  while (under < atOnce && line.length) {
+    under++;
+    line.pop()();
+  }
+}
 
 // picture is the image of a key. ask has it sent; turn is the connection: what was asked for on an older one is lost.
 export function picture(key, turn, ask) {
-  const p = known.get(key) ?? { todo: [] };
-  known.delete(key);
+  const p = known.get(key) ?? { todo: [], size: 0 };
   p.want = () => {
+    known.delete(key);
     known.set(key, p);
     if (p.url || p.turn === turn) return;
     p.turn = turn;
-    ask();
+    if (of !== turn) [of, line, under] = [turn, [], 0];
+    line.push(ask);
+    next();
   };
   p.want();
+  bound();
+  return p;
+}
+
+function bound() {
   for (const [k, old] of known) {
-    if (known.size <= most) break;
-    URL.revokeObjectURL(old.url);
-    old.url = old.turn = '';
+    if (known.size <= most && (bytes <= mostBytes || known.size === 1)) break;
+    if (old.url) URL.revokeObjectURL(old.url);
+    bytes -= old.size;
+    Object.assign(old, { url: '', turn: '', size: 0 });
     known.delete(k);
   }
-  return p;
 }
 
 // came takes an image that was asked for.
 export function came({ k, png }) {
+  under--;
+  next();
   const p = known.get(k);
   if (!p || p.url) return;
   p.turn = png && p.turn;
   if (!png) return;
-  p.url = URL.createObjectURL(new Blob([Uint8Array.from(atob(png), (c) => c.charCodeAt())], { type: 'image/png' }));
+  const data = Uint8Array.from(atob(png), (c) => c.charCodeAt());
+  bytes += p.size = data.length;
+  p.url = URL.createObjectURL(new Blob([data], { type: 'image/png' }));
   for (const draw of p.todo.splice(0)) draw();
+  bound();
 }
 
 // show makes an element the part of an image that a style says, in cells of m.
 export function show(el, p, [, x, y, cols, rows], m) {
   const draw = () => { el.style.background = `url("${p.url}") ${-x * m.w}px ${-y * m.h}px / ${cols * m.w}px ${rows * m.h}px no-repeat`; };
+  p.want();
   if (p.url) return draw();
   if (p.todo.length > 999) p.todo = [];
   p.todo.push(draw);
-  p.want();
 }

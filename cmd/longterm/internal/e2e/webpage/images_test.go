@@ -3,7 +3,11 @@
 package webpage
 
 import (
+	"encoding/base64"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
@@ -68,5 +72,40 @@ func TestPageShowsImages(t *testing.T) {
 	// The reloaded page has none, and asks again.
 	p.Eval(`void location.reload()`, nil)
 	p.Wait("images after a reload", `globalThis.longterm?.page?.term && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`)
+	quiet(t, b)
+}
+
+// A screen full of images has no holes: the page asks for no more at a time than the daemon answers.
+//
+// FEATURES: R112
+func TestPageShowsManyImages(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	const rows, cols = 18, 12 // 216 images of one pixel, each of another colour and two cells wide
+	var out strings.Builder
+	for r := range rows {
+		for c := range cols {
+			pixel := base64.StdEncoding.EncodeToString([]byte{byte(10 * r), byte(20 * c), 99})
+			fmt.Fprintf(&out, "\x1b_Ga=T,q=2,f=24,s=1,v=1,c=2,r=1;%s\x1b\\ ", pixel)
+		}
+		out.WriteString("\r\n")
+	}
+	out.WriteString("all")
+	file := filepath.Join(t.TempDir(), "many")
+	if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("new", "-n", "many", "--cols", "60", "--rows", "24", "--", "sh", "-c", `cat "$0"; exec cat`, file)
+	p := open(i, b, browser.Desk)
+	show(i, p, "many")
+	shows(p, "all")
+	p.Wait("images", fmt.Sprintf(`document.querySelectorAll('.term .pic').length === %d && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`, rows*cols))
+	for _, at := range [][2]int{{0, 0}, {0, cols - 1}, {rows / 2, 3}, {rows - 1, cols - 1}} {
+		var got string
+		p.Eval(fmt.Sprintf("%s(%d, %d)", painted, at[0], 3*at[1]), &got)
+		if want := fmt.Sprintf("%d,%d,99,255", 10*at[0], 20*at[1]); got != want {
+			t.Errorf("row %d, image %d is %s, want %s", at[0], at[1], got, want)
+		}
+	}
 	quiet(t, b)
 }
