@@ -52,6 +52,8 @@ type StreamOptions struct {
 	DetachOthers bool
 	// Resume, where it has a key, has the stream go on where another one of this client was lost.
 	Resume attach.Resume
+	// Blocks has frames show images as half blocks in colour, for who draws text only.
+	Blocks bool
 	// Inside is the session the client itself runs in, if any.
 	Inside string
 }
@@ -89,6 +91,9 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 	if o.DetachOthers {
 		q.Set("detach_others", "true")
+	}
+	if o.Blocks {
+		q.Set("images", "blocks")
 	}
 	if o.Inside != "" {
 		q.Set("inside", o.Inside)

@@ -260,6 +260,35 @@ func TestWatchingClients(t *testing.T) {
 	}
 }
 
+// Who draws text only may have images as blocks; to all others an image's cells are blank, as in the text.
+//
+// FEATURES: R36
+func TestImagesAsBlocks(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pic", Argv: []string{
+		"sh", "-c", `printf 'x\033_Ga=T,f=24,s=1,v=2,c=3,r=1;/wAAAAD/\033\\ready'; exec cat`,
+	}})
+	for query, want := range map[string]string{"": "   ", "images=blocks": "▀▀▀", "images=other": "   "} {
+		w := r.stream(t, "/sessions/pic/watch?"+query)
+		w.until("the image with "+query, func(told []byte) bool {
+			var f attach.Frame
+			if err := json.Unmarshal(told, &f); err != nil {
+				t.Errorf("%v in %.200s", err, told)
+			}
+			for _, l := range f.Screen.Lines {
+				if !strings.HasSuffix(l.Text, "ready") {
+					continue
+				}
+				if s := l.Spans[1]; s.Text != want || s.Col != 1 || l.Text != "x   ready" || want != "   " && (s.FG != "#ff0000" || s.BG != "#0000ff") {
+					t.Errorf("%q: %+v in %q", query, s, l.Text)
+				}
+				return true
+			}
+			return false
+		})
+	}
+}
+
 // Peers that break off in the middle, speak no HTTP, ask for more than is taken or never read hold nobody up, and
 // nothing is left of them.
 //

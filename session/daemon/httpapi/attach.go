@@ -16,6 +16,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
@@ -45,6 +46,7 @@ type stream struct {
 	seat *sizepolicy.Client
 	// readOnly clients may not type, and their size has no say.
 	readOnly bool
+	blocks   *render.Blocks // nil: images are not wanted
 	size     attach.Control // of the client at its start; 0×0: unknown
 	resume   attach.Resume  // its key is empty where the client knows not how to go on
 	taken    atomic.Uint64  // messages of what was typed
@@ -96,6 +98,9 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true"}
 	if g := grantOf(r.Context()); g != nil && g.Rights()&access.Type == 0 {
 		c.readOnly = true
+	}
+	if q.Get("images") == "blocks" {
+		c.blocks = &render.Blocks{}
 	}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.resume = resume; resume.Key != "" {

@@ -75,6 +75,9 @@ func (s *stream) frames(ctx context.Context) error {
 		}
 		set.Frame(&f, nil)
 		render.FromFrame(&out.Screen, &f)
+		if s.blocks != nil {
+			s.blocks.Show(&out.Screen)
+		}
 		if actor.Of(ctx).IsAgent() {
 			s.srv.hand(ctx, &out)
 		}

@@ -148,7 +148,7 @@ func (w *watched) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.mu.Lock()
 		size := w.size
-		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy, Resume: w.queue.again()}
+		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy, Resume: w.queue.again(), Blocks: true}
 		w.mu.Unlock()
 		if w.mute {
 			o.Size = "none"

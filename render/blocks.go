@@ -1,0 +1,73 @@
+package render
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/render/termimage"
+)
+
+// Blocks shows images as half blocks, two colours a cell, to those who draw text only. It belongs to one goroutine; the
+// zero value is ready.
+type Blocks struct{ images termimage.Small }
+
+// Show puts blocks in the place of a screen's images. Lines without any stay as they are, and so does the text of all: the
+// blocks are in spans only.
+func (b *Blocks) Show(s *Screen) {
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Image != nil }) {
+			l.Spans = b.spans(l.Spans)
+		}
+	}
+}
+
+func (b *Blocks) spans(spans []Span) []Span {
+	out := make([]Span, 0, len(spans)+16)
+	for i := range spans {
+		s := &spans[i]
+		var pic *image.NRGBA
+		if im := s.Image; im != nil {
+			pic = b.images.Of(im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
+		}
+		if pic == nil {
+			out = append(out, *s)
+			continue
+		}
+		first := len(out)
+		for n := range s.Width {
+			c := block(pic, s.Image.X+n, 2*s.Image.Y, s)
+			if last := len(out) - 1; last >= first && out[last].FG == c.FG && out[last].BG == c.BG && strings.HasSuffix(out[last].Text, c.Text) {
+				out[last].Text, out[last].Width = out[last].Text+c.Text, out[last].Width+1
+				continue
+			}
+			c.Col = s.Col + n
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// block is the cell whose upper half is a pixel and whose lower half is the one below it. What is not opaque there shows
+// the span's own ground.
+func block(pic *image.NRGBA, x, y int, s *Span) Span {
+	c := Span{Text: " ", Width: 1, BG: s.BG, BGIndex: s.BGIndex}
+	upper, lower := pic.NRGBAAt(x, y), pic.NRGBAAt(x, y+1)
+	switch {
+	case opaque(upper) && opaque(lower):
+		c.Text, c.FG, c.BG, c.BGIndex = "▀", hexOf(upper), hexOf(lower), nil
+	case opaque(upper):
+		c.Text, c.FG = "▀", hexOf(upper)
+	case opaque(lower):
+		c.Text, c.FG = "▄", hexOf(lower)
+	}
+	return c
+}
+
+func opaque(c color.NRGBA) bool { return c.A >= 0x80 }
+
+func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
