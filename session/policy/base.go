@@ -72,13 +72,13 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if x.name == "command" && x.args.Has("-v", "-V") {
 		return "", true
 	}
-	if x.name == "git" || x.name == "docker" || x.name == "go" || x.name == "kubectl" || x.name == "gh" {
+	if whole := programs.Lookup(x.name); whole != nil && whole != x.row || x.name == "git" {
 		// Options before the subcommand.
 		for _, o := range x.argv[1:] {
 			if !strings.HasPrefix(o, "-") {
 				break
 			}
-			if o != "--no-pager" && o != "--no-optional-locks" && o != "--version" && o != "--help" {
+			if name, _, _ := strings.Cut(o, "="); !whole.IsFlag(name) && o != "--version" && o != "--help" {
 				return o + " changes what it runs", false
 			}
 		}
@@ -187,6 +187,12 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 		for _, o := range ops {
 			if strings.Contains(o, "=") {
 				return "it sets a value", false
+			}
+		}
+	case "nm", "objdump", "readelf", "size", "addr2line", "c++filt", "strings":
+		for _, o := range ops {
+			if strings.HasPrefix(o, "@") {
+				return "it takes its options from " + o[1:], false
 			}
 		}
 	case "less", "more", "zless":

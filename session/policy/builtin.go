@@ -334,10 +334,7 @@ func (w *walk) variables(c *Command, x *invocation) {
 		if f := w.funcs[name]; f != nil && x.name == "unset" {
 			w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
 		}
-		w.scope.put(name, text)
-		if changesMeaning(name) {
-			w.assigned(name, text)
-		}
+		w.given(name, text)
 	}
 	if w.engine.preset == ReadOnly && (x.name == "read" || x.name == "unset") {
 		c.Verdict = Allow

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -59,6 +60,9 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 		if a.Append || len(w.active) > 0 {
 			w.arrays[name] = []string{hole}
 		}
+		for i := 0; i+1 < len(list); i += 2 {
+			w.zshTable(name, list[i], list[i+1])
+		}
 		w.setVariable(name, strings.Join(list, " "), keep)
 		w.zshPath(a, strings.Join(list, ":"), keep)
 		return
@@ -79,7 +83,11 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 		text = old.text + text
 	}
 	if a.Index != nil {
-		w.zshTable(name, a.Index, text)
+		key := hole
+		if word, ok := a.Index.(*syntax.Word); ok {
+			key = w.text(word)
+		}
+		w.zshTable(name, key, text)
 		delete(w.arrays, name)
 		text = hole
 	}
@@ -94,6 +102,8 @@ func (w *walk) setVariable(name, text string, keep bool) {
 	}
 	w.hidden(text)
 	switch {
+	case (name == "NULLCMD" || name == "READNULLCMD") && path.Base(w.shell) == "zsh":
+		w.unknown([]string{name + "=" + text}, "zsh runs it where a line has redirections and no command")
 	case keep && changesMeaning(name):
 		if name == "BASH_ENV" && text != "" {
 			w.unknown([]string{name + "=" + text}, whyBashEnv)

@@ -268,10 +268,7 @@ func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
 	var outs []string
 	got := false
 	for _, item := range items {
-		w.scope.put(loop.Name.Value, item)
-		if changesMeaning(loop.Name.Value) {
-			w.assigned(loop.Name.Value, item)
-		}
+		w.given(loop.Name.Value, item)
 		if o := w.branch(func() stream { return w.stmts(c.Do, in) }); o.is {
 			outs, got = append(outs, o.text), true
 		}

@@ -36,6 +36,9 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 		w.element(f, p, quoted)
 		return
 	}
+	if p.Flags != nil && name != "" && strings.Contains(p.Flags.Value, "e") && (!v.set || hasHole(v.text)) {
+		w.unknown([]string{"${(e)" + name + "}"}, whyEvaluated)
+	}
 	switch {
 	case p.Length:
 		f.add(notEmpty)
@@ -63,6 +66,9 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 	w.expansion(f, v.text, quoted)
 }
 
+// whyEvaluated is why text is asked about that is looked through for substitutions when it is expanded.
+const whyEvaluated = "the substitutions in it are run, and what it holds is not known"
+
 // operate applies an operator of ${name:-word} and its kind.
 func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other string) string {
 	known := v.set && !hasHole(v.text)
@@ -73,10 +79,7 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 		}
 		w.guessed = true
 		if op == syntax.AssignUnset || op == syntax.AssignUnsetOrNull {
-			w.scope.put(name, other)
-			if changesMeaning(name) {
-				w.assigned(name, other)
-			}
+			w.given(name, other)
 		}
 		return other
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
@@ -99,6 +102,9 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 			}
 		}
 	case syntax.OtherParamOps:
+		if other == "P" && !known && !strings.HasPrefix(name, "PS") {
+			w.unknown([]string{"${" + name + "@P}"}, whyEvaluated)
+		}
 		w.hidden(v.text)
 		if other == "Q" && known {
 			return v.text

@@ -116,6 +116,14 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 				}
 			}
 			each(p.Unsafe, func(o string) { stopped(readonly, o+" makes it do more", reading+" "+o+" y") })
+			if p.Strict {
+				stopped(readonly, "other options than its own make it do more", reading+" --unheard-of=x")
+			}
+			each(p.Values, func(o string) { // an option that may be taken for a value
+				if u := strings.Fields(p.Unsafe); len(u) > 0 && strings.HasPrefix(u[0], "-") && !p.OneDash {
+					stopped(readonly, "whatever "+o+" takes, "+u[0]+" makes it do more", reading+" "+o+" "+u[0])
+				}
+			})
 			if p.None {
 				stopped(readonly, "it only reads without operands", reading+" x")
 			}

@@ -460,8 +460,16 @@ func (w *walk) named(name string) {
 	if name == "" {
 		return
 	}
-	w.scope.put(name, notEmpty)
+	w.given(name, notEmpty)
+}
+
+// given follows what sets a variable by its name without being an assignment: read, a loop, ${name:=text}, arithmetic.
+func (w *walk) given(name, text string) {
+	if name == "path" && path.Base(w.shell) == "zsh" {
+		name = "PATH"
+	}
+	w.scope.put(name, text)
 	if changesMeaning(name) {
-		w.assigned(name, notEmpty)
+		w.assigned(name, text)
 	}
 }

@@ -54,13 +54,9 @@ func (w *walk) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quo
 }
 
 // zshTable judges assignments to the tables of zsh that hold functions, aliases and where programs are.
-func (w *walk) zshTable(name string, index syntax.ArithmExpr, text string) {
+func (w *walk) zshTable(name, key, text string) {
 	if path.Base(w.shell) != "zsh" {
 		return
-	}
-	key := ""
-	if word, ok := index.(*syntax.Word); ok {
-		key = w.text(word)
 	}
 	switch name {
 	case "functions", "dis_functions":
@@ -68,6 +64,8 @@ func (w *walk) zshTable(name string, index syntax.ArithmExpr, text string) {
 	case "aliases", "galiases", "saliases", "dis_aliases":
 		w.shellText(text, "the alias "+key)
 		w.aliases[key] = strings.Fields(text)
+	case "mapfile": // zsh/mapfile: files as an array
+		w.writeTo(key)
 	case "commands":
 		w.aliases[key] = []string{text}
 	}

@@ -7,6 +7,7 @@ type Option struct {
 	Name  string // as in the table: "-n", "--lines"
 	Value string
 	Has   bool     // it has a value
+	apart bool     // which is the word after it
 	Argv  []string // the command that follows it, for options like find's -exec
 	End   string   // what ended Argv: ";" or "+", or "" at the end of the line
 }
@@ -17,6 +18,8 @@ type Args struct {
 	Operands []string
 	Dashes   bool // "--" was given
 	At       int  // index in the list of the first operand; its length if there is none
+
+	doubtful []string // the words behind a "--" that the option before it may have taken for its value
 }
 
 // Get returns the last value of an option.
@@ -50,6 +53,9 @@ func (p *Program) Parse(words []string) Args {
 			}
 		case w == "--" && !a.Dashes && !p.OneDash:
 			a.Dashes = true
+			if i > 0 && p.mayTake(words[i-1], &a) {
+				a.doubtful = words[i+1:]
+			}
 		case isOption && (p.OneDash || strings.HasPrefix(w, "--")):
 			i = p.long(&a, words, i)
 		case isOption:
@@ -91,10 +97,19 @@ func (p *Program) long(a *Args, words []string, i int) int {
 		}
 	case !has && p.set.values[name] && i+1 < len(words):
 		i++
-		o.Value, o.Has = words[i], true
+		o.Value, o.Has, o.apart = words[i], true, true
 	}
 	a.Options = append(a.Options, o)
 	return i
+}
+
+// mayTake reports whether a word is an option of which the row does not say that it takes no value.
+func (p *Program) mayTake(word string, a *Args) bool {
+	if len(word) < 2 || word[0] != '-' || len(a.Options) == 0 || strings.Contains(word, "=") {
+		return false
+	}
+	last := a.Options[len(a.Options)-1]
+	return !last.Has && !p.set.flags[last.Name]
 }
 
 // full completes an abbreviated long option: --checkpoint-act is --checkpoint-action.
@@ -104,7 +119,7 @@ func (p *Program) full(name string) string {
 		if o == name {
 			return name
 		}
-		if len(name) > 3 && strings.HasPrefix(o, name) && (found == "" || p.set.unsafe[o]) {
+		if (len(name) > 3 || len(name) == 3 && p.IsUnsafe(o)) && strings.HasPrefix(o, name) && (found == "" || p.IsUnsafe(o)) {
 			found = o
 		}
 	}
@@ -130,7 +145,7 @@ func (p *Program) short(a *Args, words []string, i int) int {
 				o.Value = w[k+1:]
 			} else if i+1 < len(words) {
 				i++
-				o.Value = words[i]
+				o.Value, o.apart = words[i], true
 			}
 			a.Options = append(a.Options, o)
 			return i
@@ -150,10 +165,13 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 	neededArg := p.NeedArg == "" || len(a.Operands) == 0
 	for i := range a.Options {
 		name := a.Options[i].Name
-		if p.IsUnsafe(name) || p.set.argv[name] || p.set.code[name] || p.set.script[name] || p.set.shell[name] {
-			if !p.set.code[name] || p.Lang != "sed" && p.Lang != "awk" {
-				return false, name
-			}
+		if p.doesMore(name) {
+			return false, name
+		}
+		// Whether a program takes the next word for the value of an option differs by version, and optional values
+		// have to be in the same word.
+		if o := &a.Options[i]; o.apart && p.hasUnsafe(o.Value) {
+			return false, o.Value
 		}
 		needed = needed || p.set.need[name]
 		neededArg = neededArg || p.set.needArg[name]
@@ -164,6 +182,11 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 	if !needed || !neededArg {
 		return false, ""
 	}
+	for _, word := range a.doubtful {
+		if p.hasUnsafe(word) {
+			return false, word
+		}
+	}
 	if p.None && len(a.Operands) > 0 {
 		return false, a.Operands[0]
 	}
@@ -171,4 +194,27 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 		return false, a.Operands[p.Max]
 	}
 	return true, ""
+}
+
+// doesMore reports whether an option makes a reading program do more.
+func (p *Program) doesMore(name string) bool {
+	if p.set.code[name] && (p.Lang == "sed" || p.Lang == "awk") {
+		return false
+	}
+	return p.IsUnsafe(name) || p.set.argv[name] || p.set.code[name] || p.set.script[name] || p.set.shell[name] ||
+		p.Strict && !p.set.values[name] && !p.set.flags[name] && !p.set.need[name] && strings.Trim(name, "-0123456789") != ""
+}
+
+// hasUnsafe reports whether a word would make the program do more if it were an option.
+func (p *Program) hasUnsafe(word string) bool {
+	if len(word) < 2 || word[0] != '-' || strings.Trim(word[1:], "0123456789") == "" {
+		return false
+	}
+	a := p.Parse([]string{word})
+	for i := range a.Options {
+		if p.doesMore(a.Options[i].Name) {
+			return true
+		}
+	}
+	return false
 }

@@ -16,7 +16,7 @@ var git = []Program{
 		"git range-diff,git show-branch,git verify-commit,git verify-tag,git cat-file,git grep,git help,git " +
 		"fsck,git get-tar-commit-id",
 		Reads: true,
-		Values: "-n -S -G -L -U -e -A -B --author --since --until --format --pretty --grep --max-count " +
+		Values: "-n -S -G -L -e -A --author --since --until --format --grep --max-count " +
 			"--date --before --after",
 		Flags: "--oneline --graph --all --stat --name-only --name-status --no-pager --cached --staged " +
 			"--short --branch",
@@ -29,8 +29,8 @@ var git = []Program{
 		Unsafe: "--textconv --ext-grep"},
 	{Name: "git diff,git log,git show,git diff-tree,git diff-index,git diff-files,git whatchanged,git shortlog,git " +
 		"range-diff,git rev-list", Reads: true, Writes: "--output",
-		Values: "-n -S -G -L -U --author --since --until --format --pretty --grep --max-count --date --before --after " +
-			"-M-x --diff-filter",
+		Values: "-n -S -G -L --author --since --until --grep --max-count --date --before --after " +
+			"--diff-filter",
 		Flags: "--oneline --graph --all --stat --name-only --name-status --no-pager --cached --staged --short " +
 			"--branch", Unsafe: "--ext-diff --textconv -O --show-signature --web --contents"},
 	{Name: "git difftool,git mergetool", Values: "-t --tool", Shell: "-x --extcmd"},
@@ -58,7 +58,7 @@ var git = []Program{
 		"show,git bisect log," +
 		"git bundle verify,git lfs ls-files,git lfs status,git reflog show", Reads: true, Unsafe: "--output " +
 		"--ext-diff --textconv"},
-	{Name: "git reflog", Reads: true, None: true},
+	{Name: "git reflog", Reads: true, None: true, Strict: true, Values: "-n --date --max-count", Flags: "--all --oneline --no-abbrev --abbrev-commit --stat -p -q"},
 	{Name: "git symbolic-ref", Reads: true, Max: 1, Unsafe: "-d --delete -m"},
 	{Name: "git push", Values: "-o --push-option --repo", Shell: "--receive-pack --exec",
 		Flags: "--force --force-with-lease --force-if-includes --delete --mirror --all --tags --prune " +

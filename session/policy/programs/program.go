@@ -33,13 +33,14 @@ const (
 type Program struct {
 	Name   string // name and other names; "git log" for a subcommand
 	Values string // options that take a value
-	Flags  string // long options without a value, for abbreviations only
+	Flags  string // options without a value: for abbreviations, and for Strict
 
 	OneDash bool // options are whole words after one dash: find, go, java
 	Stop    bool // options end at the first operand
 
 	Reads   bool   // it only reads, unless an Unsafe option is given
 	Unsafe  string // options that make it write, run programs, or talk to others
+	Strict  bool   // an option that stands nowhere in the row makes it do more, too
 	Need    string // it only reads when one of these is given
 	NeedArg string // as Need, but only where operands are given
 	Max     int    // it only reads with at most so many operands; 0 is any number
@@ -80,7 +81,7 @@ const (
 )
 
 type sets struct {
-	values, unsafe, need, needArg, shell, argv, code, script, writes, runs, loads map[string]bool
+	values, flags, unsafe, need, needArg, shell, argv, code, script, writes, runs, loads map[string]bool
 
 	long []string
 }
@@ -119,7 +120,7 @@ func set(s string) map[string]bool {
 
 func (p *Program) compile() {
 	s := &sets{
-		values: set(p.Values), unsafe: set(p.Unsafe), need: set(p.Need), needArg: set(p.NeedArg),
+		values: set(p.Values), flags: set(p.Flags), unsafe: set(p.Unsafe), need: set(p.Need), needArg: set(p.NeedArg),
 		shell: set(p.Shell), argv: set(p.Argv), code: set(p.Code), script: set(p.Script), writes: set(p.Writes),
 		runs: set(p.Runs), loads: set(p.Loads),
 	}
@@ -187,6 +188,9 @@ func All(f func(*Program)) {
 func (p *Program) IsUnsafe(name string) bool {
 	return p.set.unsafe[name] || p.set.writes[name] || p.set.runs[name] || p.set.loads[name]
 }
+
+// IsFlag reports whether option name is known to take no value and to change nothing.
+func (p *Program) IsFlag(name string) bool { return p.set.flags[name] }
 
 // IsRun reports whether the value of option name is a program that is run.
 func (p *Program) IsRun(name string) bool { return p.set.runs[name] }

@@ -9,18 +9,17 @@ var readers = []Program{
 		"pwd,echo,printf,true,false,:,test,[,seq,factor,numfmt,yes,sleep,tty,groups,id,whoami,logname,users," +
 		"who,w,last,uname," +
 		"nproc,arch,uptime,free,df,du,stat,ls,dir,vdir,tree,which,whereis,type,locale,getconf,cmp,diff," +
-		"diff3,colordiff," +
-		"column,look,tsort,ptx,pr,cal,ncal,hostid,lsblk,lscpu,lsusb,lspci,lsmod,lsof,lsns,lsattr,vmstat," +
+		"colordiff," +
+		"column,look,tsort,pr,cal,ncal,hostid,lsblk,lscpu,lsmod,lsof,lsns,lsattr,vmstat," +
 		"iostat,mpstat,pidof," +
 		"pgrep,pstree,ss,netstat,jobs,dirs,times,wait,cd,pushd,popd,return,exit,break,continue,shift,let," +
 		"apropos,whatis,size,ldd," +
-		"readelf,c++filt,addr2line,base32,base64,basenc,iconv,shuf,egrep,fgrep,grep,getopts,wdiff,vdiff,bc," +
-		"dc,expr,cksum," +
-		"md5,shasum,uuidgen,printenv,locate,mlocate,plocate,tokei,cloc,scc,eza,exa,lsd,ag,ack,pygmentize," +
-		"highlight,jless," +
-		"sw_vers,dircolors,infocmp,toe,tput,clear,reset,namei,findmnt,blkid,getent,hostnamectl,timedatectl," +
+		"readelf,c++filt,addr2line,base32,base64,basenc,iconv,shuf,egrep,fgrep,grep,getopts,wdiff,bc,expr,cksum," +
+		"md5,shasum,uuidgen,printenv,locate,mlocate,plocate,eza,exa,lsd,ag,ack," +
+		"jless," +
+		"sw_vers,dircolors,infocmp,toe,tput,clear,reset,namei,findmnt,getent,hostnamectl,timedatectl," +
 		"localectl," +
-		"apt-cache,dpkg-query,ghostscript-version,mdls,otool,nm,objdump,sysctl,journalctl,dmesg,ps,cpuid," +
+		"ghostscript-version,mdls,otool,nm,objdump,sysctl,journalctl,dmesg,ps,cpuid," +
 		"numastat,pmap," +
 		"ulimit,help,nslookup-help,msgfmt-version,man,less,more,zless,info,digit",
 		Reads: true,
@@ -32,7 +31,8 @@ var readers = []Program{
 	{Name: "grep,egrep,fgrep", Reads: true, Values: "-e -f -m -A -B -C -d -D --regexp --file --max-count " +
 		"--after-context " +
 		"--before-context --context --include --exclude --exclude-dir --exclude-from --label --color"},
-	{Name: "rg,ripgrep", Reads: true, Values: "-e -f -g -t -T -m -A -B -C -j -M -r -E -d --regexp --file " +
+	{Name: "rg,ripgrep", Reads: true, Flags: "-n -i -l -c -w -v -s -S -F -x -o -u -L -P -U -a -p -q -N -H -I -0 --hidden " +
+		"--no-ignore --files --count --fixed-strings --ignore-case --smart-case --word-regexp --line-number --json", Values: "-e -f -g -t -T -m -A -B -C -j -M -r -E -d --regexp --file " +
 		"--glob --type --max-count " +
 		"--context --max-depth --replace --sort --color --iglob", Runs: "--pre --hostname-bin", Unsafe: "-z --search-zip"},
 	{Name: "ag", Reads: true, Values: "-A -B -C -G -m --ignore", Runs: "--pager"},
@@ -52,16 +52,18 @@ var readers = []Program{
 		Unsafe: "--files0-from --temporary-directory -T"},
 	{Name: "uniq", Reads: true, Values: "-f -s -w", Max: 1, WriteTo: AfterFirst},
 	{Name: "xxd", Reads: true, Values: "-c -g -l -s -o -n", Unsafe: "-r", Max: 1, WriteTo: AfterFirst},
-	{Name: "shuf", Reads: true, Values: "-n -i -e", Writes: "-o --output", Unsafe: "--random-source"},
+	{Name: "shuf", Reads: true, Values: "-n -i", Flags: "-e -r -z", Writes: "-o --output", Unsafe: "--random-source"},
 	{Name: "tree", Reads: true, Values: "-L -I -P -H -T", Writes: "-o", Unsafe: "-R --fromfile"},
 	{Name: "file", Reads: true, Values: "-F -m -f -P -e", Unsafe: "-C --compile -m --magic-file -z -Z"},
 	{Name: "date", Reads: true, Values: "-d -r --date --reference", Unsafe: "-s --set -f --file", Max: 1},
 	{Name: "head", Reads: true, Values: "-n -c --lines --bytes"},
 	{Name: "tail", Reads: true, Values: "-n -c -s --lines --bytes --pid --sleep-interval"},
 	{Name: "less,more,zless", Reads: true, Values: "-p -P -x -y -z -h -j -b", Unsafe: "-o -O -k -K " +
-		"--log-file --LOG-FILE --lesskey-file " +
+		"--log-file --LOG-FILE --lesskey-file --lesskey-content --cmd " +
 		"--lesskey-src -T --tag-file"},
-	{Name: "man", Reads: true, Values: "-s -S -L", Shell: "-P --pager", Unsafe: "-C --config-file " +
+	{Name: "man", Reads: true, Strict: true, Values: "-s -S -L -R -E --sections --locale --recode --encoding", Flags: "-k -f -w -W -a -K " +
+		"-i -I -7 -u -d --apropos --whatis --where --path --location --all --global-apropos --ignore-case --match-case --regex " +
+		"--wildcard --names-only --ascii --debug --usage --help --version --no-justification --nj --no-hyphenation --nh --default", Shell: "-P --pager", Unsafe: "-C --config-file " +
 		"--preprocessor -p -H --html -M --manpath -l " +
 		"--local-file -X --gxditview -T --troff-device -t --troff -e"},
 	{Name: "printenv", Reads: true},
@@ -73,11 +75,11 @@ var readers = []Program{
 	{Name: "history", Reads: true, Max: 1, Unsafe: "-c -d -a -n -r -w -s -p"},
 	{Name: "dmesg", Reads: true, Unsafe: "-C -c -D -E -n --clear --read-clear --console-off --console-on " +
 		"--console-level"},
-	{Name: "journalctl", Reads: true, Values: "-u -n -p -t -b -S -U -o -g --since --until",
+	{Name: "journalctl", Reads: true, Values: "-u -n -p -t -S -U -o -g --since --until",
 		Unsafe: "--vacuum-size --vacuum-time " +
 			"--vacuum-files --rotate --flush --sync --relinquish-var --smart-relinquish-var --setup-keys " +
 			"--update-catalog --cursor-file -D"},
-	{Name: "sysctl", Reads: true, Unsafe: "-w -p --write --load --system"},
+	{Name: "sysctl", Reads: true, Unsafe: "-w -p -f --write --load --system"},
 	{Name: "ss", Reads: true, Unsafe: "-K --kill -D --diag"},
 	{Name: "ps", Reads: true, Unsafe: "e -E", Values: "-o -p -C -u -U -t --pid --ppid --sort --format"},
 	{Name: "nm", Reads: true, Loads: "--plugin", Values: "-f -t"},
@@ -85,26 +87,47 @@ var readers = []Program{
 	{Name: "column", Reads: true, Values: "-t -s -o -c -N -R -H -O", Flags: "--table"},
 	{Name: "iconv", Reads: true, Values: "-f -t", Writes: "-o --output"},
 	{Name: "diff,colordiff", Reads: true, Values: "-I -x -X -U -C -W -F", Unsafe: "--to-file-x"},
-	{Name: "jq,gojq,jaq", Reads: true, Values: "--indent --arg --argjson --tab", Unsafe: "-L -f --from-file " +
+	{Name: "jq,gojq,jaq", Reads: true, Values: "--indent --arg --argjson", Unsafe: "-L -f --from-file " +
 		"--slurpfile --rawfile " +
 		"--library-path"},
 	{Name: "yq", Reads: true, Values: "-p -o -I", Unsafe: "-i --inplace -s --split-exp --from-file -f " +
 		"--split-exp-file"},
-	{Name: "xmllint", Reads: true, Values: "--xpath --schema", Unsafe: "--shell", Writes: "--output -o"},
+	{Name: "xmllint", Reads: true, Strict: true, Values: "--xpath --schema --encode", Flags: "--noout --format --html --recover --noblanks " +
+		"--nocdata --nonet --huge --c14n --pretty --debug --stream --wellformed --timing --nowarning --pedantic", Unsafe: "--shell", Writes: "--output -o"},
 	{Name: "bat,batcat", Reads: true, Values: "-l -r -H --language --line-range --style --theme",
-		Runs: "--pager", Unsafe: "cache --map-syntax"},
-	{Name: "lsof", Reads: true, Values: "-i -p -u -c -a"},
-	{Name: "ip", Reads: true, SubOnly: true, Unsafe: "-b -batch -n --netns", Values: "-f -rc -n"},
+		Runs: "--pager", Unsafe: "cache --map-syntax --generate-config-file"},
+	{Name: "lsof", Reads: true, Values: "-p -u -c", Unsafe: "-D -A -k"},
+	{Name: "ip", Reads: true, OneDash: true, SubOnly: true, None: true, Unsafe: "-b -batch -n -netns", Flags: "-4 -6 -br -j -p -d -s -o -c -brief -json " +
+		"-pretty -details -stats -statistics -oneline -color -h -human -N -t -ts"},
 	{Name: "getent,ldconfig-p", Reads: true},
 	{Name: "info", Reads: true, Values: "-f -n", Unsafe: "-o --output --init-file --restore --dribble"},
-	{Name: "bc", Reads: true, None: true}, {Name: "dc", Reads: true, None: true, Unsafe: "-f -e --file " +
-		"--expression"},
+	{Name: "bc", Reads: true, None: true},
+	{Name: "dc", Code: "-e --expression", Values: "-f --file", Lang: "vim", StdinRun: true}, // "!" is a shell's
+	{Name: "diff3", Reads: true, Strict: true, Values: "-L --label", Flags: "-A -e -E -m -x -X -3 -i -T -a --show-all --ed --show-overlap " +
+		"--merge --overlap-only --easy-only --text --initial-tab --strip-trailing-cr", Runs: "--diff-program"},
+	{Name: "ptx", Reads: true, Max: 1},
+	{Name: "cloc", Reads: true, Strict: true, Values: "--exclude-dir --exclude-ext --exclude-lang --include-lang --include-ext --match-f --not-match-f " +
+		"--match-d --not-match-d --max-file-size --progress-rate", Flags: "--by-file --by-file-by-lang --by-percent --csv --json --yaml " +
+		"--xml --md --quiet --fullpath --hide-rate --skip-uniqueness --follow-links --no-recurse"},
+	{Name: "scc", Reads: true, Strict: true, Values: "-i -M -s -x -n --include-ext --not-match --sort --exclude-dir --exclude-ext --exclude-file",
+		Flags: "-a -c -d -l -m -p -u -w -z --by-file --ci --wide --no-complexity --no-cocomo --no-duplicates --no-size --dryness --uloc --no-gen --no-min"},
+	{Name: "tokei", Reads: true, Strict: true, Values: "-e -s -o -t -c --exclude --sort --output --type --columns", Flags: "-f -C -l -h -r --files --compact " +
+		"--languages --hidden --no-ignore --rsort"},
+	{Name: "pygmentize", Reads: true, Strict: true, Values: "-l -O -P -S", Flags: "-g -L -V"},
+	{Name: "lspci", Reads: true, Strict: true, Values: "-s -d", Flags: "-v -k -n -m -t -D -b -x"},
+	{Name: "lsusb", Reads: true, Strict: true, Values: "-s -d", Flags: "-v -t"},
+	{Name: "blkid", Reads: true, Strict: true, Values: "-s -o -t -n -u", Flags: "-p -i -L -U -k -l"},
+	{Name: "apt-cache", Reads: true, Strict: true, Need: "show showpkg showsrc search policy depends rdepends madison pkgnames stats",
+		Flags: "-n -f -q -i -a --names-only --full --installed --recurse --important --all-versions --no-all-versions --no-suggests --no-recommends"},
+	{Name: "dpkg-query", Reads: true, Strict: true, Values: "-f --showformat", Flags: "-l -W -s -L -S -p -c --list --show --status --listfiles --search " +
+		"--print-avail --no-pager"},
+
 	{Name: "ldd", Reads: false},
 	{Name: "test,[", Reads: true, OneDash: true, Values: ""},
 	{Name: "echo,printf", Reads: true, Stop: true},
 	{Name: "cd,pushd,popd", Reads: true},
-	{Name: "hostnamectl,timedatectl,localectl", Reads: true, None: true},
-	{Name: "ip addr,ip a,ip address,ip link,ip route,ip r,ip neigh,ip neighbour", Reads: true, None: true},
+	{Name: "hostnamectl,timedatectl,localectl", Reads: true, None: true, Strict: true, Flags: "--no-pager"},
+	{Name: "ip addr,ip a,ip address,ip link,ip route,ip r,ip neigh,ip neighbour,ip rule,ip ru,ip maddr,ip tunnel,ip netns", Reads: true, None: true},
 	{Name: "clear,reset,tput", Reads: true},
 	{Name: "read", Reads: true, Values: "-d -p -n -N -t -u -i", Unsafe: "-e"},
 	{Name: "wait", Reads: true, Unsafe: "-p"},

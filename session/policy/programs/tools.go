@@ -27,13 +27,13 @@ var tools = []Program{
 		Shell: "-exec -toolexec -vettool", Values: "-run -bench -count -timeout -o -tags -ldflags -gcflags " +
 			"-coverprofile -mod -p"},
 	{Name: "go mod,go get,go work,go clean,go fmt,go fix,go tool", OneDash: true},
-	{Name: "cargo,rustup", Stop: true, SubOnly: true, Values: "--config -Z -C"},
+	{Name: "cargo,rustup", Stop: true, SubOnly: true, Values: "--config -Z -C", Flags: "-q --quiet --offline --locked --frozen"},
 	{Name: "cargo fmt,cargo build,cargo test,cargo check,cargo clippy,cargo run,cargo doc,cargo bench,cargo " +
 		"clean,cargo install",
 		Values: "-p --package --features --target"},
 	{Name: "cargo tree,cargo search-local,cargo locate-project", Reads: true, Unsafe: "--config --manifest-path"},
 	{Name: "npm test,npm run,npm start", Shell: "--script-shell", Values: "--prefix -w --workspace --loglevel"},
-	{Name: "npm", Shell: "--script-shell", Values: "--access --tag --prefix --registry -w --workspace " +
+	{Name: "npm", Shell: "--script-shell", Flags: "-s --silent", Values: "--access --tag --prefix --registry -w --workspace " +
 		"--loglevel --cache --userconfig"},
 	{Name: "npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
 		"tox,pytest,jest," +
@@ -45,10 +45,13 @@ var tools = []Program{
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
 	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 " +
 		"list,pip3 show,pip3 freeze," +
-		"pip check,brew list,brew info,apt list,apt show,dpkg -l,gem list", Reads: true},
-	{Name: "dpkg", Reads: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
+		"pip check,brew list,brew info,gem list", Reads: true},
+	{Name: "apt list,apt show,apt search,apt policy", Reads: true, Strict: true, Flags: "-a -v --installed --upgradable --upgradeable --all-versions --verbose " +
+		"--manual-installed --names-only --full"},
+	{Name: "dpkg", Reads: true, Strict: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
 		"--install --remove --purge"},
-	{Name: "rpm", Reads: true, Need: "-q --query", Values: "-E --eval", Shell: "--pipe", Unsafe: "-E --eval -i -e -U -F --install --erase --upgrade"},
+	{Name: "rpm", Reads: true, Strict: true, Need: "-q --query", Values: "-E --eval --qf --queryformat --whatprovides --whatrequires",
+		Flags: "-a -l -f -c -d -R --all --list --file --configfiles --docfiles --requires --provides --changelog --scripts --last --state --info --conflicts", Shell: "--pipe", Unsafe: "-E --eval -i -e -U -F --install --erase --upgrade"},
 	{Name: "gh,glab", Stop: true, SubOnly: true, Values: "-R --repo"},
 	{Name: "gh api,gh issue create,gh pr create,gh issue comment,gh pr comment,gh release create",
 		Values: "-f -F -X -H --title --body -t -b"},
@@ -106,7 +109,9 @@ var network = []Program{
 var system = []Program{
 	{Name: "systemctl", Reads: true, Need: "status show list-units list-unit-files is-active is-enabled " +
 		"is-failed cat list-timers " +
-		"list-sockets list-dependencies", Values: "-t -p -n -H -M -o"},
+		"list-sockets list-dependencies", Values: "-t -p -n -H -M -o --type --property --lines --output --state --host --machine",
+		Strict: true, Unsafe: "-H -M --host --machine", Flags: "-a -l -q -r --all --full --quiet --no-pager --no-legend --plain --user --system " +
+			"--failed --value --with-dependencies --reverse --after --before --recursive --legend"},
 	{Name: "pkill", Values: "-u -U -g -G -P -s -t -F -c -r -q --euid --uid --pgroup --group --parent --session --terminal --pidfile " +
 		"--signal --ns --nslist --runstates --queue --cgroup", Flags: "--full --exact --ignore-case --newest --oldest --inverse"},
 	{Name: "killall", Values: "-s -u -o -y -Z -n --signal --user --older-than --younger-than --context --ns",

@@ -44,6 +44,7 @@ var writers = []Program{
 		"--transform",
 		Shell: "--checkpoint-action --to-command", Runs: "-I --use-compress-program -F --info-script " +
 			"--new-volume-script --rsh-command --rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
+		Writes: "--index-file",
 		Unsafe: "-x -c -r -u -A --extract --create --delete --append --update"},
 	{Name: "zip", OneDash: true, Values: "-b -n -t -tt -O -P -s", Shell: "-TT --unzip-command", WriteTo: FirstOperand},
 	{Name: "7z,7za,unrar,cpio,pax,ar", Values: "-x -i -n -b -t", Shell: "--rsh-command"},

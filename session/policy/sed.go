@@ -1,0 +1,181 @@
+package policy
+
+import "strings"
+
+// sedCommand is one command of a sed script.
+type sedCommand struct {
+	name  byte
+	arg   string // what follows it: a file, a command, text; of s what is put in place
+	flags string // of s, with the file of its w
+}
+
+// sedCommands takes a sed script apart, and says whether all of it was understood. Where versions of sed differ in
+// how far something goes (a label, text after a), what follows it is taken for commands, too.
+func sedCommands(s string) (list []sedCommand, ok bool) {
+	for {
+		s = strings.TrimLeft(s, " \t\n;{}")
+		if s == "" {
+			return list, true
+		}
+		if s[0] == '#' {
+			_, s, _ = strings.Cut(s, "\n")
+			continue
+		}
+		if s, ok = sedAddresses(s); !ok || s == "" {
+			return list, false
+		}
+		c := sedCommand{name: s[0]}
+		switch s = s[1:]; c.name {
+		case 'p', 'd', 'D', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'z', 'F':
+		case 'l', 'q', 'Q':
+			s = strings.TrimLeft(strings.TrimLeft(s, " \t"), "0123456789")
+		case '{', '}':
+			continue
+		case 'b', 't', 'T', ':':
+			s = strings.TrimLeft(s, " \t")
+			s = s[len(s)-len(strings.TrimLeftFunc(s, func(r rune) bool { return !strings.ContainsRune(" \t\n;}", r) })):]
+			continue
+		case 'a', 'i', 'c':
+			c.arg, s, _ = strings.Cut(s, "\n")
+		case 'e', 'r', 'R', 'w', 'W':
+			c.arg, s, _ = strings.Cut(s, "\n")
+			c.arg = strings.TrimLeft(c.arg, " \t")
+		case 's', 'y':
+			if c.arg, c.flags, s, ok = sedSubstitution(s); !ok {
+				return list, false
+			}
+		default:
+			return list, false
+		}
+		list = append(list, c)
+		if s = strings.TrimLeft(s, " \t"); s != "" && s[0] != ';' && s[0] != '\n' && s[0] != '}' && !strings.ContainsRune("aiceErRwW", rune(c.name)) {
+			return list, false
+		}
+	}
+}
+
+// sedAddresses skips the addresses before a command.
+func sedAddresses(s string) (string, bool) {
+	s, ok := sedAddress(s)
+	if !ok {
+		return s, false
+	}
+	s = strings.TrimLeft(s, " \t")
+	if rest, more := strings.CutPrefix(s, ","); more {
+		rest = strings.TrimLeft(rest, " \t")
+		if rest, ok = sedAddress(strings.TrimLeft(rest, "+~")); !ok {
+			return rest, false
+		}
+		s = rest
+	} else if rest, more := strings.CutPrefix(s, "~"); more {
+		s = strings.TrimLeft(rest, "0123456789")
+	}
+	return strings.TrimLeft(s, " \t!"), true
+}
+
+// sedAddress skips one address, if there is one.
+func sedAddress(s string) (string, bool) {
+	switch {
+	case s == "":
+	case s[0] == '$':
+		return s[1:], true
+	case s[0] >= '0' && s[0] <= '9':
+		return strings.TrimLeft(s, "0123456789"), true
+	case s[0] == '/', s[0] == '\\' && len(s) > 1 && s[1] != '\n' && s[1] != '\\':
+		if s[0] == '\\' {
+			s = s[1:]
+		}
+		for i := 1; i < len(s) && s[i] != '\n'; i++ {
+			switch s[i] {
+			case '\\':
+				i++
+			case s[0]:
+				return strings.TrimLeft(s[i+1:], "IM"), true
+			}
+		}
+		return s, false
+	}
+	return s, true
+}
+
+// sedSubstitution reads /a/b/flags: what is put in place, the flags, and what follows.
+func sedSubstitution(s string) (with, flags, rest string, ok bool) {
+	if len(s) < 3 || s[0] == '\\' || s[0] == '\n' {
+		return "", "", "", false
+	}
+	mark, seen, i, from := s[0], 0, 1, 0
+	for ; i < len(s) && seen < 2; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case mark:
+			if seen++; seen == 1 {
+				from = i + 1
+			}
+		}
+	}
+	if seen < 2 || i > len(s) {
+		return "", "", "", false
+	}
+	with = strings.ReplaceAll(s[from:i-1], `\`+string(mark), string(mark))
+	rest = strings.TrimLeft(s[i:], "gpIiMme0123456789")
+	flags = s[i : len(s)-len(rest)]
+	if strings.HasPrefix(rest, "w") {
+		file, after, _ := strings.Cut(rest, "\n")
+		return with, flags + file, after, true
+	}
+	return with, flags, rest, rest == "" || strings.IndexByte(" ;\n}\t", rest[0]) >= 0
+}
+
+// sedReads reports whether a sed script consists of commands that are known to only print.
+func sedReads(text string) bool {
+	list, ok := sedCommands(text)
+	for _, c := range list {
+		if strings.IndexByte("erRwW", c.name) >= 0 || c.name == 's' && strings.ContainsAny(c.flags, "ew") {
+			return false
+		}
+	}
+	return ok
+}
+
+// sed judges what a script runs, and the files that it writes.
+func (w *walk) sed(text string, x *invocation) {
+	list, ok := sedCommands(text)
+	for _, c := range list {
+		switch {
+		case c.name == 'e' && c.arg != "":
+			w.shellText(c.arg, "sed")
+		case c.name == 'e':
+			w.unknown(x.argv, "sed runs the lines that it reads")
+		case c.name == 's' && strings.Contains(strings.SplitN(c.flags, "w", 2)[0], "e"):
+			w.unknown(x.argv, "sed runs what the substitution makes")
+			w.perhapsShell(c.arg, "sed")
+		case c.name == 'w' || c.name == 'W':
+			w.written(c.arg)
+		}
+		if _, file, has := strings.Cut(c.flags, "w"); has && c.name == 's' {
+			w.written(strings.TrimLeft(file, " \t"))
+		}
+	}
+	if ok {
+		return
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
+		line = strings.TrimLeft(line, " \t0123456789,$!~+{")
+		if rest, ok := strings.CutPrefix(line, "e "); ok {
+			w.shellText(rest, "sed")
+		}
+	}
+	for _, p := range devicePath.FindAllString(text, 20) {
+		if w.device(p) == fatal && strings.Contains(text, "w") {
+			w.unknown(x.argv, "it may write over a disk")
+		}
+	}
+}
+
+// written judges a file that a script writes.
+func (w *walk) written(file string) {
+	if file != "" {
+		w.writeTo(file)
+	}
+}
