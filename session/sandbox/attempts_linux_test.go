@@ -19,18 +19,18 @@ import (
 
 // target is what a program tries to get at from inside. It is passed as arguments.
 type target struct {
-	cwd, outside, own, hidden, sock, abstract, tcp, udp, ipc string
-	pid                                                      int
+	cwd, outside, own, hidden, sock, abstract, tcp, udp, ipc, cgroup string
+	pid                                                              int
 }
 
 func (g *target) args() []string {
-	return []string{"escape", g.cwd, g.outside, g.own, g.hidden, g.sock, g.abstract, g.tcp, g.udp, g.ipc, strconv.Itoa(g.pid)}
+	return []string{"escape", g.cwd, g.outside, g.own, g.hidden, g.sock, g.abstract, g.tcp, g.udp, g.ipc, g.cgroup, strconv.Itoa(g.pid)}
 }
 
 // attempts tries all and prints what came of it: KEY and whether it got out.
 func attempts(args []string) {
-	pid, _ := strconv.Atoi(args[9])
-	g := &target{args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], pid}
+	pid, _ := strconv.Atoi(args[10])
+	g := &target{args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7], args[8], args[9], pid}
 	for _, a := range tries {
 		fmt.Printf("%s %v\n", a.key, a.try(g))
 	}
@@ -114,6 +114,21 @@ var tries = []struct {
 			_ = f.Close()
 		}
 		return err == nil
+	}},
+	{"cgroups", func(g *target) bool { // a name that is put together here is seen by no reader of lines
+		out := false
+		for _, root := range []string{"", "/proc/self/root"} {
+			for _, file := range []string{"freeze", "kill"} {
+				f, err := os.OpenFile(root+g.cgroup+"/"+strings.Join([]string{"cgroup", file}, "."), os.O_WRONLY, 0)
+				if err != nil {
+					continue
+				}
+				_, err = f.WriteString("1")
+				_ = f.Close()
+				out = out || err == nil
+			}
+		}
+		return out
 	}},
 	{"signal", func(g *target) bool { return syscall.Kill(g.pid, 0) == nil }},
 	{"ptrace", func(g *target) bool {

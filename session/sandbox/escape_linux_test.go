@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/sandbox.md")
@@ -58,6 +59,7 @@ func newOuter(t *testing.T, user *syscall.Credential) *outer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.freezable()
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	if user != nil {
 		// All of the test's tree is that user's; what is above can be passed through.
@@ -82,6 +84,26 @@ func (o *outer) key() uint32 {
 	}
 	o.g.ipc = fmt.Sprint(h & 0x7fffffff)
 	return h & 0x7fffffff
+}
+
+// freezable makes a cgroup that the user may stop, as that of a keeper is. Where none can be made the attempt at it
+// says nothing.
+func (o *outer) freezable() {
+	parent, err := sys.OwnCgroup()
+	if err != nil {
+		return
+	}
+	o.g.cgroup = filepath.Join(parent, "longterm-escape-"+o.g.ipc)
+	if os.Mkdir(o.g.cgroup, 0o755) != nil {
+		return
+	}
+	o.t.Cleanup(func() { _ = os.Remove(o.g.cgroup) })
+	if o.user == nil {
+		return
+	}
+	for _, name := range []string{"", "/cgroup.freeze", "/cgroup.kill"} {
+		_ = os.Chown(o.g.cgroup+name, int(o.user.Uid), int(o.user.Gid))
+	}
 }
 
 // copyExecutable puts this program where any user reaches it.

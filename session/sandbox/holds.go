@@ -26,6 +26,7 @@ var Rows = []Row{
 	{"names", "seeing the names of what is hidden", spaces},
 	{"devices", "disks and memory, for root", always},
 	{"kernel", "telling the kernel what to do by /proc and /sys, for root", always},
+	{"cgroups", "stopping and ending processes by files of cgroups (cgroup.freeze, cgroup.kill)", always},
 	{"signal", "signals to processes outside", func(l Level, _ *Rules, h Have) bool { return l != Landlock || h.Landlock >= 6 }},
 	{"ptrace", "looking into other processes, and steering them", always},
 	{"processes", "seeing that there are processes outside", spaces},
