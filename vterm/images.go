@@ -15,6 +15,8 @@ const (
 	ImagePNG   = graphics.PNG
 	ImageRGB   = graphics.RGB  // 3 bytes a pixel
 	ImageRGBA  = graphics.RGBA // 4 bytes a pixel
+	ImageJPEG  = graphics.JPEG
+	ImageGIF   = graphics.GIF // its first picture
 )
 
 // Image is a picture that a program sent, undecoded.
@@ -105,6 +107,11 @@ func (t *Terminal) spread(p *Placement) (cols, rows float64) {
 		return cols, rows
 	}
 	wide := graphics.CellsFor(p.Image.Width, t.opts.CellWidth)
+	if p.Image.Fit && (wide != p.Cols || graphics.CellsFor(p.Image.Height, t.opts.CellHeight) != p.Rows) {
+		w, h := float64(p.Image.Width)/float64(t.opts.CellWidth), float64(p.Image.Height)/float64(t.opts.CellHeight)
+		by := min(cols/w, rows/h)
+		return w * by, h * by
+	}
 	if wide != p.Cols && (p.Image.Format != ImageSixel || wide < p.Cols) {
 		return cols, rows
 	}
@@ -170,6 +177,28 @@ func (t *Terminal) graphicsAttributes(s *parse.Seq) {
 	default:
 		t.replyCSI("?%d;%dS", item, 1+boolInt(item == 1 || item == 2))
 	}
+}
+
+// oscFile takes what OSC 1337 tells of a file. A whole one that is an image is shown at the cursor, which stands behind
+// its last row then.
+func (t *Terminal) oscFile(s string) {
+	g, complete := t.collector.CollectFile(s)
+	if !complete {
+		return
+	}
+	img := g.File()
+	if img == nil {
+		return
+	}
+	t.images.Add(img)
+	at := t.cur
+	p := g.FilePlacement(img, t.cols, t.rows, t.cols-t.cur.Col, t.opts.CellWidth, t.opts.CellHeight)
+	t.placeImage(p, !g.Stays())
+	if g.Stays() {
+		t.cur = at
+		return
+	}
+	t.moveTo(t.cur.Row, t.cur.Col+p.Cols)
 }
 
 // apc runs an application program command; the kitty graphics protocol is the only one.

@@ -1,6 +1,8 @@
 package vterm
 
 import (
+	"encoding/base64"
+	"math"
 	"strings"
 	"testing"
 )
@@ -39,5 +41,85 @@ func TestPlaced(t *testing.T) {
 	feed(term, strings.Repeat("\n", 20))
 	if got := at(); got != nil {
 		t.Errorf("what scrolled away is at %v", got)
+	}
+}
+
+// gifOf is a GIF of so many pixels, in base64. Nothing of it is drawn.
+func gifOf(w, h int) string {
+	return base64.StdEncoding.EncodeToString([]byte{'G', 'I', 'F', '8', '9', 'a', byte(w), byte(w >> 8), byte(h), byte(h >> 8), 0, 0, 0, 0x3b})
+}
+
+// Files of iTerm2 cover cells as their arguments say, whole or in parts, wherever the stream is cut and taken up again.
+//
+// FEATURES: R30, R112
+func TestITermImages(t *testing.T) {
+	at := func(term *Terminal) (Place, int, int) {
+		var f Frame
+		term.Frame(&f, Query{})
+		for _, p := range f.Placed {
+			return p, f.Cursor.Row, f.Cursor.Col
+		}
+		return Place{}, f.Cursor.Row, f.Cursor.Col
+	}
+	file := func(args string) string { return "ab\x1b]1337;File=inline=1;" + args + ":" + gifOf(20, 36) + "\x07" }
+	for _, c := range []struct {
+		input    string
+		place    Place
+		row, col int
+	}{
+		{file(""), Place{0, 2, 2.5, 2.25}, 2, 5},
+		{file("width=5"), Place{0, 2, 5, 4.5}, 4, 7},
+		{file("width=5;height=2;preserveAspectRatio=0"), Place{0, 2, 5, 2}, 1, 7},
+		{file("height=8"), Place{-2, 2, 8 / .9, 8}, 5, 11}, // scrolled
+		{file("height=100%;doNotMoveCursor=1"), Place{0, 2, 6 / .9, 6}, 0, 2},
+		{"\x1b]1337;MultipartFile=inline=1\x1b\\\x1b]1337;FilePart=" + gifOf(8, 16)[:8] + "\x1b\\x\x1b]1337;FilePart=" + gifOf(8, 16)[8:] + "\x07y\x1b]1337;FileEnd\x07", Place{0, 2, 1, 1}, 0, 3},
+		{"\x1b]1337;File=:" + gifOf(8, 16) + "\x07", Place{}, 0, 0},
+	} {
+		for cut := range len(c.input) {
+			term, again := newTest(t, 20, 6), newTest(t, 20, 6)
+			feed(term, c.input[:cut])
+			if err := again.Restore(term.AppendSnapshot(nil)); err != nil {
+				t.Fatalf("%q cut at %d: %v", c.input, cut, err)
+			}
+			feed(again, c.input[cut:])
+			if err := term.Restore(again.AppendSnapshot(nil)); err != nil {
+				t.Fatalf("%q: %v", c.input, err)
+			}
+			place, row, col := at(term)
+			near := math.Abs(place.Cols-c.place.Cols) < 1e-9 && math.Abs(place.Rows-c.place.Rows) < 1e-9
+			place.Cols, place.Rows = c.place.Cols, c.place.Rows
+			if !near || place != c.place || row != c.row || col != c.col {
+				p, _, _ := at(term)
+				t.Fatalf("%q cut at %d: %v, cursor %d, %d; want %v, %d, %d", c.input, cut, p, row, col, c.place, c.row, c.col)
+			}
+		}
+	}
+}
+
+// A file may be larger than other operating system commands, as images are, and what is told beside files is told.
+func TestITermFileIsLong(t *testing.T) {
+	term := newTest(t, 20, 6)
+	long := base64.StdEncoding.EncodeToString(append([]byte("GIF89a\x08\x00\x10\x00"), make([]byte, 3<<20)...))
+	feed(term, "\x1b]1337;Fi")
+	for i := 0; i < len(long); i += 1 << 16 {
+		if i == 0 {
+			feed(term, "le=inline=1:")
+		}
+		feed(term, long[i:min(i+1<<16, len(long))])
+	}
+	feed(term, "\x07\x1b]1337;CurrentDir=/x\x07")
+	if n := len(term.images.Images); n != 1 || len(term.images.Images[0].Data) != 3<<20+10 {
+		t.Errorf("%d images", n)
+	}
+	if e := term.Events(nil); len(e) != 1 || e[0].Kind != EventCwd {
+		t.Errorf("%v", e)
+	}
+	term = newTest(t, 20, 6, "\x1b]1337;File=inline=1:"+long+"\x07")
+	if len(term.images.Images) != 1 {
+		t.Error("a file that comes at once is refused")
+	}
+	term = newTest(t, 20, 6, "\x1b]1337;Xile=inline=1:"+long+"\x07x")
+	if len(term.images.Images) != 0 || text(term) != "x" {
+		t.Errorf("%q", text(term))
 	}
 }

@@ -32,7 +32,7 @@ var oscTable = []command{
 	{[]int{133}, "prompt and command marks", "FinalTerm", (*Terminal).oscMark},
 	{[]int{633}, "prompt and command marks", "VS Code", (*Terminal).oscMark},
 	{[]int{777}, "notification", "rxvt", told(oscNotifyRxvt)},
-	{[]int{1337}, "CurrentDir, SetUserVar", "iTerm2", told(oscITerm)},
+	{[]int{1337}, "CurrentDir, SetUserVar; inline images: File, or MultipartFile, FilePart and FileEnd", "iTerm2", (*Terminal).oscITerm},
 	{[]int{3008}, "context", "systemd", told(oscContext)},
 }
 

@@ -111,7 +111,15 @@ func (t *Terminal) oscMark(n int, s string) {
 }
 
 // oscITerm is OSC 1337 ; key=value.
-func oscITerm(_ int, s string) (Event, bool) {
+func (t *Terminal) oscITerm(_ int, s string) {
+	if e, ok := iTermEvent(s); ok {
+		t.emit(e)
+		return
+	}
+	t.oscFile(s)
+}
+
+func iTermEvent(s string) (Event, bool) {
 	key, value, _ := strings.Cut(s, "=")
 	switch key {
 	case "CurrentDir":

@@ -168,7 +168,7 @@ func (c *codec) images(t *Terminal) {
 		}
 		img := *p
 		unsigned(c, &img.ID, 1<<32-1)
-		unsigned(c, &img.Format, uint64(ImageRGBA))
+		c.imageFormat(img)
 		c.flag(&img.Deflated)
 		signed(c, &img.Width, 0, 1<<32)
 		signed(c, &img.Height, 0, 1<<32)
@@ -193,6 +193,21 @@ func (c *codec) images(t *Terminal) {
 		signed(c, &p.Z, -1<<31, 1<<31-1)
 	})
 	c.pendingImage(t)
+}
+
+// fitBit stands in the number of an image's format, where snapshots of before have none.
+const fitBit = 1 << 4
+
+func (c *codec) imageFormat(img *Image) {
+	n := uint8(img.Format)
+	if img.Fit {
+		n |= fitBit
+	}
+	unsigned(c, &n, fitBit|uint64(ImageGIF))
+	img.Format, img.Fit = ImageFormat(n&^fitBit), n&fitBit != 0
+	if img.Format > ImageGIF {
+		c.fail()
+	}
 }
 
 // pendingImage codes an image of which not all chunks have come.

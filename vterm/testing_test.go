@@ -76,6 +76,7 @@ func functionSeeds() []string {
 		"\x1b[?40h\x1b[?3h\x1b[?3l\x1b#3\x1b#6ab\x1b#8\x1b[1\"q\x1b[?J",
 		"\x1b[1;1;3;3;1;2;2;1$v\x1b[65;1;1;2;2$x\x1b[1;1;2;2$z\x1b[1;1;2;2${\x1b[1;1;2;2;1;7$r\x1b[1;1;2;2;0$t",
 		"\x1b_Ga=T,f=24,s=1,v=1,c=3,r=2,i=1;AAAA\x1b\\\x1bP0;0;0q\"1;1;9;9~~-~~\x1b\\\x1b_Ga=d;\x1b\\",
+		"a\x1b]1337;File=inline=1;width=3:R0lGODlhCAAQAAAAADs=\x07b\x1b]1337;MultipartFile=inline=1\x07\x1b]1337;FilePart=R0lGODlhCAAQ\x07\x1b]1337;FileEnd\x07",
 		"\x1b]4;1;#fff\x07\x1b[#P\x1b[38;5;1m\x1b]8;id=x;http://h\x07l\x1b]8;;\x07\x1b[?1049hA\x1b[?1049l",
 		"\x1b[?2l\x1bY$$a\x1bA\x1bJ\x1b<\x1b7\x1b[5;5H\x1b8\x1b[!p\x1bc",
 		"123456789012\r\n\u2764\ufe0f\U0001F1E9\U0001F1EA\U0001F469\u200d\U0001F4BB\r\n\n\n\n\n\n\n",

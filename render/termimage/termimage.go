@@ -1,5 +1,5 @@
-// Package termimage makes PNG of images that programs sent to a terminal: sixel, and those of the kitty graphics
-// protocol.
+// Package termimage makes PNG of images that programs sent to a terminal: sixel, those of the kitty graphics
+// protocol, and files of iTerm2.
 //
 //	vterm.Image (as sent) → decode, within bounds → pixels → PNG of our own making
 //
@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
+	"image/gif"
+	"image/jpeg"
 	"image/png"
 	"io"
 	"weak"
@@ -30,6 +32,8 @@ const (
 	MaxBytes = 700 << 10
 	// maxSent is how many pixels are tried first.
 	maxSent = 1 << 21
+	// maxScans bounds the scans of a JPEG, thumbnails' too: each may go over all pixels and take few bytes.
+	maxScans = 64
 	// KeyLen is how long a key is.
 	KeyLen = 24
 )
@@ -65,7 +69,14 @@ func Decode(img *vterm.Image) (*image.NRGBA, error) {
 	case vterm.ImageSixel:
 		return sixel(img)
 	case vterm.ImagePNG:
-		return decodePNG(img)
+		return decode(img, png.DecodeConfig, png.Decode)
+	case vterm.ImageJPEG:
+		if bytes.Count(img.Data, []byte{0xff, 0xda}) > maxScans {
+			return nil, errors.New("the image has too many scans")
+		}
+		return decode(img, jpeg.DecodeConfig, jpeg.Decode)
+	case vterm.ImageGIF:
+		return decode(img, gif.DecodeConfig, gif.Decode)
 	case vterm.ImageRGB, vterm.ImageRGBA:
 		return raw(img)
 	}
@@ -90,7 +101,8 @@ func data(img *vterm.Image) (io.Reader, error) {
 	return zlib.NewReader(r)
 }
 
-func decodePNG(img *vterm.Image) (*image.NRGBA, error) {
+// decode decodes what is a file of its own, once its head says that it is not too large.
+func decode(img *vterm.Image, head func(io.Reader) (image.Config, error), whole func(io.Reader) (image.Image, error)) (*image.NRGBA, error) {
 	r, err := data(img)
 	if err != nil {
 		return nil, err
@@ -99,7 +111,7 @@ func decodePNG(img *vterm.Image) (*image.NRGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := png.DecodeConfig(bytes.NewReader(all))
+	c, err := head(bytes.NewReader(all))
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +119,11 @@ func decodePNG(img *vterm.Image) (*image.NRGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	pic, err := png.Decode(bytes.NewReader(all))
+	pic, err := whole(bytes.NewReader(all))
 	if err != nil {
 		return nil, err
 	}
-	draw.Draw(out, out.Bounds(), pic, pic.Bounds().Min, draw.Src)
+	draw.Draw(out, pic.Bounds(), pic, pic.Bounds().Min, draw.Src) // the first picture of a GIF may be a part of it
 	return out, nil
 }
 

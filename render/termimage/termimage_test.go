@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/gif"
+	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
 	"strings"
@@ -152,6 +155,54 @@ func TestLargeImages(t *testing.T) {
 	}
 }
 
+// files are images of a colour as files, by their format.
+func files(t testing.TB, w, h int) map[vterm.ImageFormat][]byte {
+	t.Helper()
+	out := map[vterm.ImageFormat][]byte{}
+	pic := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.NRGBA{0, 0, 254, 255}})
+	var j, g bytes.Buffer
+	part := *pic
+	part.Rect = image.Rect(0, 0, w, h-1)
+	err := gif.EncodeAll(&g, &gif.GIF{Image: []*image.Paletted{&part, pic}, Delay: []int{1, 1}, Config: image.Config{Width: w, Height: h, ColorModel: pic.Palette}})
+	if err := errors.Join(err, jpeg.Encode(&j, pic, nil)); err != nil {
+		t.Fatal(err)
+	}
+	out[vterm.ImageJPEG], out[vterm.ImageGIF] = j.Bytes(), g.Bytes()
+	return out
+}
+
+// Of a JPEG and of the first picture of a GIF the pixels are shown; what is cut off or too large is an error.
+//
+// FEATURES: R112
+func TestFiles(t *testing.T) {
+	for format, data := range files(t, 30, 20) {
+		pic, err := Decode(&vterm.Image{Format: format, Data: data})
+		if err != nil {
+			t.Fatal(format, err)
+		}
+		c := pic.NRGBAAt(15, 10)
+		if pic.Rect.Dx() != 30 || pic.Rect.Dy() != 20 || c.R > 2 || c.G > 2 || c.B < 250 || c.A != 255 {
+			t.Errorf("format %d: %v, %v", format, pic.Rect, c)
+		}
+		if _, _, _, a := pic.At(15, 19).RGBA(); format == vterm.ImageGIF && a != 0 {
+			t.Error("a row that the first picture of a GIF leaves out is drawn")
+		}
+		for n := range len(data) - 16 {
+			if _, err := Decode(&vterm.Image{Format: format, Data: data[:n]}); err == nil && format == vterm.ImageJPEG {
+				t.Errorf("format %d is shown by %d bytes of %d", format, n, len(data))
+			}
+		}
+	}
+	scans := append(files(t, 3, 3)[vterm.ImageJPEG], bytes.Repeat([]byte{0xff, 0xda}, maxScans)...)
+	if _, err := Decode(&vterm.Image{Format: vterm.ImageJPEG, Data: scans}); err == nil {
+		t.Error("a JPEG of ever more scans is decoded")
+	}
+	large := []byte{'G', 'I', 'F', '8', '9', 'a', 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0x3b}
+	if _, err := Decode(&vterm.Image{Format: vterm.ImageGIF, Data: large}); !errors.Is(err, errTooLarge) {
+		t.Error(err)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	var k Keys
 	a, same, other := sixels(1, 1, "@"), sixels(1, 1, "@"), sixels(1, 2, "@")
@@ -171,6 +222,9 @@ func FuzzPNG(f *testing.F) {
 	f.Add(uint8(vterm.ImagePNG), false, 0, 0, huge(2, 2))
 	f.Add(uint8(vterm.ImageRGB), true, 1, 1, deflated([]byte{1, 2, 3}))
 	f.Add(uint8(vterm.ImageRGBA), false, 1, 1, []byte{1, 2, 3, 4})
+	for format, data := range files(f, 5, 4) {
+		f.Add(uint8(format), false, 5, 4, data)
+	}
 	f.Fuzz(func(t *testing.T, format uint8, z bool, w, h int, data []byte) {
 		if w > 300 || h > 300 { // what is large takes its time, and finds nothing more
 			w, h = w%300, h%300

@@ -13,6 +13,8 @@ const (
 	PNG
 	RGB  // 3 bytes a pixel
 	RGBA // 4 bytes a pixel
+	JPEG
+	GIF // its first picture
 )
 
 // Image is a picture that a program sent, undecoded.
@@ -20,6 +22,7 @@ type Image struct {
 	ID            uint32 // of the kitty protocol; 0 for sixels
 	Format        Format
 	Deflated      bool // Data is a zlib stream
+	Fit           bool // its sides keep their ratio within the cells that it covers, and it is not spread over all of them
 	Width, Height int  // pixels; 0 when the data has to be asked
 	Data          []byte
 }

@@ -26,7 +26,7 @@ func (g *Command) Collect(p []byte) (done Command, complete bool) {
 	}
 	head, payload, _ := bytes.Cut(p[1:], []byte{';'})
 	control := readControl(string(head))
-	if g.Control == nil || control['a'] == "d" { // a deletion drops what was begun
+	if g.Control == nil || g.isFile() || control['a'] == "d" { // a deletion drops what was begun
 		*g = Command{Control: control}
 	}
 	if len(g.Data)+len(payload) > pendingMax {

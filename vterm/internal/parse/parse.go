@@ -376,6 +376,9 @@ func (p *Parser) put(b []byte) {
 		}
 		p.Str = p.Str[:0]
 	}
+	if limit == MaxOsc && len(p.Str)+len(b) > limit && p.isFile(b) {
+		limit = MaxDcs
+	}
 	if len(p.Str)+len(b) > limit {
 		// The last byte is kept, so that an ST in two bytes is still seen.
 		p.tooLong = true
@@ -383,6 +386,15 @@ func (p *Parser) put(b []byte) {
 		return
 	}
 	p.Str = append(p.Str, b...)
+}
+
+// file begins the data of an OSC that holds a file, which may be as long as other images.
+const file = "1337;File="
+
+// isFile says whether a string, with more of it, is a file.
+func (p *Parser) isFile(more []byte) bool {
+	head := append(make([]byte, 0, len(file)), p.Str[:min(len(p.Str), len(file))]...)
+	return string(append(head, more[:min(len(more), len(file)-len(head))]...)) == file
 }
 
 func (p *Parser) endString() Event {

@@ -3,8 +3,12 @@
 package webpage
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,22 +94,31 @@ func TestPageShowsManyImages(t *testing.T) {
 		}
 		out.WriteString("\r\n")
 	}
-	out.WriteString("all")
-	file := filepath.Join(t.TempDir(), "many")
-	if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+	// The last is a file of iTerm2: a yellow pixel, spread over 4 columns and 2 rows.
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.NRGBA{255, 255, 0, 255}})); err != nil {
 		t.Fatal(err)
 	}
-	i.Run("new", "-n", "many", "--cols", "60", "--rows", "24", "--", "sh", "-c", `cat "$0"; exec cat`, file)
+	fmt.Fprintf(&out, "\x1b]1337;File=inline=1;width=4;height=2;preserveAspectRatio=0:%s\x07all", base64.StdEncoding.EncodeToString(file.Bytes()))
+	path := filepath.Join(t.TempDir(), "many")
+	if err := os.WriteFile(path, []byte(out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("new", "-n", "many", "--cols", "60", "--rows", "24", "--", "sh", "-c", `cat "$0"; exec cat`, path)
 	p := open(i, b, browser.Desk)
 	show(i, p, "many")
 	shows(p, "all")
-	p.Wait("images", fmt.Sprintf(`document.querySelectorAll('.term .pic').length === %d && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`, rows*cols))
+	p.Wait("images", fmt.Sprintf(`document.querySelectorAll('.term .pic').length === %d && [...document.querySelectorAll('.term .pic')].every((e) => e.style.backgroundImage)`, rows*cols+2))
 	for _, at := range [][2]int{{0, 0}, {0, cols - 1}, {rows / 2, 3}, {rows - 1, cols - 1}} {
 		var got string
 		p.Eval(fmt.Sprintf("%s(%d, %d)", painted, at[0], 3*at[1]), &got)
 		if want := fmt.Sprintf("%d,%d,99,255", 10*at[0], 20*at[1]); got != want {
 			t.Errorf("row %d, image %d is %s, want %s", at[0], at[1], got, want)
 		}
+	}
+	var last string
+	if p.Eval(fmt.Sprintf("%s(%d, 3)", painted, rows+1), &last); last != "255,255,0,255" {
+		t.Errorf("the file shows %s", last)
 	}
 	quiet(t, b)
 }

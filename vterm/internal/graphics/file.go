@@ -1,0 +1,156 @@
+package graphics
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image/jpeg"
+	"strconv"
+	"strings"
+)
+
+// Images of iTerm2 (https://iterm2.com/documentation-images.html): whole, "File=args:base64", or "MultipartFile=args",
+// "FilePart=base64" and so on, "FileEnd".
+
+// fileArgs is the key of Control under which a file's arguments stand. No key of the kitty protocol is a NUL, which
+// no string of a terminal holds.
+const fileArgs = 0
+
+// isFile says whether a file of iTerm2 is collected.
+func (g *Command) isFile() bool {
+	_, is := g.Control[fileArgs]
+	return is
+}
+
+// CollectFile takes the data of an OSC 1337 that tells of a file, and returns what is complete.
+func (g *Command) CollectFile(s string) (done Command, complete bool) {
+	what, rest, _ := strings.Cut(s, "=")
+	switch {
+	case what == "File":
+		args, data, _ := strings.Cut(rest, ":")
+		g.beginFile(args)
+		g.addFile(data)
+	case what == "MultipartFile":
+		g.beginFile(rest)
+		return done, false
+	case !g.isFile():
+		return done, false
+	case what == "FilePart":
+		g.addFile(rest)
+		return done, false
+	case s != "FileEnd":
+		return done, false
+	}
+	done = *g
+	*g = Command{}
+	return done, true
+}
+
+// fileArgsMax bounds arguments, in bytes: a name is one of them.
+const fileArgsMax = 4096
+
+func (g *Command) beginFile(args string) {
+	*g = Command{Control: map[byte]string{fileArgs: strings.Clone(args[:min(len(args), fileArgsMax)])}}
+}
+
+func (g *Command) addFile(data string) {
+	if len(g.Data)+len(data) > pendingMax {
+		g.Data, g.TooLong = nil, true
+	}
+	if !g.TooLong {
+		g.Data = append(g.Data, data...)
+	}
+}
+
+// arg is an argument of a file; empty: it was not given.
+func (g *Command) arg(name string) string {
+	for kv := range strings.SplitSeq(g.Control[fileArgs], ";") {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// File is the image that a file is, or nil: it is to be downloaded, which no program may have done here, or is no image
+// that can be shown.
+func (g *Command) File() *Image {
+	if g.TooLong || g.arg("inline") != "1" {
+		return nil
+	}
+	data := bytes.TrimRight(g.Data, "=")
+	raw := make([]byte, base64.RawStdEncoding.DecodedLen(len(data)))
+	n, err := base64.RawStdEncoding.Decode(raw, data)
+	if err != nil {
+		return nil
+	}
+	img := &Image{Data: raw[:n], Fit: g.arg("preserveAspectRatio") != "0"}
+	switch raw = img.Data; {
+	case bytes.HasPrefix(raw, []byte("\x89PNG\r\n\x1a\n")):
+		img.Format = PNG
+		img.Width, img.Height = pngSize(raw)
+	case len(raw) >= 10 && bytes.HasPrefix(raw, []byte("GIF8")):
+		img.Format = GIF
+		img.Width, img.Height = int(raw[6])|int(raw[7])<<8, int(raw[8])|int(raw[9])<<8
+	case bytes.HasPrefix(raw, []byte("\xff\xd8\xff")):
+		img.Format = JPEG
+		if c, err := jpeg.DecodeConfig(bytes.NewReader(raw)); err == nil {
+			img.Width, img.Height = c.Width, c.Height
+		}
+	}
+	if img.Width <= 0 || img.Height <= 0 {
+		return nil
+	}
+	return img
+}
+
+// Stays says whether the cursor stays where it is (of WezTerm).
+func (g *Command) Stays() bool { return g.arg("doNotMoveCursor") == "1" }
+
+// FilePlacement is where a file puts its image on a screen of so many cells of so many pixels, of which some columns
+// are right of the cursor.
+func (g *Command) FilePlacement(img *Image, cols, rows, right, cellWidth, cellHeight int) Placement {
+	wide, high := float64(img.Width), float64(img.Height)
+	w, h := side(g.arg("width"), cols, cellWidth), side(g.arg("height"), rows, cellHeight)
+	switch {
+	case w == 0 && h == 0:
+		w, h = wide, high
+	case w == 0 && img.Fit:
+		w = h * wide / high
+	case w == 0:
+		w = wide
+	case h == 0 && img.Fit:
+		h = w * high / wide
+	case h == 0:
+		h = high
+	case img.Fit:
+		by := min(w/wide, h/high)
+		w, h = wide*by, high*by
+	}
+	if room := float64(right * cellWidth); w > room {
+		if img.Fit {
+			h *= room / w
+		}
+		w = room
+	}
+	return Placement{Image: img, Cols: cellsFor(w, cellWidth), Rows: cellsFor(h, cellHeight)}
+}
+
+// side is a length in pixels, written in cells, pixels ("px") or as a part of the screen ("%"); 0: as the image has it.
+func side(s string, cells, cell int) float64 {
+	unit := float64(cell)
+	if n, ok := strings.CutSuffix(s, "px"); ok {
+		s, unit = n, 1
+	} else if n, ok := strings.CutSuffix(s, "%"); ok {
+		s, unit = n, float64(cells*cell)/100
+	}
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil { // "auto", too
+		return 0
+	}
+	return float64(n) * unit
+}
+
+// cellsFor is CellsFor of pixels that were reckoned: what is a hundredth of a pixel more takes no cell of its own.
+func cellsFor(pixels float64, cell int) int {
+	return CellsFor(int(min(pixels, sideMax*float64(cell))+0.99), cell)
+}
