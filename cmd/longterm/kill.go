@@ -8,20 +8,52 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/client"
 )
 
 func killVerb(a *app, c *cobra.Command) {
 	var grace time.Duration
-	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
-		info, err := s.Kill(cmd.Context(), api.Kill{GraceMS: request.GraceMS(cmd, grace)})
+	var k api.KillSeveral
+	c.Long = `End the processes of sessions and all their descendants: interrupt, terminate, hang up, kill, each after the grace time
+(exec.grace of the configuration). Screens and output stay until "longterm rm". Several end at the same time; if one of
+the names is no session's, none of them is ended. --all and --label end those that run, the session this is typed in too.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		several := k.All || len(k.Labels) > 0
+		switch {
+		case len(args) == 0 && !several:
+			return exit.Usagef("which? name sessions, or give --all or --label")
+		case len(args) > 0 && several, k.All && len(k.Labels) > 0:
+			return exit.Usagef("give names, --all or --label; one of them")
+		}
+		b, err := a.connect()
 		if err != nil {
 			return err
 		}
-		return a.Print(info, func(io.Writer) {})
-	})
-	c.Long = "End a session's process and all its descendants: interrupt, terminate, hang up, kill, each after the grace time (exec.grace of the configuration).\nScreen and output stay until `longterm rm`."
-	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
+		k.GraceMS = request.GraceMS(cmd, grace)
+		if len(args) == 1 {
+			info, err := b.client.Session(args[0]).Kill(cmd.Context(), k.Kill)
+			if err != nil {
+				return err
+			}
+			return a.Print(info, func(io.Writer) {})
+		}
+		k.Sessions = args
+		done, err := b.client.KillSeveral(cmd.Context(), k)
+		if err != nil {
+			return err
+		}
+		if err := a.Print(done, func(io.Writer) {}); err != nil || len(done.Failed) == 0 {
+			return err
+		}
+		for i := range done.Failed[1:] {
+			a.Tell(&done.Failed[i+1].Error, a.JSON)
+		}
+		return &done.Failed[0].Error
+	}
+	f := c.Flags()
+	f.BoolVar(&k.All, "all", false, "all sessions that run")
+	f.StringArrayVar(&k.Labels, "label", nil, "those that run with this label, NAME or NAME=VALUE, repeatable")
+	f.DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
 }

@@ -54,8 +54,8 @@ var verbs = append([]verb{
 		short: "Send a signal to a session's processes", build: signalVerb,
 	},
 	{
-		name: "kill", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "End a session's process and all its descendants", build: killVerb,
+		name: "kill", group: groupSessions, args: "S…", count: cobra.ArbitraryArgs, session: true, json: true, starts: true,
+		short: "End sessions' processes and all their descendants", build: killVerb,
 	},
 	{
 		name: "restore", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,

@@ -251,6 +251,20 @@ type Kill struct {
 	GraceMS int `json:"grace_ms,omitempty" doc:"time until what is left is killed; default 200"`
 }
 
+// KillSeveral asks for that of several sessions at the same time.
+type KillSeveral struct {
+	Kill
+	Sessions []string `json:"sessions,omitempty" doc:"ids or names; if one of them is not there, nothing is ended"`
+	All      bool     `json:"all,omitempty" doc:"all that are listed"`
+	Labels   []string `json:"labels,omitempty" doc:"all with these labels, NAME or NAME=VALUE"`
+}
+
+// Killed says which sessions ended.
+type Killed struct {
+	Ended  []Session `json:"ended"`
+	Failed []Failed  `json:"failed,omitempty" doc:"those that did not, and why"`
+}
+
 // Output is a piece of a session's output.
 type Output struct {
 	Data []byte `json:"data" doc:"base64"`

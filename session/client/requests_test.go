@@ -35,6 +35,10 @@ var calls = []struct {
 	{name: "status", line: "GET /status", cut: again, call: func(ctx context.Context, c *Client) error { return drop(c.Status(ctx)) }},
 	{name: "stop", line: "POST /stop", body: `{"kill_sessions":true}`, cut: once,
 		call: func(ctx context.Context, c *Client) error { return c.Stop(ctx, api.Stop{KillSessions: true}) }},
+	{name: "kill several", line: "POST /kill", body: `{"sessions":["a","b"]}`, cut: once,
+		call: func(ctx context.Context, c *Client) error {
+			return drop(c.KillSeveral(ctx, api.KillSeveral{Sessions: []string{"a", "b"}}))
+		}},
 	{name: "upgrade", line: "POST /upgrade", body: `{"path":"/x"}`, cut: once,
 		call: func(ctx context.Context, c *Client) error { return c.Upgrade(ctx, api.Upgrade{Path: "/x"}) }},
 	{name: "list", line: "GET /sessions", cut: again, reply: "[]", call: func(ctx context.Context, c *Client) error { return drop(c.List(ctx)) }},

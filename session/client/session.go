@@ -109,6 +109,11 @@ func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
 	return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
 }
 
+// KillSeveral ends several sessions at the same time.
+func (c *Client) KillSeveral(ctx context.Context, k api.KillSeveral) (api.Killed, error) {
+	return send[api.Killed](ctx, c, "POST", "/kill", nil, k)
+}
+
 // Restore starts the process of an ended session again.
 func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, error) {
 	if s.c.o.Way != nil {

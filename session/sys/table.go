@@ -25,8 +25,9 @@ const kthreadd = 2
 func Look(variable string) *Table {
 	pids, _ := PIDs()
 	t := &Table{stats: make(map[int]Stat, len(pids)), children: map[int][]int{}, marked: map[string][]int{}}
+	self := os.Getpid() // a system call each time
 	for _, pid := range pids {
-		if pid == os.Getpid() || pid == kthreadd {
+		if pid == self || pid == kthreadd {
 			continue
 		}
 		st, err := ReadStat(pid)

@@ -119,7 +119,7 @@ func ownLabel(g *access.Grant, asked string) string {
 // levels say what a token has to allow for a route, where its method does not: GET looks, DELETE is for all that
 // ends and removes, and anything else changes.
 var levels = map[string]access.Level{
-	"stop": access.All, "upgrade": access.All, "prune": access.All, "kill": access.All, "signal": access.All, "stop-job": access.All,
+	"stop": access.All, "upgrade": access.All, "prune": access.All, "kill": access.All, "kill-several": access.All, "signal": access.All, "stop-job": access.All,
 	"answer-approval": access.All, "answer-approvals": access.All,
 	"unsubscribe": access.Change, // whoever may subscribe may end that
 }
@@ -178,7 +178,8 @@ const (
 // scopes are the routes that such a token may use besides those about its session.
 var scopes = map[string]scope{
 	"list-sessions": filtered, "table-sessions": filtered, "events": filtered, "page": filtered, "get-web": filtered,
-	"search": sifted, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
+	"kill-several": filtered,
+	"search":       sifted, "list-commands": narrowed, "list-jobs": narrowed, "list-approvals": narrowed,
 	"get-job": ofItsJob, "stop-job": ofItsJob, "background-job": ofItsJob, "forget-job": ofItsJob,
 	"get-approval": ofItsApproval, "answer-approval": ofItsApproval,
 }

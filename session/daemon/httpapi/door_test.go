@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +19,7 @@ import (
 // What a token for one session may use that is not about that session by its path. A route that is new, and not
 // here, has to be refused.
 var ofOneSession = map[string]string{
-	"list-sessions": "list", "table-sessions": "list", "events": "list", "page": "list", "get-web": "list", "search": "list", "list-commands": "list", "list-jobs": "list", "list-approvals": "list",
+	"list-sessions": "list", "table-sessions": "list", "events": "list", "page": "list", "get-web": "list", "kill-several": "list", "search": "list", "list-commands": "list", "list-jobs": "list", "list-approvals": "list",
 	"get-job": "job", "stop-job": "job", "background-job": "job", "forget-job": "job",
 	"get-approval": "approval", "answer-approval": "approval",
 }
@@ -74,7 +75,7 @@ func TestOneSessionTokenOnEachRoute(t *testing.T) {
 func TestLevelOfEachRoute(t *testing.T) {
 	h := openHouse(t, noSession)
 	ends := map[string]bool{
-		"stop": true, "upgrade": true, "prune": true, "kill": true, "signal": true, "stop-job": true, "forget-job": true, "remove-session": true,
+		"stop": true, "upgrade": true, "prune": true, "kill": true, "kill-several": true, "signal": true, "stop-job": true, "forget-job": true, "remove-session": true,
 		"remove-rules": true, "answer-approval": true, "answer-approvals": true, "revoke-grant": true,
 	}
 	for i := range Routes {
@@ -133,6 +134,49 @@ func TestListsOfOneSession(t *testing.T) {
 	}
 	if got := codeOf(t, h.ask(t, "GET", "/metrics", "", actor.TokenHeader, "one")); got != api.CodeDenied {
 		t.Errorf("/metrics tells a token for one session of all of them: %q", got)
+	}
+}
+
+// Several sessions end by name, by label or all of them; a token for one session ends that one, and none where another is named.
+//
+// FEATURES: R86
+func TestWhichSessionsAreKilled(t *testing.T) {
+	h := openHouse(t, everySession)
+	for _, e := range h.reg.All() { // they are about to be started again: there is something to end
+		if err := h.reg.Edit(e, api.Edit{Labels: map[string]string{api.RestartLabel: "always"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	person := t.Context()
+	one := with(t, &access.Grant{Name: "one", Level: access.All, Session: ownID}, actor.Actor{Token: "one"})
+	for _, c := range []struct {
+		what string
+		ctx  context.Context
+		ask  api.KillSeveral
+		want string // names, or a code
+	}{
+		{"all", person, api.KillSeveral{All: true}, "own other ruled"},
+		{"a label", person, api.KillSeveral{Labels: []string{"of=me"}}, "own"},
+		{"nobody's label", person, api.KillSeveral{Labels: []string{"of=you"}}, ""},
+		{"names", person, api.KillSeveral{Sessions: []string{"ruled", "own", ownID}}, "ruled own"},
+		{"one is not there", person, api.KillSeveral{Sessions: []string{"own", "none"}}, string(api.CodeNotFound)},
+		{"nothing", person, api.KillSeveral{}, string(api.CodeInvalid)},
+		{"all of a token", one, api.KillSeveral{All: true}, "own"},
+		{"a token's own", one, api.KillSeveral{Sessions: []string{"own"}}, "own"},
+		{"another than a token's", one, api.KillSeveral{Sessions: []string{"own", "other"}}, string(api.CodeNotFound)},
+	} {
+		list, err := h.toKill(c.ctx, &c.ask)
+		var got []string
+		for _, e := range list {
+			got = append(got, e.Record().Name)
+		}
+		var refused *api.Error
+		if errors.As(err, &refused) {
+			got = append(got, string(refused.Code))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ func noteCall(ctx context.Context, r *Route, path func(string) string) {
 // waits says that requests of a route are answered when something happens.
 func waits(r *Route) bool {
 	switch r.ID {
-	case "exec", "batch", "run", "wait", "get-job", "stop-job", "kill", "new-session", "restore", "ask-network", "list-audit", "upgrade":
+	case "exec", "batch", "run", "wait", "get-job", "stop-job", "kill", "kill-several", "new-session", "restore", "ask-network", "list-audit", "upgrade":
 		return true
 	}
 	return r.Stream

@@ -50,6 +50,7 @@ var Routes = []Route{
 		(*Server).postSignal, append(ofSession, api.CodeEnded)),
 	op("POST", "/sessions/{session}/kill", "kill", "kill", "End the process and all its descendants",
 		(*Server).postKill, append(ofSession, api.CodeTimeout)),
+	op("POST", "/kill", "kill-several", "kill", "End the processes of several sessions at the same time", (*Server).postKillSeveral, ofSession),
 	op("POST", "/sessions/{session}/restore", "restore", "restore", "Start the process of an ended session again",
 		(*Server).postRestore, append(append(ofStarting, ofSession...), api.CodeRunning)),
 	op("POST", "/arrange", "arrange", "layout", "Ask the viewers that are open to change how sessions stand",

@@ -5,8 +5,10 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,15 +169,65 @@ func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if err != nil {
 		return api.Session{}, err
 	}
-	grace := s.conf.Grace()
-	if in.Body.GraceMS > 0 {
-		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
-	}
 	// The client may go away; half a kill ladder is of no use.
-	if err := s.reg.Kill(context.WithoutCancel(ctx), e, grace); err != nil {
+	if err := s.reg.Kill(context.WithoutCancel(ctx), e, s.graceOf(&in.Body)); err != nil {
 		return api.Session{}, err
 	}
 	return s.reg.Describe(e, e.Session.Status()), nil
+}
+
+func (s *Server) graceOf(k *api.Kill) time.Duration {
+	if k.GraceMS > 0 {
+		return time.Duration(k.GraceMS) * time.Millisecond
+	}
+	return s.conf.Grace()
+}
+
+func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillSeveral }) (api.Killed, error) {
+	list, err := s.toKill(ctx, &in.Body)
+	if err != nil {
+		return api.Killed{}, err
+	}
+	out := api.Killed{Ended: make([]api.Session, 0, len(list))}
+	for i, err := range s.reg.KillEach(context.WithoutCancel(ctx), list, s.graceOf(&in.Body.Kill)) {
+		e, why := list[i], new(api.Error)
+		if err == nil {
+			out.Ended = append(out.Ended, s.reg.Describe(e, e.Session.Status()))
+		} else if errors.As(toAPI(err), &why) {
+			out.Failed = append(out.Failed, api.Failed{ID: e.ID(), Error: *why})
+		}
+	}
+	return out, nil
+}
+
+// toKill are the sessions that are to end, each once. Those that ended before are among them only by name: what they left behind
+// ends.
+func (s *Server) toKill(ctx context.Context, k *api.KillSeveral) (list []*registry.Handle, err error) {
+	many := k.All || len(k.Labels) > 0
+	switch {
+	case !many && len(k.Sessions) == 0:
+		return nil, api.Errorf(api.CodeInvalid, "no session is named").WithHint("name sessions, or ask for all of them or for those with a label")
+	case k.All && len(k.Labels) > 0, many && len(k.Sessions) > 0:
+		return nil, api.Errorf(api.CodeInvalid, "sessions, all of them or those with a label").WithHint("choose one of these")
+	}
+	for _, ref := range k.Sessions {
+		e, err := s.visible(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	if !many {
+		return list, nil
+	}
+	for _, e := range s.reg.All() {
+		if !e.Pooled() && s.shows(ctx, e.ID()) && matchLabels(e.Record().Labels, k.Labels) && s.reg.Lives(e) {
+			list = append(list, e)
+		}
+	}
+	return list, nil
 }
 
 func matchLabels(labels map[string]string, want []string) bool {

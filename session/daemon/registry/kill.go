@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -71,6 +72,23 @@ func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) err
 	return h.end(ctx, e, grace)
 }
 
+// KillEach is Kill of several at the same time. It returns why one did not end, in the order of the list; nil: it did.
+func (h *Registry) KillEach(ctx context.Context, list []*Handle, grace time.Duration) []error {
+	defer h.sweep(list...)
+	errs := make([]error, len(list))
+	var all sync.WaitGroup
+	for i, e := range list {
+		all.Go(func() { errs[i] = h.end(ctx, e, grace) })
+	}
+	all.Wait()
+	return errs
+}
+
+// Lives says that a session has a process, its own or one that it left behind, or is about to have one again.
+func (h *Registry) Lives(e *Handle) bool {
+	return e.Session.Status().State == session.Running || h.restarts.wanted(e) || len(h.SeeLeft(e)) > 0
+}
+
 // end is Kill but for what the session leaves behind.
 func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration) error {
 	e.toEnd.Store(true) // where it has ended, too: it may be about to be started again
@@ -80,7 +98,7 @@ func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration) erro
 	}
 	pid, known := e.Session.Status().PID, h.processesOf(e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
-	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known})
+	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known, all: known, fresh: true})
 	if err == nil && !ended {
 		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
 			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
@@ -96,6 +114,8 @@ type sessionTarget struct {
 	h     *Registry
 	e     *Handle
 	known []sys.Process // before the first step
+	all   []sys.Process // at the last look
+	fresh bool          // nothing was waited for since then
 	told  []sys.Process // who got the last step's signal, where that is everybody
 }
 
@@ -104,8 +124,11 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 	if s.Signal == syscall.SIGINT && t.e.atPrompt() {
 		return ladder.Unheard, nil // there is nothing to interrupt
 	}
+	if !t.fresh && !s.Foreground {
+		t.all, t.fresh = t.h.processesOf(t.e), true
+	}
 	var err error
-	t.told, err = t.h.sendAll(ctx, t.e, s, len(t.known) > 0)
+	t.told, err = t.h.sendAll(ctx, t.e, s, t.all, len(t.known) > 0)
 	switch {
 	case errors.Is(err, link.ErrNotFound):
 		return ladder.Leaving, nil // it ended by itself, and was let go, before this step
@@ -121,6 +144,7 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 // grace, too; what is killed is not waited for here.
 func (t *sessionTarget) Await(ctx context.Context, s ladder.Step) bool {
 	until := time.Now().Add(s.Grace)
+	t.fresh = false
 	if !t.e.endsWithin(ctx, s.Grace) {
 		return false
 	}
@@ -142,14 +166,13 @@ func (e *Handle) atPrompt() bool {
 	return st.Shell.Phase == shell.PhasePrompt && st.Shell.Quality != shell.None && e.device.foreground() == e.Session.Leader()
 }
 
-// sendAll sends a step's signal, and returns who got it, where that is everybody. seen says that the session's
-// processes can be found here: those found now are all there are.
-func (h *Registry) sendAll(ctx context.Context, e *Handle, step ladder.Step, seen bool) ([]sys.Process, error) {
+// sendAll sends a step's signal to all of the session's processes, and returns who got it, where that is everybody. seen says
+// that they can be found here: these are all there are.
+func (h *Registry) sendAll(ctx context.Context, e *Handle, step ladder.Step, all []sys.Process, seen bool) ([]sys.Process, error) {
 	l := e.device.keeper.Link()
 	if step.Foreground {
 		return nil, l.Signal(ctx, e.Session.ID(), step.Signal, wire.ScopeForeground)
 	}
-	all := h.processesOf(e)
 	scope := wire.ScopeAll
 	if (seen || len(all) > 0) && e.device.cgroup == "" {
 		scope = wire.ScopeGroup // the keeper would look through all processes, too

@@ -404,21 +404,12 @@ func (h *Registry) KillAll() {
 	if h.Index != nil {
 		h.Index.resting.Store(true)
 	}
-	ctx := context.Background() // each ends by itself
-	var wg sync.WaitGroup
-	var list []*Handle
-	for _, e := range h.All() {
-		if e.Session.Status().State == session.Running {
-			list = append(list, e)
-			wg.Go(func() {
-				if err := h.end(ctx, e, h.conf.Grace()); err != nil {
-					h.log.Error("kill", "session", e.Session.ID(), "err", err)
-				}
-			})
+	list := slices.DeleteFunc(h.All(), func(e *Handle) bool { return e.Session.Status().State != session.Running })
+	for i, err := range h.KillEach(context.Background(), list, h.conf.Grace()) { // each ends by itself
+		if err != nil {
+			h.log.Error("kill", "session", list[i].ID(), "err", err)
 		}
 	}
-	wg.Wait()
-	h.sweep(list...)
 }
 
 // contain runs what reads a session's output beside its owner. A panic there ends that, and
