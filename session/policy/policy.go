@@ -77,6 +77,7 @@ type Judgement struct {
 	Instead  string
 	Risk     Risk      // the largest of all commands
 	Cut      bool      // a shell would wait for more of it: the end of a block, a quote, a here-document
+	Unread   bool      // it is one line that the shell, bash, cannot parse: it would run nothing of it
 	Commands []Command // in the order in which they were found; at most MaxCommands
 }
 
@@ -138,7 +139,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 }
 
 func (w *walk) judgement() Judgement {
-	j := Judgement{Commands: w.commands, Risk: w.risky, Cut: w.cut}
+	j := Judgement{Commands: w.commands, Risk: w.risky, Cut: w.cut, Unread: w.unread}
 	if w.worst != nil {
 		j.Verdict, j.Rule, j.Why, j.Instead = w.worst.Verdict, w.worst.Rule, w.worst.Why, w.worst.Instead
 		j.Words = joinWords(w.worst.Argv)

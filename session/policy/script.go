@@ -110,13 +110,25 @@ func (w *walk) foreign(l Line) {
 	}
 }
 
+// reader looks up the program that reads a line; code is false of shells, and of programs behind which there may be one.
+func reader(program string) (base string, row *programs.Program, code bool) {
+	base = path.Base(strings.TrimPrefix(program, "-"))
+	row = programs.Lookup(base)
+	return base, row, base != "." && base != "/" && (row == nil || row.Lang != "" && row.Lang != "sh" && row.Lang != "cron")
+}
+
+// ReadsCode says that what a program reads is code of a language that is known here, and no shell's.
+func ReadsCode(program string) bool {
+	_, row, code := reader(program)
+	return code && row != nil
+}
+
 // typed judges a line that a program reads which is no shell: python, psql, a program that is not known. It
 // reports false for shells, and for programs behind which there may be one (ssh, docker, sudo): what they read
 // is judged as a shell's.
 func (w *walk) typed(l Line) bool {
-	base := path.Base(strings.TrimPrefix(l.Shell, "-"))
-	row := programs.Lookup(base)
-	if base == "." || base == "/" || row != nil && (row.Lang == "" || row.Lang == "sh" || row.Lang == "cron") {
+	base, row, code := reader(l.Shell)
+	if !code {
 		return false
 	}
 	x := &invocation{name: base, argv: []string{base, clip(l.Text)}, row: row}

@@ -65,6 +65,7 @@ type walk struct {
 	visit      func(x *invocation, last bool)
 	whole      bool // the text that is followed is the line itself, and a shell reads it
 	cut        bool // and would wait for more of it
+	unread     bool // it is one line, and bash cannot parse it
 	piped      bool // the output of the command is read by another
 	quiet      bool // verdicts of denial are questions: the text is only perhaps run
 }
@@ -157,6 +158,7 @@ func (w *walk) source(text string) stream {
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
+		w.unread = w.unread || w.whole && w.nested == 1 && w.shell == "bash" && !waits(err) && !strings.ContainsAny(text, "\r\n")
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
 			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
 				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")

@@ -50,13 +50,16 @@ type Ask struct {
 	Labels        map[string]string
 
 	Line, Shell string // of a line
-	Elsewhere   bool   // the line is not for the session's shell: a rule's, say
-	Opaque      string // why the line may be another one than it says; empty: it is that
-	Path        string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
-	File        string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
-	Argv        []string
-	Cwd, Home   string
-	Real        bool // Cwd is without links, as the kernel has it for all
+	// Readers are programs that may read the line instead of the session's shell, by their names: it is judged as code of
+	// each as well, and the strictest counts.
+	Readers   []string
+	Elsewhere bool   // the line is not for the session's shell: a rule's, say
+	Opaque    string // why the line may be another one than it says; empty: it is that
+	Path      string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
+	File      string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
+	Argv      []string
+	Cwd, Home string
+	Real      bool // Cwd is without links, as the kernel has it for all
 	// Also and Scripts are the words, programs by their files, of what an execution runs besides: the strictest counts.
 	// What is not known of a script counts for nothing: it is a program like others.
 	Also, Scripts [][]string

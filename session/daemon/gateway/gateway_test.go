@@ -876,3 +876,44 @@ func TestFileIsChangedWhileItIsAskedAbout(t *testing.T) {
 		t.Errorf("%d wait for the answer about the first file", n)
 	}
 }
+
+// A line for a program within the shell is judged as its code, and as the shell's wherever that would run any of it.
+//
+// FEATURES: R62
+func TestLinesForWhatRunsInTheShell(t *testing.T) {
+	g := open(t, t.TempDir())
+	for _, row := range []struct {
+		line, policy string
+		readers      []string
+		want         policy.Verdict
+	}{
+		{"print(6*7)", "", nil, policy.Ask}, // no shell reads it
+		{"print(6*7)", "", []string{"python3.12"}, policy.Allow},
+		{"for i in range(3): print(i)", "", []string{"python3"}, policy.Allow},
+		{"console.log([1, 2].map(x => x * 2))", "", []string{"node"}, policy.Allow},
+		{"print(6*7)", "readonly", []string{"python3"}, policy.Ask},
+		{"print(6*7)", "", []string{"no-such-program"}, policy.Ask},
+		{"print(6*7)", "", []string{"ssh"}, policy.Ask},
+		{"print(6*7)", "", []string{"python3", "bash"}, policy.Ask}, // which of them reads it is not known
+		{"print(6*7)\n", "", []string{"python3"}, policy.Ask},       // a shell may run one of the lines
+		{"import os; os.system('rm -rf /')", "", []string{"python3"}, policy.Ask},
+		{"require('child_process').execSync('rm -rf /')", "", []string{"node"}, policy.Ask},
+		{"rm -rf /", "", []string{"python3"}, policy.Deny}, // should the shell be back
+		{"rm -r $X", "", []string{"python3"}, policy.Ask},
+		{`\! rm -rf /`, "", []string{"psql"}, policy.Deny},
+		{"SELECT count(*) FROM t;", "", []string{"psql"}, policy.Allow},
+		{"x = \"\"\"rm -rf", "", []string{"python3"}, policy.Ask}, // the shell would wait for more
+		{"ls -l", "", []string{"python3"}, policy.Allow},
+	} {
+		a := line("1", row.line, agent)
+		a.Shell, a.Policy, a.Readers = "bash", row.policy, row.readers
+		if j := g.Judge(a); j.Verdict != row.want {
+			t.Errorf("%q for %q, --policy %q: %s (%s: %s), not %s", row.line, row.readers, row.policy, j.Verdict, j.Rule, j.Why, row.want)
+		}
+	}
+	a, b := line("1", "print(6*7)", agent), line("1", "print(6*7)", agent)
+	b.Readers = []string{"node"}
+	if digestOf(&a) == digestOf(&b) {
+		t.Error("an answer for one program counts for another")
+	}
+}

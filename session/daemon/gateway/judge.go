@@ -79,9 +79,21 @@ func (g *Gateway) bound(a *Ask) (policy.Judgement, bool) {
 	}, words != ""
 }
 
-// unfinished says that nobody is asked about half a line: who gave it is to give all of it.
+// unfinished says that nobody is asked about half a line: who gave it is to give all of it. What is half a line to a shell
+// may be a whole one to the program that reads it.
 func (a *Ask) unfinished() bool {
+	if a.readCode() {
+		return false
+	}
 	return held(&a.Actor) && a.Line != "" && a.Opaque == "" && (a.Kind == Line || a.Kind == Command && len(a.Argv) == 0)
+}
+
+// readCode says that a line is read by programs that are no shells, and whose languages are known.
+func (a *Ask) readCode() bool { return ReadCode(a.Readers) }
+
+// ReadCode says that programs are known not to be shells, and to read code.
+func ReadCode(readers []string) bool {
+	return len(readers) > 0 && !slices.ContainsFunc(readers, func(name string) bool { return !policy.ReadsCode(name) })
 }
 
 // unlisted says that a sandbox profile lists programs, and this is none of them.
@@ -121,6 +133,16 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		j := g.judgeText(a)
 		if a.Kind == Execution {
 			j = g.judgeBesides(a, j)
+		}
+		if a.readCode() && j.Unread && j.Verdict == policy.Ask {
+			j = policy.Judgement{} // it was asked about because it is nothing to the shell
+		}
+		for _, name := range a.Readers {
+			b := *a
+			b.Shell, b.earlier = ReaderName(name), nil // what earlier lines left is the shell's
+			if p := g.judgeText(&b); p.Verdict >= j.Verdict {
+				j = p
+			}
 		}
 		if a.Opaque == "" || j.Verdict != policy.Allow {
 			return j

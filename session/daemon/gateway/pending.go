@@ -211,8 +211,12 @@ func (g *Gateway) dropUnheld() {
 
 // digestOf tells identical askings: who asks for the same, in the same place.
 func digestOf(a *Ask) string {
-	b, err := json.Marshal([]any{a.Kind, a.Session, a.Actor.UID, a.Actor.Agent, a.Actor.Policy, a.Line, a.Path, a.File, a.Argv,
-		a.Settings, a.Cwd, a.Policy, a.Kept, a.Opaque})
+	what := []any{a.Kind, a.Session, a.Actor.UID, a.Actor.Agent, a.Actor.Policy, a.Line, a.Path, a.File, a.Argv,
+		a.Settings, a.Cwd, a.Policy, a.Kept, a.Opaque}
+	if len(a.Readers) > 0 { // which those before did not have
+		what = append(what, a.Readers)
+	}
+	b, err := json.Marshal(what)
 	if err != nil {
 		return a.ID // of plain values
 	}

@@ -140,9 +140,9 @@ func (s *Server) admitRules(ctx context.Context, e *registry.Handle, in *api.Res
 			ask.Elsewhere = true
 			switch command, is := strings.CutPrefix(r.Value, "cmd:"); {
 			case r.Kind == string(respond.ReplyHook):
-				ask.Shell = "sh"
+				ask.Shell, ask.Readers = "sh", nil
 			case r.Kind == string(respond.ReplySecret) && is:
-				ask.Line, ask.Shell = command, "sh"
+				ask.Line, ask.Shell, ask.Readers = command, "sh", nil
 			case judged, r.Kind != string(respond.ReplyText) && r.Kind != string(respond.ReplyKeys):
 				continue
 			case plainAnswer(strings.TrimSuffix(r.Value, "<Enter>")):

@@ -36,12 +36,20 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	if len(r.Argv) > 0 {
 		a.Shell = gateway.ReaderName(r.Argv[0])
 	}
+	if forProgram(a.Shell, x) {
+		a.Readers = e.Readers()
+	}
 	return a
+}
+
+// forProgram says that a line may be for what runs in the session and not for its shell.
+func forProgram(shell string, x api.Exec) bool {
+	return x.Foreign || shell != "" && gateway.ShellName(shell) == ""
 }
 
 // AskLine is what the gateway is asked about a line that is typed as keys are.
 func AskLine(id string, who actor.Actor, e *registry.Handle, line string) gateway.Ask {
-	return askLine(id, who, e, api.Exec{Line: line})
+	return askLine(id, who, e, api.Exec{Line: line, Foreign: true})
 }
 
 // askRun is what the gateway is asked about a command that is to have a session of its own.

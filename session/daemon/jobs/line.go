@@ -5,6 +5,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -56,6 +58,9 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	if err := j.noQuestion(ctx); err != nil {
 		return err
 	}
+	if err := j.readersChanged(); err != nil {
+		return err
+	}
 	j.prompt = j.lastLine(ctx)
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
@@ -76,6 +81,25 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	c.Text, c.TextSource, c.Start, c.Began, c.CwdBefore, c.Quality, c.Running = j.line, shell.TextTyped, at, began, st.Cwd, shell.None, true
 	j.ranLine(&c, nil)
 	return nil
+}
+
+// readersChanged refuses a line when other programs read it than those as whose code it was judged, and as theirs, or the
+// shell's that is back, it would not have been allowed at once.
+func (j *Job) readersChanged() error {
+	if !forProgram(j.asking.Shell, api.Exec{Foreign: j.orUnintegrated}) {
+		return nil
+	}
+	again := j.asking
+	again.Readers = j.e.Readers()
+	if slices.Equal(again.Readers, j.asking.Readers) || j.s.gate.Judge(again).Verdict == policy.Allow {
+		return nil
+	}
+	who := "the shell"
+	if len(again.Readers) > 0 {
+		who = again.Readers[0]
+	}
+	return api.Errorf(api.CodeStale, "%s reads the terminal, which did not when the line was judged", who).
+		WithHint("look at the screen, and give the line again if it is meant for that")
 }
 
 // kindTime is how long it is waited to learn what a program that reads its terminal asks for.

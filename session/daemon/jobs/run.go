@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/policy"
@@ -110,9 +111,12 @@ func (j *Job) askable(ctx context.Context, x api.Exec) error {
 // giveLine gives the line to the shell, or to the program that it runs, and says how it is followed.
 func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), error) {
 	follow := j.followLine // unless the program tells nothing of its commands
-	run, err := j.e.ExecWithRules(actor.With(ctx, j.asking.Actor), session.Line{
-		Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.By(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
-	}, x.Respond)
+	run, err := (*session.Run)(nil), session.ErrBusy
+	if !gateway.ReadCode(j.asking.Readers) { // else it is the program's and not the shell's, even if that is back
+		run, err = j.e.ExecWithRules(actor.With(ctx, j.asking.Actor), session.Line{
+			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.By(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
+		}, x.Respond)
+	}
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followUnintegrated
 		j.s.gate.NotGiven(j.e.ID(), j.id)

@@ -4,6 +4,9 @@ package registry
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -118,6 +121,26 @@ func (e *Handle) Foreground() int {
 		return 0
 	}
 	return e.device.foreground()
+}
+
+// Readers are the names of the programs that have the terminal instead of the session's own process, at most eight: they
+// read what is typed.
+func (e *Handle) Readers() []string {
+	group, leader := e.Foreground(), e.Session.Leader()
+	if group <= 0 || leader <= 0 || group == leader {
+		return nil
+	}
+	var names []string
+	for _, pid := range append([]int{group}, sys.Descendants(leader)...) { // whose list may miss one while others end
+		st, err := sys.ReadStat(pid)
+		if err != nil || st.Group != group || st.Ended() {
+			continue
+		}
+		if name := filepath.Base(strings.TrimSuffix(sys.Exe(pid), " (deleted)")); name != "." && !slices.Contains(names, name) && len(names) < 8 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Cgroup is what the session's cgroup tells; nil when it has none.

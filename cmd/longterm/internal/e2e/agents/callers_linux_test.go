@@ -2,12 +2,14 @@ package agents
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
 )
 
 // executable is a shell script that is executed by its path: what it does is on no line.
@@ -131,4 +133,45 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 		}
 	}
 	i.Run("send", "work", "mkfs.none /nowhere", "--enter") // a person's keys
+}
+
+// What an agent gives to a program that runs within the shell is judged as that program's code, as the shell's where the
+// shell could run it, and once the shell is back as the shell's only.
+//
+// FEATURES: R62 R63
+func TestAgentsLinesForAProgramInTheShell(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 here")
+	}
+	i := e2e.New(t)
+	i.Run("new", "--name", "work", "--", "bash", "--norc")
+	bot := *i
+	bot.Env = append(slices.Clone(i.Env), "LONGTERM_AGENT=bot")
+	i.Run("wait", "--for", "prompt", "work")
+	i.Run("send", "work", "-e", python+" -q")
+	i.Run("wait", "--for", "text=>>>", "work")
+	if out, errOut, _ := i.Try("exec", "--foreign", "--wait", "work", "print(7)"); out != "7\n" {
+		t.Fatalf("python is not there: %q %s", out, errOut)
+	}
+	if out, errOut, code := bot.Try("exec", "--foreign", "--wait", "work", "print(6*7)"); out != "42\n" || code != api.ExitOwnFailure {
+		t.Fatalf("code that harms nothing: status %d, %q %s; asked: %s", code, out, errOut, i.Run("approvals", "--json"))
+	}
+	if _, errOut, code := bot.Try("exec", "--foreign", "work", "mkfs /dev/sda"); code == 0 || !strings.Contains(errOut, "hard:device") {
+		t.Errorf("what the shell must not run: status %d, %s", code, errOut)
+	}
+	ask := func(line, rule string) {
+		t.Helper()
+		bot.Run("exec", "-b", "--foreign", "work", line)
+		a := asksFor(i, 1)[0]
+		if a.Judgement.Rule != rule {
+			t.Errorf("%s: %+v", line, a.Judgement)
+		}
+		i.Run("approvals", "answer", a.ID, "reject")
+		asksFor(i, 0)
+	}
+	ask("import shutil; shutil.rmtree('/')", "hard:remove")
+	i.Run("send", "work", "-e", "exit()")
+	i.Run("exec", "--wait", "work", "true")
+	ask("print(6*7)", "unknown")
 }
