@@ -128,7 +128,7 @@ func (d *Door) Handler() http.Handler {
 		Stateless: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true, Logger: d.Log, DisableLocalhostProtection: true,
 	})
 	legacy := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
-		MaxRequestBodyBytes: maxBody, SessionTimeout: sessionIdle, Logger: d.Log, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: maxBody, SessionTimeout: sessionIdle, EventStore: newReplays(), Logger: d.Log, DisableLocalhostProtection: true,
 	})
 	eras := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")

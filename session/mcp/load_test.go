@@ -24,7 +24,7 @@ import (
 )
 
 // stubDaemon answers what screen asks, and has what waits wait.
-func stubDaemon(b *testing.B) *Server {
+func stubDaemon(b testing.TB) *Server {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		b.Fatal(err)

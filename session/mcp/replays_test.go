@@ -1,0 +1,191 @@
+//go:build unix
+
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/access"
+)
+
+// event reads the next event of a stream: its id and data.
+func event(t *testing.T, r *bufio.Reader) (id, data string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the stream ends: %v", err)
+		}
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "id: "):
+			id = line[4:]
+		case strings.HasPrefix(line, "data: "):
+			data = line[6:]
+		case line == "" && id != "":
+			return id, data
+		}
+	}
+}
+
+// A client of the revision with sessions that loses the stream of a call takes it up again, and has the answer once.
+//
+// FEATURES: R85
+func TestAnswerOfALostStream(t *testing.T) {
+	const secret = "0123456789abcdef"
+	web := httptest.NewServer(stubDaemon(t).Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, access.Source{}))
+	defer web.Close()
+	session := ""
+	ask := func(method, body, last string) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, web.URL, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range map[string]string{
+			"Authorization": "Bearer " + secret, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session, "Last-Event-ID": last,
+		} {
+			if v != "" {
+				r.Header.Set(k, v)
+			}
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	resp := ask(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, "")
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	session = resp.Header.Get("Mcp-Session-Id")
+	resp = ask(http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
+	_ = resp.Body.Close()
+
+	resp = ask(http.MethodPost, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"screen","arguments":{"session":"s"}}}`, "")
+	first, data := event(t, bufio.NewReader(resp.Body))
+	if data != "" {
+		t.Fatalf("no event comes before the answer: %s", data)
+	}
+	_ = resp.Body.Close()
+	again := func(last string) (int, string) {
+		for end := time.Now().Add(time.Minute); ; {
+			resp := ask(http.MethodGet, "", last)
+			b, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode != http.StatusConflict || time.Now().After(end) { // that the stream broke is not seen at once
+				return resp.StatusCode, fmt.Sprintf("%s%v", b, err)
+			}
+		}
+	}
+	status, all := again(first)
+	if status != http.StatusOK || strings.Count(all, `"id":2`) != 1 || !strings.Contains(all, "ready") {
+		t.Fatalf("%d %s", status, all)
+	}
+	last, _ := event(t, bufio.NewReader(strings.NewReader(all)))
+	if status, all := again(last); status != http.StatusOK || strings.Contains(all, "data:") {
+		t.Errorf("behind the answer: %d %s", status, all)
+	}
+	if status, all := again("nothing_7"); status != http.StatusBadRequest {
+		t.Errorf("a stream that was never there: %d %s", status, all)
+	}
+}
+
+// What is kept is bounded, for a session and for all, in bytes and in streams; what is missing is never left out in silence.
+func TestReplaysAreBounded(t *testing.T) {
+	ctx := t.Context()
+	r := newReplays()
+	read := func(session, stream string, index int) (all []byte, err error) {
+		for data, e := range r.After(ctx, session, stream, index) {
+			if e != nil {
+				return nil, e
+			}
+			all = append(all, data...)
+		}
+		return all, nil
+	}
+	open := func(session, stream string) {
+		if err := r.Open(ctx, session, stream); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open("a", "")
+	open("a", "x")
+	for _, text := range []string{"one", "two", "three"} {
+		if err := r.Append(ctx, "a", "x", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for index, want := range []string{"twothree", "three", ""} {
+		if got, err := read("a", "x", index); err != nil || string(got) != want {
+			t.Errorf("behind %d: %q %v", index, got, err)
+		}
+	}
+	if _, err := read("a", "x", 3); !errors.Is(err, errNotReplayed) {
+		t.Errorf("behind what was never sent: %v", err)
+	}
+	big := bytes.Repeat([]byte("x"), maxReplayed/2)
+	for range 3 {
+		_ = r.Append(ctx, "a", "", big)
+	}
+	if _, err := read("a", "x", 0); !errors.Is(err, errNotReplayed) {
+		t.Errorf("a part was dropped: %v", err)
+	}
+	if got, err := read("a", "", 1); err != nil || len(got) != len(big) {
+		t.Errorf("the newest: %d %v", len(got), err)
+	}
+	_ = r.Append(ctx, "a", "", make([]byte, 2*maxReplayed)) // which is not kept at all
+	if _, err := read("a", "", 2); !errors.Is(err, errNotReplayed) {
+		t.Errorf("one too large: %v", err)
+	}
+	for n := range 2 * maxStreams {
+		open("a", fmt.Sprint(n))
+	}
+	if n := len(r.sessions["a"].streams); n > maxStreams {
+		t.Errorf("%d streams", n)
+	}
+	if err := r.Append(ctx, "a", "", nil); err != nil {
+		t.Errorf("the stream of no call: %v", err)
+	}
+	if err := r.Append(ctx, "a", "x", nil); !errors.Is(err, errNotReplayed) {
+		t.Errorf("a stream that was forgotten: %v", err)
+	}
+	for n := range 2 * maxAllReplayed / len(big) {
+		s := fmt.Sprint("many", n)
+		open(s, "")
+		_ = r.Append(ctx, s, "", big)
+	}
+	sum := 0
+	for name, p := range r.sessions {
+		bytes := 0
+		for _, s := range p.streams {
+			for _, data := range s.events {
+				bytes += cost(data)
+			}
+		}
+		if bytes != p.bytes || len(p.opened) != len(p.streams) || slices.Contains(p.opened, "x") {
+			t.Errorf("%s: %d bytes, counted %d", name, bytes, p.bytes)
+		}
+		sum += bytes
+	}
+	if sum != r.bytes || sum > maxAllReplayed {
+		t.Errorf("%d bytes, counted %d", sum, r.bytes)
+	}
+	for name := range r.sessions {
+		_ = r.SessionClosed(ctx, name)
+	}
+	if r.bytes != 0 || len(r.sessions) != 0 {
+		t.Errorf("%d bytes of %d sessions are left", r.bytes, len(r.sessions))
+	}
+}
