@@ -192,6 +192,49 @@ func TestReader(t *testing.T) {
 	}
 }
 
+// A reader that goes on to ask for more than may be under way is told so and cut off; others read on meanwhile and afterwards.
+//
+// FEATURES: R111
+func TestReaderThatAsksForTooMuch(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /web/me", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"name":"me"}`) })
+	mux.HandleFunc("GET /v1/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("GET /v1/quick", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") })
+	s := share(t, mux)
+	wild, other := join(t, s), join(t, s)
+	wild.hear(kindWelcome)
+	other.hear(kindWelcome)
+	reads := func(id int) {
+		t.Helper()
+		other.say(fmt.Sprintf(`q{"i":%d,"m":"GET","p":"v1/quick"}`, id))
+		if b := other.hear(kindBody); string(b[4:]) != "here" {
+			t.Errorf("%q", b)
+		}
+		other.hear(kindEnd)
+	}
+	for i := range maxRequests + maxRefused {
+		wild.say(fmt.Sprintf(`q{"i":%d,"m":"GET","p":"v1/slow"}`, i))
+	}
+	for range maxRefused {
+		var h head
+		if err := json.Unmarshal(wild.hear(kindHead), &h); err != nil || h.Status != http.StatusTooManyRequests {
+			t.Fatalf("%+v %v", h, err)
+		}
+	}
+	reads(1)
+	wild.say(`q{"i":1000,"m":"GET","p":"v1/slow"}`)
+	var c closed
+	if err := json.Unmarshal(wild.hear(kindClosed), &c); err != nil || c.Code != relay.CloseFull {
+		t.Errorf("%+v %v", c, err)
+	}
+	for {
+		if _, _, err := wild.ws.ReadMessage(); err != nil {
+			break
+		}
+	}
+	reads(2)
+}
+
 // Whatever a reader with the key says, it is served or cut off.
 //
 // FEATURES: R111

@@ -34,6 +34,7 @@ const (
 	kindSocket   = 's' // both: a text message of the socket
 	kindClosed   = 'c' // host: closed
 	maxRequests  = 8   // under way, of a reader
+	maxRefused   = 100 // more than these, one after the other, and it is cut off
 	pieceOfABody = 32 << 10
 )
 
@@ -67,6 +68,7 @@ type reader struct {
 	working sync.WaitGroup
 	asked   sync.Map // uint32 → context.CancelFunc
 	slots   chan struct{}
+	refused int             // requests since one was taken; of the goroutine that takes messages
 	socket  *websocket.Conn // to our own daemon; of the goroutine that takes messages
 }
 
@@ -200,6 +202,8 @@ func (r *reader) sayJSON(kind byte, v any) error {
 	return r.say(kind, b)
 }
 
+var errTooMuch = errors.New("a reader asks for more and more at once")
+
 var errNonsense = errors.New("a reader says what is no message")
 
 // take does what a message asks for.
@@ -239,7 +243,14 @@ func (r *reader) take(b []byte) error {
 func (r *reader) ask(q request) error {
 	select {
 	case r.slots <- struct{}{}:
+		r.refused = 0
 	default:
+		if r.refused++; r.refused > maxRefused { // no page goes on so
+			if err := r.sayJSON(kindClosed, closed{relay.CloseFull}); err != nil {
+				return err
+			}
+			return errTooMuch
+		}
 		if err := r.sayJSON(kindHead, head{ID: q.ID, Status: http.StatusTooManyRequests}); err != nil {
 			return err
 		}

@@ -86,8 +86,9 @@ export class Tunnel {
       case 'c': {
         const { socket } = this;
         this.socket = null;
-        socket?.onclose(JSON.parse(text()));
-        this.why = 'This link has ended.';
+        const why = JSON.parse(text());
+        socket?.onclose(why);
+        this.why = why.code === 4429 ? 'Too much was asked for at once; reload the page.' : 'This link has ended.';
         this.ws.close();
       }
     }
