@@ -132,6 +132,10 @@ func (d *Door) Handler() http.Handler {
 	})
 	eras := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
+		if r.ContentLength > maxBody {
+			http.Error(w, fmt.Sprintf("a request has at most %d MiB: have a command write what is longer to a file, and give the file's name", maxBody>>20), http.StatusRequestEntityTooLarge)
+			return
+		}
 		if r.Header.Get("Mcp-Protocol-Version") >= modernVersion {
 			modern.ServeHTTP(w, r)
 			return
@@ -150,6 +154,8 @@ func (d *Door) Handler() http.Handler {
 		}
 		if r.Header.Get("Authorization") == "" {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="longterm"`)
+			http.Error(w, "no bearer token: each request shows one, as Authorization: Bearer TOKEN; it stands in the file that `longterm mcp --http` named when it started, or `longterm token new` makes one", http.StatusUnauthorized)
+			return
 		}
 		guarded.ServeHTTP(w, r)
 	})

@@ -229,7 +229,7 @@ func TestDoor(t *testing.T) {
 		"2026-07-28":          {modern, list, 200, `"read"`},
 		"its level":           {modern, list, 200, `"ttlMs":3600000`},
 		"2025-11-25":          {func(*http.Request) {}, begin, 200, `"protocolVersion":"2025-11-25"`},
-		"no token":            {func(r *http.Request) { r.Header.Del("Authorization") }, begin, 401, "no bearer token"},
+		"no token":            {func(r *http.Request) { r.Header.Del("Authorization") }, begin, 401, "longterm token new"},
 		"another token":       {func(r *http.Request) { r.Header.Set("Authorization", "Bearer 0123456789abcdee") }, begin, 401, "invalid token"},
 		"a token in the URL":  {func(r *http.Request) { r.Header.Del("Authorization"); r.URL.RawQuery = "token=" + testToken }, begin, 401, "no bearer token"},
 		"basic":               {func(r *http.Request) { r.SetBasicAuth("one", testToken) }, begin, 401, "no bearer token"},
@@ -243,7 +243,7 @@ func TestDoor(t *testing.T) {
 		"a page that is ours": {func(r *http.Request) { r.Header.Set("Origin", "https://page.example") }, begin, 200, "protocolVersion"},
 		"no JSON":             {modern, `{`, 400, ""},
 		"another method":      {func(r *http.Request) { modern(r); r.Header.Set("Mcp-Method", "tools/call") }, list, 400, "-32020"},
-		"too long":            {modern, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, ""},
+		"too long":            {modern, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, "8 MiB"},
 		"nested":              {modern, strings.Repeat(`[`, 100_000), 400, ""},
 	} {
 		w := ask(t, h, c.change, c.body)
