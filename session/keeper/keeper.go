@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/calm"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -72,6 +73,9 @@ type Keeper struct {
 	stop chan error // receives the reason to end; nil is a clean end
 }
 
+// calmLooks is every how many looks (launch.WatchEvery) memory is given back that is not needed any more.
+const calmLooks = 5
+
 // Run serves until it is told to end. It is the whole life of a keeper process.
 func Run(cfg Config) error {
 	k := &Keeper{
@@ -107,6 +111,8 @@ func Run(cfg Config) error {
 	k.reportReady(nil)
 	k.firstDaemon()
 	time.AfterFunc(firstClient, k.endIfIdle)
+	var memory calm.Memory
+	looks := 0
 	for {
 		select {
 		case <-chld:
@@ -116,6 +122,9 @@ func Run(cfg Config) error {
 			k.look()
 			k.dropGone()
 			k.rouse()
+			if looks++; looks%calmLooks == 0 {
+				memory.Look()
+			}
 		case <-term:
 			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")
 			return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/internal/calm"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -47,7 +48,7 @@ func (m *Maintenance) run(ctx context.Context) {
 	conf := m.reg.conf
 	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
 	look, calmly := time.NewTicker(lookEvery), time.NewTicker(calmEvery)
-	var calm calm
+	var memory calm.Memory
 	defer calmly.Stop()
 	defer look.Stop()
 	defer sync.Stop()
@@ -68,7 +69,7 @@ func (m *Maintenance) run(ctx context.Context) {
 				m.reg.Bus.Publish("config", nil)
 			}
 		case <-calmly.C:
-			calm.look()
+			memory.Look()
 		case <-pack.C:
 			m.pack(ctx)
 			m.emptyLog(ctx)

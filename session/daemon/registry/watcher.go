@@ -43,13 +43,10 @@ type watcher struct {
 	reported [2]any         // by OSC 9;4 before it began
 }
 
+// run stands on its stack for as long as the task runs, for days where that waits for something: it has no large variables, which
+// begin's and read's have.
 func (f *watcher) run(ctx context.Context) {
-	st := f.e.Session.Status()
-	f.reported = reportedOf(&st)
-	f.e.Session.Progresses()
-	f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began})
-	f.pos = f.task.from
-	f.feed = progress.NewFeed(f.m, f.pos)
+	f.begin()
 	if f.pause(ctx, firstLook) {
 		return
 	}
@@ -77,6 +74,15 @@ func (f *watcher) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (f *watcher) begin() {
+	st := f.e.Session.Status()
+	f.reported = reportedOf(&st)
+	f.e.Session.Progresses()
+	f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began})
+	f.pos = f.task.from
+	f.feed = progress.NewFeed(f.m, f.pos)
 }
 
 // pause waits, and reports if the task ended meanwhile, or ctx.

@@ -1,13 +1,11 @@
-//go:build unix
-
-package registry
+package calm
 
 import "testing"
 
 // Memory is given back after a burst, once it is over, and not for what goes on all the time.
 func TestCalm(t *testing.T) {
 	const mb = 1 << 20
-	var c calm
+	var c Memory
 	for i, s := range []struct {
 		allocated, live uint64
 		want            bool

@@ -1,0 +1,47 @@
+// Package calm gives memory back to the system that a burst of work has left with a process which then waits for days, stacks
+// that grew in it among it. It starts nothing by itself: its process looks every now and then, from one goroutine.
+package calm
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// Memory is what is known of a process's own. The zero value is that of one that has just begun.
+type Memory struct {
+	freed   uint64 // allocated up to when memory was given back last, bytes
+	last    uint64 // up to the last look
+	pending int    // collections to go
+}
+
+const (
+	// burst is how much has to be allocated for it to be worth while, tick what is allocated between two looks
+	// where nothing goes on, and most a heap that is too large to be gone through for that, bytes.
+	burst, tick, most = 2 << 20, 512 << 10, 256 << 20
+	// runs is how many collections there are: each halves the stacks that are too large.
+	runs = 3
+)
+
+// due says at a look that memory is to be given back, by what was allocated ever and what is in use.
+func (m *Memory) due(allocated, live uint64) bool {
+	moved := allocated - m.last
+	m.last = allocated
+	if allocated-m.freed >= burst {
+		m.pending = runs
+	}
+	if m.pending == 0 || moved > tick || live > most {
+		return false
+	}
+	m.pending--
+	m.freed = allocated
+	return true
+}
+
+// Look gives memory back if it is time to. It is to be called every few seconds.
+func (m *Memory) Look() {
+	var is runtime.MemStats // package runtime/metrics costs every verb 0.1 ms before it begins
+	runtime.ReadMemStats(&is)
+	if m.due(is.TotalAlloc, is.HeapAlloc) {
+		debug.FreeOSMemory()
+	}
+}
