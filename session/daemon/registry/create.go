@@ -95,7 +95,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 
 func (h *Registry) withinLimits() error {
 	running := 0
-	for _, e := range h.All() {
+	for _, e := range h.unordered() {
 		if e.Session.Status().State == session.Running {
 			running++
 		}
