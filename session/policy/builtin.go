@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // builtin judges what shells do themselves, and says what simple programs print. It reports false for
@@ -192,6 +194,9 @@ func echo(args []string) string {
 	return s + newline
 }
 
+// nul is the sign that ends words for xargs -0: printf writes it, where $'…' ends at it.
+var nul = pattern.Lazy(`\\(?:0{1,3}|x00?)([^0-9a-fA-F]|$)`)
+
 // printf returns what printf prints; formats other than %s and %d are not known.
 func printf(args []string) string {
 	if len(args) > 0 && args[0] == "--" {
@@ -200,7 +205,7 @@ func printf(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	format, args := ansiC(args[0]), args[1:]
+	format, args := ansiC(nul.ReplaceAllString(args[0], "\x00$1")), args[1:]
 	var b strings.Builder
 	for {
 		used := false

@@ -64,6 +64,12 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if !runners.MatchString(text) {
 		return
 	}
+	if lang == "awk" {
+		w.awkPipes(text, x)
+	}
+	if argumentsIn.MatchString(text) {
+		w.handed(x)
+	}
 	if lang == "lisp" {
 		w.lisp(text)
 	} else {
@@ -176,6 +182,23 @@ func (w *walk) bangLine(text string) {
 			}
 		}
 	}
+}
+
+// argumentsIn finds the words by which code takes the arguments that it is given.
+var argumentsIn = pattern.Lazy(`ARGV|argv|\bshift\b|\$[*@]|process\.argv|\bargs\b`)
+
+// handed judges arguments of code that runs something, as the command that they may be.
+func (w *walk) handed(x *invocation) {
+	ops := x.args.Operands
+	if len(ops) == 0 || len(ops) > 50 {
+		return
+	}
+	for _, o := range ops {
+		if strings.ContainsAny(o, " \t\n;") {
+			w.only(func() { w.source(o) })
+		}
+	}
+	w.only(func() { w.run(append([]string{}, ops...), stream{}) })
 }
 
 // devicePath is a path of a device within code.

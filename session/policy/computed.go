@@ -238,8 +238,10 @@ func interpolated(lang, body string, quote byte, formatted bool, known map[strin
 
 // seen judges the argument of a call that runs a command.
 func (w *walk) seen(lang, arg string, known map[string]string) {
-	arg = keywords.ReplaceAllString(arg, ",")
-	arg = keywords.ReplaceAllString(arg, ",")
+	if lang != "perl" { // which has none, and whose shift is a word alone
+		arg = keywords.ReplaceAllString(arg, ",")
+		arg = keywords.ReplaceAllString(arg, ",")
+	}
 	items := topLevel(arg)
 	if len(items) == 0 {
 		return

@@ -47,12 +47,15 @@ func (w *walk) shellGuess(text string) {
 func (w *walk) only(f func()) {
 	commands, worst := w.commands, w.worst
 	w.commands, w.worst = nil, nil
-	quiet := w.quiet
-	w.quiet = false
+	quiet, refused := w.quiet, w.refused
+	w.quiet, w.refused = false, nil
 	w.aside(func() stream { f(); return stream{} })
-	found := w.worst
+	found := w.refused
 	w.commands, w.worst, w.quiet = commands, worst, quiet
-	if found != nil && found.Verdict == Deny {
+	if refused != nil {
+		w.refused = refused
+	}
+	if found != nil {
 		c := *found
 		c.Verdict = Ask
 		c.Why = "the program is not known, and may run what follows: " + c.Why

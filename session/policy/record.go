@@ -7,6 +7,10 @@ func (w *walk) record(c Command) {
 	if c.Verdict == Ask && w.engine.exactly(&c, w.cwd) {
 		c.Verdict = Allow
 	}
+	if c.Verdict == Deny && w.refused == nil {
+		denied := c
+		w.refused = &denied
+	}
 	if w.quiet && c.Verdict == Deny {
 		c.Verdict = Ask
 	}

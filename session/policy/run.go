@@ -227,10 +227,14 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 				out = w.fish(o.Value)
 				continue
 			}
-			out = w.shellText(execValue(o.Value), x.name)
-			if x.name == "env" {
-				return out, true
+			if x.name == "env" { // what is split stands before the other words
+				text := "env " + o.Value
+				for _, word := range x.args.Operands {
+					text += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+				}
+				return w.shellText(text, x.name), true
 			}
+			out = w.shellText(execValue(o.Value), x.name)
 		case row.IsArgv(o.Name) && len(o.Argv) > 0:
 			x.children = true
 			w.runEach(o.Argv, x)

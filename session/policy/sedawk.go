@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
+)
 
 // sedCommand is one command of a sed script.
 type sedCommand struct {
@@ -221,6 +225,27 @@ func awkReads(text string) bool {
 	}
 }
 
+// awkPipe finds what a pipe of awk starts where that is no text: a variable, an element, an expression.
+var awkPipe = pattern.Lazy(`(\w+|[\])])\s*\|&?\s*getline|[^|]\|&?\s*([A-Za-z_$(]\w*)`)
+
+// awkPipes asks about commands that awk reads from or prints to, and that are put together when it runs.
+func (w *walk) awkPipes(text string, x *invocation) {
+	bare, ok := bareAwk(text)
+	if !ok || !strings.Contains(bare, "|") {
+		return
+	}
+	written := map[string]bool{"getline": true, "": true}
+	for _, m := range given.FindAllStringSubmatch(text, 200) {
+		written[m[1]] = true
+	}
+	for _, m := range awkPipe.FindAllStringSubmatch(strings.ReplaceAll(bare, "||", "  "), maxCalls) {
+		if !written[m[1]+m[2]] {
+			w.unknown(x.argv, "which program "+x.name+" runs is not known before it runs")
+			return
+		}
+	}
+}
+
 // bareAwk is awk code without its comments and what is in its strings and patterns. It reports false where it is not
 // clear what is one: awks differ in whether "/" within brackets ends a pattern, and after ")" and "++" only their grammar
 // tells a division from a pattern.
@@ -273,8 +298,12 @@ func operand(last byte, read *strings.Builder) bool {
 	case last == '"', last == ']', last == '_', last == '.', last >= '0' && last <= '9':
 		return true
 	case last >= 'a' && last <= 'z' || last >= 'A' && last <= 'Z':
-		words := strings.FieldsFunc(read.String(), func(r rune) bool { return !plainName(string(r)) && (r < '0' || r > '9') })
-		switch words[len(words)-1] {
+		text := strings.TrimRight(read.String(), " \t\r")
+		from := len(text)
+		for from > 0 && isWord(text[from-1]) {
+			from--
+		}
+		switch text[from:] {
 		case "print", "printf", "return", "in", "case", "do", "else", "exit", "delete", "getline":
 			return false
 		}

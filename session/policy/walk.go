@@ -24,6 +24,7 @@ type walk struct {
 	engine   *Engine
 	commands []Command
 	worst    *Command
+	refused  *Command // the first that is denied, also where that only makes it a question
 	risky    Risk
 
 	scope  scope

@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
@@ -209,6 +210,12 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 			words = append(words[:64:64], hole)
 		}
 	}
+	if x.in.is && x.args.Has("-0", "--null") && !x.args.Has("-a", "--arg-file") && strings.Contains(x.in.text, "\x00") {
+		words = strings.Split(strings.TrimRight(x.in.text, "\x00"), "\x00")
+		if len(words) > 64 {
+			words = append(words[:64:64], hole)
+		}
+	}
 	mark, ok := x.args.Get("-I", "--replace")
 	if !ok {
 		if o := x.args.Has("-i"); o {
@@ -227,7 +234,10 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 		w.emptyInput = false
 	}
 	if !ok {
-		return w.run(append(operands[:len(operands):len(operands)], words...), stream{text: hole, is: true})
+		for few := range slices.Chunk(words, w.atOnce(x, len(words))) {
+			w.run(append(operands[:len(operands):len(operands)], few...), stream{text: hole, is: true})
+		}
+		return stream{text: hole, is: true}
 	}
 	lines := words
 	if len(lines) > 8 {
@@ -241,6 +251,18 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 		w.run(argv, stream{text: hole, is: true})
 	}
 	return stream{text: hole, is: true}
+}
+
+// atOnce is how many of n words xargs gives to one command: where that is less, each round may be another command.
+func (w *walk) atOnce(x *invocation, n int) int {
+	few, has := x.args.Get("-n", "--max-args")
+	if _, lines := x.args.Get("-L", "-l", "--max-lines"); lines {
+		few, has = "1", true
+	}
+	if k, err := strconv.Atoi(few); has && err == nil && k > 0 && n > 0 && n/k <= 16 {
+		return k
+	}
+	return max(n, 1)
 }
 
 // runEach judges the command after find -exec, with the places that find may put into it.

@@ -100,6 +100,8 @@ var wrappers = []Program{
 		"--pull --gpus --ipc --pid --log-driver --log-opt --group-add --link --dns --ip --expose --cidfile " +
 		"--runtime --userns",
 		Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "lxc,incus", Stop: true, SubOnly: true},
+	{Name: "lxc exec,incus exec", Values: "--cwd --env --user --group --mode", Run: RunArgv, Skip: 1},
 	{Name: "kubectl exec,oc exec", Values: "-n -c --namespace --container --context", Run: RunArgv, Skip: 1},
 	{Name: "tmux send-keys,tmux send", Values: "-t -N", Run: RunShell},
 	{Name: "tmux run-shell,tmux run,tmux if-shell", Values: "-t -d -c", Run: RunShell},
