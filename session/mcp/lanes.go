@@ -3,7 +3,10 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"runtime"
@@ -34,7 +37,11 @@ func newLanes() *lanes {
 // Listener has a server that is not serving yet take its requests from a listener in turn, too.
 func (s *Server) Listener(server *http.Server, l net.Listener) net.Listener {
 	return turns.Listen(server, l, func(request []byte) (*turns.Turns, string) {
-		return s.lanes.of(turns.Header(request, "Mcp-Name"))
+		name := turns.Header(request, "Mcp-Name")
+		if name == "" {
+			name = toolIn(request)
+		}
+		return s.lanes.of(name)
 	})
 }
 
@@ -54,8 +61,12 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 			h.ServeHTTP(w, r)
 			return
 		}
+		name := r.Header.Get("Mcp-Name")
+		if name == "" {
+			name = toolOf(r)
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), turnTime)
-		s, err := l.begin(ctx, client(r), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Mcp-Name"))
+		s, err := l.begin(ctx, client(r), r.Header.Get("Mcp-Session-Id"), name)
 		cancel()
 		if err != nil {
 			w.Header().Set("Retry-After", "5")
@@ -80,6 +91,48 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 		r.Header.Set(slotHeader, strconv.FormatUint(n, 10))
 		h.ServeHTTP(w, r)
 	})
+}
+
+// peeked is how much of a request's body is looked at for the tool that it names.
+const peeked = 1 << 10
+
+// toolOf is the tool that a request names which says it in no header, as those of the older revisions; empty: none was found.
+// The body is read as before.
+func toolOf(r *http.Request) string {
+	n := int64(peeked)
+	if r.ContentLength >= 0 {
+		n = min(n, r.ContentLength)
+	}
+	b := bufio.NewReaderSize(r.Body, peeked)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{b, r.Body}
+	start, _ := b.Peek(int(n)) // what fails does so again for who reads it
+	return toolIn(start)
+}
+
+// toolIn is the first tool that the beginning of a message names; empty: none. It chooses a lane and decides nothing else: the
+// message may mean another one.
+func toolIn(message []byte) string {
+	for {
+		_, rest, is := bytes.Cut(message, []byte(`"name"`))
+		if !is {
+			return ""
+		}
+		message = rest
+		rest, is = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(":"))
+		if !is {
+			continue
+		}
+		if rest, is = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"`)); !is {
+			continue
+		}
+		name, _, _ := bytes.Cut(rest[:min(len(rest), 32)], []byte(`"`))
+		if slices.ContainsFunc(tools, named(string(name))) {
+			return string(name)
+		}
+	}
 }
 
 // of are the turns of a tool's calls, and its name. What is no tool has none: names are the client's to make up.

@@ -4,6 +4,7 @@ package mcp
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -83,6 +84,38 @@ func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", nil))
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A request of the older revisions names its tool in its body only: what looks is not behind what does more there, either.
+//
+// FEATURES: R88
+func TestLanesOfToolsInBodies(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"screen","arguments":{"session":"wait"}}}`: "screen",
+		"{\"params\" : {\"_meta\":{\"name\":\"x\"},\n \"name\" :\t\"wait\"}}":                                      "wait",
+		`{"method":"tools/list"}`:                                 "",
+		`{"params":{"name":"screens"}}`:                           "",
+		`{"params":{"name":"screen`:                               "screen",
+		`{"params":{"name":5,"name"`:                              "",
+		`{"params":{"name":"` + strings.Repeat("x", 5000) + `"}}`: "",
+		strings.Repeat(" ", 2*peeked) + `{"name":"screen"}`:       "",
+		"": "",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
+		if got := toolOf(r); got != want {
+			t.Errorf("%.80q: %q", body, got)
+		}
+		if all, err := io.ReadAll(r.Body); err != nil || string(all) != body {
+			t.Errorf("%.80q: the body is %.80q then, %v", body, all, err)
+		}
+	}
+	l := &lanes{looks: turns.New(1), others: turns.New(0), held: map[uint64]*turns.Slot{}}
+	answered := false
+	h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered = true }))
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(`{"params":{"name":"screen"}}`)))
+	if !answered {
+		t.Error("it waits for those that do more")
 	}
 }
 
