@@ -33,6 +33,12 @@ func (w *walk) hard(c *Command, x *invocation) {
 				w.ask(c, "hard:remove", whyRemove)
 			}
 		}
+	case "rimraf", "del-cli":
+		w.trees(c, ops)
+	case "cmake":
+		if len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
+			w.trees(c, ops[1:])
+		}
 	case "gio":
 		if len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
 			for _, p := range ops[1:] {

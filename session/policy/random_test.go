@@ -95,9 +95,9 @@ var (
 		"command -p bash -c Q", "( exec -a x bash -c Q )", "$'bash' -c Q", "b''ash -c Q", "/bin/bash -c Q", "/bi?/bash -c Q", "bash -c Q |& cat",
 		"python3 - Q <<'E'\nimport os,sys; os.system(sys.argv[1])\nE", "perl -e 'exec \"bash\",\"-c\",shift' Q",
 		"awk 'BEGIN{while((ARGV[1] | getline l)>0) print l}' Q", "awk '/\"/{} END{system(ARGV[1])}' Q < /dev/null; awk 'BEGIN{system(ARGV[1])} # \"' Q",
-		"find . -maxdepth 0 -execdir bash -c Q \\;", "sed -n '/x/b;1e bash ./N.sh' /etc/hostname; T", "bash -c 'bash -c \"$0\"' Q", "{ cat <<< Q; } | bash",
+		"find . -maxdepth 0 -execdir bash -c Q \\;", "sed -n '/x/b;1e true' /etc/hostname; T", "bash -c 'bash -c \"$0\"' Q", "{ cat <<< Q; } | bash",
 		"N=; ${N:-eval} Q", "e\\val Q", "until ! { T; }; do break; done", "let 1+$( T >&2; echo 1 )", "{ echo Q >&3; } 3>&1 | bash",
-		"exec 5> N.sh; echo Q >&5; exec 5>&-; bash N.sh", "trap -- Q EXIT; exit 0", "echo Q | bash -i /dev/stdin 2>/dev/null", "ulimit -c 0; T",
+		"exec 5> N.sh; echo Q >&5; exec 5>&-; bash N.sh", "trap -- Q EXIT; exit 0", "echo Q | bash /dev/stdin 2>/dev/null", "ulimit -c 0; T",
 		"shopt -s expand_aliases; T", "hash -r; pushd . >/dev/null; T"}
 	aroundUnrunnable = []string{"ssh host Q", "su -c Q", "tmux new -d Q", "watch Q", "parallel ::: Q", "nix-shell --run Q", "script -c Q x",
 		"hyperfine Q", "zsh -c Q", "dash -c Q", "docker run x bash -c Q", "at now <<< Q", "kubectl exec x -- bash -c Q", "PROMPT_COMMAND=Q",
