@@ -60,8 +60,8 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 }
 
 // Execution implements link.Executions.
-func (k *keeperLink) Execution(m *wire.Execution) {
-	k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m, errno) })
+func (k *keeperLink) Execution(m *wire.Execution) func(aside func()) {
+	return k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m, errno) })
 }
 
 // ExecutionGone implements link.Executions.

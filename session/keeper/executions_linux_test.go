@@ -27,8 +27,12 @@ type judge struct {
 	gone  chan *wire.ExecutionGone
 }
 
-func (j judge) Execution(m *wire.Execution)         { j.asked <- m }
 func (j judge) ExecutionGone(m *wire.ExecutionGone) { j.gone <- m }
+
+func (j judge) Execution(m *wire.Execution) func(aside func()) {
+	j.asked <- m
+	return nil
+}
 
 // dialJudge connects as a daemon that serves.
 func dialJudge(t testing.TB, socket string) (*link.Link, judge) {

@@ -12,8 +12,8 @@
 // reads it again: what is denied here is denied to programs that do what they say, and nothing but a sandbox holds one
 // that does not.
 //
-// Each execution has a goroutine, of at most so many as the keeper lets wait. The lock guards the map of them and is
-// never held while anything is asked.
+// An execution is judged by the goroutine that was told of it, which says when it is going to wait. The lock guards the map
+// of those that are judged and is never held while anything is asked.
 package executions
 
 import (
@@ -109,23 +109,26 @@ func (s *Set) Close() {
 	s.wg.Wait()
 }
 
-// Asked has an execution judged. One that is told of again is answered by the newer way. It does not block.
-func (s *Set) Asked(m *wire.Execution, answer Answer) {
+// Asked notes an execution. What it returns judges and answers it, and calls aside before it waits for somebody; nil: there
+// is nothing to do. One that is told of again is answered by the newer way.
+func (s *Set) Asked(m *wire.Execution, answer Answer) (judge func(aside func())) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return
+		return nil
 	}
 	k := key{m.ID, m.Run, m.Number}
 	if a := s.asked[k]; a != nil {
 		a.answer = answer
-		return
+		return nil
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.asked[k] = &asking{answer, cancel}
-	s.wg.Go(func() {
+	s.wg.Add(1)
+	return func(aside func()) {
+		defer s.wg.Done()
 		defer cancel()
-		errno, decided := s.judge(ctx, m)
+		errno, decided := s.judge(ctx, m, aside)
 		s.mu.Lock()
 		answer := s.asked[k].answer
 		delete(s.asked, k)
@@ -136,7 +139,7 @@ func (s *Set) Asked(m *wire.Execution, answer Answer) {
 		if err := answer(errno); err != nil { // the keeper tells of it again when it is back
 			s.Log.Warn("answer an execution", "session", m.ID, "err", err)
 		}
-	})
+	}
 }
 
 // Gone gives up an execution whose process has ended.
@@ -149,8 +152,9 @@ func (s *Set) Gone(m *wire.ExecutionGone) {
 }
 
 // judge decides; not when ctx ends first.
-func (s *Set) judge(ctx context.Context, m *wire.Execution) (errno syscall.Errno, decided bool) {
+func (s *Set) judge(ctx context.Context, m *wire.Execution, aside func()) (errno syscall.Errno, decided bool) {
 	ask, file, err := s.ask(m)
+	ask.Waits = aside
 	if errno := missing(err); errno != 0 {
 		return errno, true // a search along PATH, mostly: the kernel would say the same
 	}

@@ -79,9 +79,9 @@ func process(t testing.TB) int {
 
 // answered has an execution judged and returns what the keeper is told.
 func answered(s *Set, m *wire.Execution) syscall.Errno {
-	got := make(chan syscall.Errno)
-	s.Asked(m, func(errno syscall.Errno) error { got <- errno; return nil })
-	return <-got
+	got := syscall.Errno(0)
+	s.Asked(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
+	return got
 }
 
 func newSet(t testing.TB, d *door) *Set {
@@ -226,23 +226,28 @@ func TestWaits(t *testing.T) {
 	s := newSet(t, d)
 	pid := int64(process(t))
 	never := func(syscall.Errno) error { t.Error("answered"); return nil }
-	s.Asked(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	aside := func() {}
+	go s.Asked(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
 	<-asked
 	s.Gone(&wire.ExecutionGone{ID: "s", Number: 1})
 	s.Gone(&wire.ExecutionGone{ID: "s", Number: 99})
 	two := &wire.Execution{ID: "s", Number: 2, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}
-	s.Asked(two, never)
+	go s.Asked(two, never)(aside)
 	<-asked
 	got := make(chan syscall.Errno)
-	s.Asked(two, func(errno syscall.Errno) error { got <- errno; return nil })
+	if again := s.Asked(two, func(errno syscall.Errno) error { got <- errno; return nil }); again != nil {
+		t.Error("it is judged twice")
+	}
 	let <- struct{}{}
 	if errno := <-got; errno != 0 {
 		t.Error(errno)
 	}
-	s.Asked(&wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	go s.Asked(&wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
 	<-asked
 	s.Close()
-	s.Asked(&wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)
+	if s.Asked(&wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never) != nil {
+		t.Error("one is judged after the end")
+	}
 	if len(d.asks) != 3 || len(d.refused) != 0 {
 		t.Errorf("asked %d times, refused %+v", len(d.asks), d.refused)
 	}

@@ -81,6 +81,8 @@ type Ask struct {
 	Descent []string
 	// Above finds Descent when it is needed; nil: it is known.
 	Above func() []string `json:"-"`
+	// Waits is told before somebody is asked or a record is waited for; nil: nobody is.
+	Waits func() `json:"-"`
 	// Programs, of an execution, are those that its session's sandbox profile lists; nil: none are. Differ has others asked
 	// about, which are refused else.
 	Programs []string
@@ -231,6 +233,10 @@ func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	}
 	j := g.Judge(a)
 	answer := Answer{Verdict: j.Verdict, Judgement: j}
+	if a.Waits != nil && j.Verdict != policy.Allow {
+		a.Waits()
+	}
+	a.Waits = nil
 	switch {
 	case j.Verdict == policy.Deny:
 		return answer, nil, errors.Join(denied(j), g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))

@@ -27,7 +27,9 @@ type Notices interface {
 
 // Executions is for Notices that judge executions. What the others are told of waits on.
 type Executions interface {
-	Execution(*wire.Execution)
+	// Execution notes one, and is told of before its end. What it returns judges and answers it, and may take its time: others
+	// read on when it does, and at once when it calls aside. nil: there is nothing to judge, or others do.
+	Execution(*wire.Execution) (judge func(aside func()))
 	ExecutionGone(*wire.ExecutionGone)
 }
 
@@ -67,6 +69,7 @@ type Link struct {
 	req     uint64
 	pending map[uint64]*call
 	answers answers
+	reading reading
 }
 
 // call is a request under way: answers go to ch until its asker closes quit.
@@ -141,20 +144,6 @@ func (l *Link) Gone() <-chan struct{} { return l.gone }
 // Close ends the connection; requests under way get ErrLost.
 func (l *Link) Close() error { return l.conn.Close() }
 
-func (l *Link) read() {
-	defer l.fail()
-	for {
-		f, files, err := l.conn.Read()
-		// Descriptors that found no room are the asker's trouble, not the connection's.
-		if err != nil && !errors.Is(err, wire.ErrDescriptors) {
-			return
-		}
-		if err := l.receive(f, files); err != nil {
-			return
-		}
-	}
-}
-
 func (l *Link) fail() {
 	_ = l.conn.Close()
 	l.mu.Lock()
@@ -167,7 +156,21 @@ func (l *Link) fail() {
 	close(l.gone)
 }
 
-func (l *Link) receive(f wire.Frame, files []*os.File) error {
+// receive takes what was read. What is to be judged is an execution.
+func (l *Link) receive(f wire.Frame, files []*os.File) (judge func(aside func()), err error) {
+	to, ok := l.notices.(Executions)
+	if f.Kind == wire.KindExecution && ok {
+		closeAll(files)
+		err = notice(f, func(m *wire.Execution) {
+			l.asked(m)
+			judge = to.Execution(m)
+		})
+		return judge, err
+	}
+	return nil, l.deliver(f, files)
+}
+
+func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 	switch f.Kind {
 	case wire.KindOutput:
 		return notice(f, func(m *wire.Output) { l.notices.Output(m.ID) })
@@ -175,15 +178,9 @@ func (l *Link) receive(f wire.Frame, files []*os.File) error {
 		return notice(f, func(m *wire.Exited) { l.notices.Exited(m) })
 	case wire.KindClosed:
 		return notice(f, func(m *wire.Closed) { l.notices.Closed(m) })
-	case wire.KindExecution, wire.KindExecutionGone:
+	case wire.KindExecutionGone:
 		closeAll(files)
 		if to, ok := l.notices.(Executions); ok {
-			if f.Kind == wire.KindExecution {
-				return notice(f, func(m *wire.Execution) {
-					l.asked(m)
-					to.Execution(m)
-				})
-			}
 			return notice(f, func(m *wire.ExecutionGone) {
 				if l.waits(m) {
 					to.ExecutionGone(m)

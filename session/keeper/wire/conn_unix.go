@@ -109,6 +109,9 @@ func (c *Conn) Read() (Frame, []*os.File, error) {
 	return f, files, nil
 }
 
+// More says that the beginning of another frame is here already.
+func (c *Conn) More() bool { return c.br.Buffered() > 0 }
+
 func (c *Conn) dropDescriptors() {
 	for _, b := range c.fds {
 		closeFDs(b.fds)
