@@ -51,7 +51,14 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
   let told;
   try { told = text ? JSON.parse(text) : undefined; } catch { told = undefined; }
   if (answer.ok) return told;
-  if (answer.status === 401 && path !== 'web/login') session.emit('login');
+  if (answer.status === 401 && path !== 'web/login') {
+    const newer = localStorage.getItem(keyName);
+    if (!tunnel && newer && newer !== key) { // another tab has logged in anew: the cookie is that login's
+      key = newer;
+      return ask(method, path, { body, query, raw, signal });
+    }
+    session.emit('login');
+  }
   throw new Failure(answer.status, told);
 }
 

@@ -205,7 +205,7 @@ var (
 	Phone = Screen{Width: 390, Height: 844, Phone: true}
 )
 
-// Page opens a tab.
+// Page opens a tab in a window of its own: several are in sight at a time.
 func (b *Browser) Page(s Screen) *Page {
 	b.t.Helper()
 	var target struct {
@@ -215,7 +215,7 @@ func (b *Browser) Page(s Screen) *Page {
 		ID string `json:"sessionId"`
 	}
 	p := &Page{b: b, t: b.t}
-	b.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &target))
+	b.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true}, &target))
 	b.must(b.call("", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &session))
 	p.id = session.ID
 	for _, method := range []string{"Page.enable", "Runtime.enable", "Log.enable"} {
