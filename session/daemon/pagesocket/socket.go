@@ -102,6 +102,8 @@ type conn struct {
 
 	thin bool // the page reads thin frames; set before there is a subscription
 
+	asks askings // of who tells of sessions
+
 	inFlight atomic.Int64 // bytes
 	working  sync.WaitGroup
 
@@ -332,7 +334,12 @@ func (c *conn) tell(after uint64) {
 	}
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
+	calm := time.NewTimer(calmFor)
+	defer calm.Stop()
 	for err == nil {
+		if len(c.asks.held) > 0 {
+			calm.Reset(time.Until(c.asks.due))
+		}
 		select {
 		case <-c.ctx.Done():
 			return
@@ -342,6 +349,8 @@ func (c *conn) tell(after uint64) {
 				return
 			}
 			err = c.event(&e)
+		case <-calm.C:
+			err = c.sayAsks(c.asks.release())
 		case now := <-tick.C:
 			_ = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
 			err = c.say(struct {
@@ -354,6 +363,8 @@ func (c *conn) tell(after uint64) {
 
 // lists sends all sessions and what waits for a person.
 func (c *conn) lists() error {
+	c.asks.held = nil
+	c.asks.forget("")
 	list, err := c.srv.Host.Sessions(c.ctx)
 	if err != nil {
 		return err
@@ -397,8 +408,14 @@ func (c *conn) event(e *api.Event) error {
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
 	c.srv.Host.Veil(c.ctx).Deep(&v)
-	if c.thin && v.Kind == "input" && v.Session != nil { // at a prompt it comes with each line
-		return c.say(asks{"asks", v.Seq, v.Session.ID, v.Session.Needs, v.Session.Activity})
+	if c.thin && v.Kind == "input" && v.Session != nil {
+		return c.sayAsks(c.asks.take(asks{"asks", v.Seq, v.Session.ID, v.Session.Needs, v.Session.Activity}, time.Now()))
+	}
+	if err := c.sayAsks(c.asks.release()); err != nil {
+		return err
+	}
+	if v.Session != nil {
+		c.asks.forget(v.Session.ID)
 	}
 	return c.say(struct {
 		T     string     `json:"t"`
@@ -406,13 +423,13 @@ func (c *conn) event(e *api.Event) error {
 	}{"event", &v})
 }
 
-// asks tells what of a session an event about its input changes.
-type asks struct {
-	T        string        `json:"t"`
-	Seq      uint64        `json:"seq"`
-	S        string        `json:"s"`
-	Needs    *api.Needs    `json:"needs_input,omitempty"`
-	Activity *api.Activity `json:"activity,omitempty"`
+func (c *conn) sayAsks(all []asks) error {
+	for _, v := range all {
+		if err := c.say(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropOf ends the subscriptions of a session, and says whether there were any.

@@ -1,0 +1,79 @@
+//go:build unix
+
+package pagesocket
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// At a prompt a page is told once that a session asks; that it does not any more when it lasts, in order, and all of
+// it before anything else.
+//
+// FEATURES: R112
+func TestAskings(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var a askings
+	var seq uint64
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	take := func(s, kind string, ms, errors int) []uint64 {
+		seq++
+		v := asks{Seq: seq, S: s, Activity: &api.Activity{ElapsedMS: int64(ms), Errors: errors}}
+		if kind != "" {
+			v.Needs = &api.Needs{Kind: kind, Since: at(ms)}
+		}
+		var out []uint64
+		for _, v := range a.take(v, at(ms)) {
+			out = append(out, v.Seq)
+		}
+		return out
+	}
+	want := func(what string, got []uint64, want ...uint64) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: told of %v, want %v", what, got, want)
+		}
+	}
+	want("the first", take("a", "text", 0, 0), 1)
+	want("a line is typed", take("a", "", 100, 0))
+	if len(a.held) != 1 || a.due != at(100).Add(calmFor) {
+		t.Errorf("%d are held until %v", len(a.held), a.due)
+	}
+	want("the next prompt", take("a", "text", 200, 0))
+	if len(a.held) != 0 {
+		t.Error("what is not so any more is held")
+	}
+	want("with errors", take("a", "text", 300, 2), 4)
+	want("typed", take("a", "", 400, 2))
+	want("it asks for something else", take("a", "password", 500, 2), 6)
+	want("typed", take("a", "", 600, 2))
+	want("another session asks: what was held comes before", take("b", "menu", 700, 0), 7, 8)
+	want("the first asks again", take("a", "password", 800, 2), 9)
+	want("both are typed into", take("a", "", 900, 2))
+	want("both are typed into", take("b", "", 950, 0))
+	if a.due != at(900).Add(calmFor) {
+		t.Error("due is not that of the first")
+	}
+	var out []uint64
+	for _, v := range a.release() {
+		out = append(out, v.Seq)
+	}
+	want("when it lasts", out, 10, 11)
+	want("and nothing is told twice", take("b", "", 1000, 0))
+	want("a", take("a", "text", 2000, 0), 13)
+	want("long asked: since when is told anew", take("a", "text", 2001+int(sameFor/time.Millisecond), 0), 14)
+	a.forget("b")
+	want("what the page was told otherwise", take("a", "text", 100_000, 0))
+	want("what the page was told otherwise", take("b", "", 100_000, 0), 16)
+	a.forget("")
+	want("the lists were told", take("a", "text", 100_001, 0), 17)
+	for n := range 3 * maxTold {
+		take("many"+time.Duration(n).String(), "text", 0, 0)
+	}
+	if len(a.told) > maxTold {
+		t.Errorf("%d sessions are known", len(a.told))
+	}
+}
