@@ -73,7 +73,27 @@ func ParseEnviron(b []byte) (Env, uint64, error) {
 		return nil, 0, fmt.Errorf("environment in the unknown format %q", format)
 	}
 	maps.DeleteFunc(env, func(name, _ string) bool { return bookkeeping(name) })
-	return env, prompt, nil
+	return env.packed(), prompt, nil
+}
+
+// packed is the same in one piece of memory. An environment is kept for as long as its shell waits, and its texts would hold on
+// to the whole file, and to the room that was left where they were put together.
+func (e Env) packed() Env {
+	size := 0
+	for name, value := range e {
+		size += len(name) + len(value)
+	}
+	var all strings.Builder
+	all.Grow(size) // it does not move from here on
+	packed := make(Env, len(e))
+	for name, value := range e {
+		from := all.Len()
+		all.WriteString(name)
+		all.WriteString(value)
+		both := all.String()[from:]
+		packed[both[:len(name)]] = both[len(name):]
+	}
+	return packed
 }
 
 func parseNul(s string) Env {
