@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -16,23 +17,23 @@ import (
 type Blocks struct{ images termimage.Small }
 
 // Show puts blocks in the place of a screen's images. Lines without any stay as they are, and so does the text of all: the
-// blocks are in spans only.
-func (b *Blocks) Show(s *Screen) {
+// blocks are in spans only. Images are left out that were not made small before ctx ended.
+func (b *Blocks) Show(ctx context.Context, s *Screen) {
 	for i := range s.Lines {
 		l := &s.Lines[i]
 		if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Image != nil }) {
-			l.Spans = b.spans(l.Spans)
+			l.Spans = b.spans(ctx, l.Spans)
 		}
 	}
 }
 
-func (b *Blocks) spans(spans []Span) []Span {
+func (b *Blocks) spans(ctx context.Context, spans []Span) []Span {
 	out := make([]Span, 0, len(spans)+16)
 	for i := range spans {
 		s := &spans[i]
 		var pic *image.NRGBA
 		if im := s.Image; im != nil {
-			pic = b.images.Of(im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
+			pic = b.images.Of(ctx, im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
 		}
 		if pic == nil {
 			out = append(out, *s)

@@ -22,7 +22,7 @@ func TestBlocks(t *testing.T) {
 		"ab\x1b_Ga=T,f=32,s=2,v=4,c=2,r=2;"+base64.StdEncoding.EncodeToString(pixels)+"\x1b\\cd\r\nplain\x1b_Ga=T,f=100,c=2,r=1;AAAA\x1b\\"))
 	plain := s.Lines[2].Spans
 	var b Blocks
-	b.Show(s)
+	b.Show(t.Context(), s)
 	type cell struct {
 		text   string
 		col    int

@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/draw"
 	"math"
+	"weak"
 
 	xdraw "golang.org/x/image/draw"
 
@@ -13,20 +14,23 @@ import (
 // maxScaled bounds a scaled image that is kept; of a larger one each row of cells is drawn from the pixels it has.
 const maxScaled = 1 << 22
 
-// maxDrawn bounds the pixels that a Drawer keeps.
-const maxDrawn = 1 << 24
+// Bounds of what a Drawer keeps: pixels, and images.
+const (
+	maxDrawn = 1 << 24
+	maxKept  = 256
+)
 
-// Drawer draws images over cells, and keeps what it has decoded and scaled. It belongs to one goroutine; the zero
-// value is ready.
+// Drawer draws images over cells, and keeps what it has decoded and scaled, not what that was made of. It belongs to
+// one goroutine; the zero value is ready.
 type Drawer struct {
-	decoded map[*vterm.Image]*image.NRGBA // nil: it is none
+	decoded map[weak.Pointer[vterm.Image]]*image.NRGBA // nil: it is none
 	scaled  map[size]*image.NRGBA
 	pixels  int // of both
 }
 
 // size is an image over cells of so many pixels.
 type size struct {
-	img  *vterm.Image
+	img  weak.Pointer[vterm.Image] // it may be large, and may be gone
 	w, h int
 }
 
@@ -60,7 +64,8 @@ func (d *Drawer) Draw(dst draw.Image, at image.Point, img *vterm.Image, cols, ro
 }
 
 func (d *Drawer) decode(img *vterm.Image) *image.NRGBA {
-	if pic, known := d.decoded[img]; known {
+	at := weak.Make(img)
+	if pic, known := d.decoded[at]; known {
 		return pic
 	}
 	pic, err := Decode(img)
@@ -72,7 +77,7 @@ func (d *Drawer) decode(img *vterm.Image) *image.NRGBA {
 		n = pic.Rect.Dx() * pic.Rect.Dy()
 	}
 	d.keep(n)
-	d.decoded[img] = pic
+	d.decoded[at] = pic
 	return pic
 }
 
@@ -80,7 +85,7 @@ func (d *Drawer) scale(img *vterm.Image, pic *image.NRGBA, w, h int) *image.NRGB
 	if pic.Rect.Dx() == w && pic.Rect.Dy() == h {
 		return pic
 	}
-	key := size{img, w, h}
+	key := size{weak.Make(img), w, h}
 	if out := d.scaled[key]; out != nil {
 		return out
 	}
@@ -93,8 +98,8 @@ func (d *Drawer) scale(img *vterm.Image, pic *image.NRGBA, w, h int) *image.NRGB
 
 // keep makes room for so many pixels.
 func (d *Drawer) keep(pixels int) {
-	if d.decoded == nil || d.pixels+pixels > maxDrawn || len(d.decoded)+len(d.scaled) > 2*maxKeys {
-		d.decoded, d.scaled, d.pixels = map[*vterm.Image]*image.NRGBA{}, map[size]*image.NRGBA{}, 0
+	if d.decoded == nil || d.pixels+pixels > maxDrawn || len(d.decoded)+len(d.scaled) >= maxKept {
+		d.decoded, d.scaled, d.pixels = map[weak.Pointer[vterm.Image]]*image.NRGBA{}, map[size]*image.NRGBA{}, 0
 	}
 	d.pixels += pixels
 }

@@ -1,7 +1,9 @@
 package termimage
 
 import (
+	"context"
 	"image"
+	"weak"
 
 	xdraw "golang.org/x/image/draw"
 
@@ -21,24 +23,30 @@ type Small struct {
 	pixels int
 }
 
-// Of is an image with w × h pixels; nil: it is none, or would be no small one.
-func (s *Small) Of(img *vterm.Image, w, h int) *image.NRGBA {
+// Of is an image with w × h pixels; nil: it is none, or would be no small one, or ctx ended before it was made.
+func (s *Small) Of(ctx context.Context, img *vterm.Image, w, h int) *image.NRGBA {
 	if w < 1 || h < 1 || h > maxSmall/w {
 		return nil
 	}
-	key := size{img, w, h}
+	key := size{weak.Make(img), w, h}
 	if out, known := s.known[key]; known {
 		return out
 	}
-	if s.known == nil || s.pixels+w*h > maxSmall || len(s.known) >= maxKeys {
+	select {
+	case decoding <- struct{}{}:
+	case <-ctx.Done():
+		return nil
+	}
+	out := smaller(img, w, h)
+	if s.known == nil || s.pixels+w*h > maxSmall || len(s.known) >= maxKept {
 		s.known, s.pixels = map[size]*image.NRGBA{}, 0
 	}
-	s.known[key], s.pixels = smaller(img, w, h), s.pixels+w*h
-	return s.known[key]
+	s.known[key], s.pixels = out, s.pixels+w*h
+	return out
 }
 
+// smaller gives the place among those who decode back.
 func smaller(img *vterm.Image, w, h int) *image.NRGBA {
-	decoding <- struct{}{}
 	defer func() { <-decoding }()
 	pic, err := Decode(img)
 	if err != nil {

@@ -3,6 +3,7 @@ package termimage
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -12,8 +13,10 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -266,7 +269,43 @@ func TestDrawer(t *testing.T) {
 	for range 300 { // what it keeps is bounded
 		d.Draw(image.NewNRGBA(image.Rect(0, 0, 1, 1)), image.Point{}, &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: img.Data}, 8, 8, image.Pt(40, 40), image.Point{}, 1)
 	}
-	if len(d.decoded)+len(d.scaled) > 2*maxKeys+2 || d.pixels > maxDrawn {
+	if len(d.decoded)+len(d.scaled) > maxKept || d.pixels > maxDrawn {
 		t.Errorf("%d and %d images are kept, %d pixels", len(d.decoded), len(d.scaled), d.pixels)
 	}
+}
+
+// What was made of an image does not keep what a program sent.
+//
+// FEATURES: R36
+func TestNothingSentIsKept(t *testing.T) {
+	var d Drawer
+	var s Small
+	var gone []weak.Pointer[vterm.Image]
+	for i := range 20 {
+		img := &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: make([]byte, 12)}
+		if i%2 > 0 {
+			img.Format, img.Data = vterm.ImagePNG, make([]byte, 1000) // none
+		}
+		d.Draw(image.NewNRGBA(image.Rect(0, 0, 8, 8)), image.Point{}, img, 8, 8, image.Pt(4, 4), image.Point{}, 8)
+		if got := s.Of(t.Context(), img, 3, 3); (got == nil) != (i%2 > 0) || s.Of(t.Context(), img, 3, 3) != got {
+			t.Fatalf("image %d made small: %v", i, got)
+		}
+		gone = append(gone, weak.Make(img))
+	}
+	runtime.GC()
+	runtime.GC()
+	for i, at := range gone[:len(gone)-1] { // the last one may stand in a register
+		if at.Value() != nil {
+			t.Errorf("image %d is still there", i)
+		}
+	}
+	runtime.KeepAlive(&d)
+	runtime.KeepAlive(&s)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	decoding <- struct{}{} // somebody else decodes
+	if s.Of(ended, &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1, 1) != nil {
+		t.Error("made after the end")
+	}
+	<-decoding
 }

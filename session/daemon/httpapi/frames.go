@@ -76,7 +76,7 @@ func (s *stream) frames(ctx context.Context) error {
 		set.Frame(&f, nil)
 		render.FromFrame(&out.Screen, &f)
 		if s.blocks != nil {
-			s.blocks.Show(&out.Screen)
+			s.blocks.Show(ctx, &out.Screen)
 		}
 		if actor.Of(ctx).IsAgent() {
 			s.srv.hand(ctx, &out)
