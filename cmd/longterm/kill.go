@@ -18,7 +18,8 @@ func killVerb(a *app, c *cobra.Command) {
 	var k api.KillSeveral
 	c.Long = `End the processes of sessions and all their descendants: interrupt, terminate, hang up, kill, each after the grace time
 (exec.grace of the configuration). Screens and output stay until "longterm rm". Several end at the same time; if one of
-the names is no session's, none of them is ended. --all and --label end those that run, the session this is typed in too.`
+the names is no session's, none of them is ended. --all and --label end those that run, the session this is typed in too.
+With --json one name prints its session, as "info" does; several names, --all and --label print "ended" and "failed".`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		several := k.All || len(k.Labels) > 0
 		switch {

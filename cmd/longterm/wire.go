@@ -161,8 +161,12 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 
 // takeHosts takes the hosts off the names of sessions.
 func (a *app) takeHosts(refs []string, files bool) error {
+	first := "" // that names a host
 	for i, ref := range refs {
 		host, session, ok := hosts.Split(ref)
+		if !ok && first != "" {
+			return exit.Usagef("%s is a session of %s, %s one of this host; name sessions of one host", first, a.host, ref)
+		}
 		if !ok {
 			continue
 		}
@@ -174,6 +178,9 @@ func (a *app) takeHosts(refs []string, files bool) error {
 		}
 		if i > 0 && a.host == "" {
 			return exit.Usagef("%s is a session of %s, %s one of this host; name sessions of one host", ref, host, refs[0])
+		}
+		if a.host == "" {
+			first = ref
 		}
 		a.host, refs[i] = host, session
 	}

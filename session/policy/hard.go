@@ -401,6 +401,12 @@ func (w *walk) disks(c *Command, x *invocation) {
 	}
 }
 
+// ofMany reports options of longterm that mean many sessions.
+func ofMany(word string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	return name == "--all" || name == "-a" || name == "--label"
+}
+
 // ownSettings asks before a program changes what longterm allows it.
 func (w *walk) ownSettings(c *Command, x *invocation) {
 	if x.row != nil {
@@ -440,10 +446,10 @@ func (w *walk) ownSettings(c *Command, x *invocation) {
 			w.shellText(a, "longterm --each")
 		}
 	}
-	if strings.HasPrefix(line, "kill") && x.args.Has("--all", "-a") {
-		w.ask(c, "hard:longterm", "it ends every session")
+	if slices.Contains(x.argv[1:], "kill") && slices.ContainsFunc(x.argv[1:], ofMany) { // whatever stands before the verb
+		w.ask(c, "hard:longterm", "it ends every session, or all that have a label")
 	}
-	if strings.HasPrefix(line, "rm") && x.args.Has("--all", "-a") {
+	if slices.Contains(x.argv[1:], "rm") && slices.ContainsFunc(x.argv[1:], ofMany) {
 		w.ask(c, "hard:longterm", "it removes what sessions have printed")
 	}
 	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "daemon restart",
