@@ -38,6 +38,7 @@ type askings struct {
 
 // take takes an event, and is what is to be told now.
 func (a *askings) take(v asks, now time.Time) (say []asks) {
+	begins := len(a.held) == 0 // what is held anew in place of what was waits no longer than that
 	kept := a.held[:0]
 	for _, h := range a.held {
 		if h.S != v.S {
@@ -50,7 +51,7 @@ func (a *askings) take(v asks, now time.Time) (say []asks) {
 	case known && same(was, v, now):
 		return nil
 	case v.Needs == nil && known && was.Needs != nil:
-		if len(a.held) == 0 {
+		if begins {
 			a.due = now.Add(calmFor)
 		}
 		a.held = append(a.held, v)

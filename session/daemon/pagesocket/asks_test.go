@@ -70,6 +70,11 @@ func TestAskings(t *testing.T) {
 	want("what the page was told otherwise", take("b", "", 100_000, 0), 16)
 	a.forget("")
 	want("the lists were told", take("a", "text", 100_001, 0), 17)
+	want("typed", take("a", "", 100_100, 0))
+	want("and what it does changes, again and again", take("a", "", 100_300, 1))
+	if len(a.held) != 1 || a.held[0].Seq != seq || a.due != at(100_100).Add(calmFor) {
+		t.Errorf("%v is held until %v: what comes often puts off what is told", a.held, a.due)
+	}
 	for n := range 3 * maxTold {
 		take("many"+time.Duration(n).String(), "text", 0, 0)
 	}
