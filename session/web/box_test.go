@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,27 +15,12 @@ import (
 //
 // FEATURES: R36, R112
 func TestPageDrawsBoxesAsPictures(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node")
-	}
-	dir := t.TempDir() // where every version of node takes .js for modules
-	for name, text := range map[string]string{"package.json": `{"type":"module"}`, "box.js": read(t, "box.js"), "tables_gen.js": read(t, "tables_gen.js")} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	const script = `import { drawn, shape } from './box.js';
 const out = [];
 for (const [w, h, t] of [[8, 16, 1], [9, 18, 1], [17, 35, 2]])
   for (let cp = 0x2000; cp < 0x20000; cp++) if (drawn(cp)) out.push({ cp, w, h, t, ...shape(cp, w, h, t) });
 console.log(JSON.stringify(out));`
-	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "--no-warnings", "-e", script)
-	cmd.Dir = dir
-	b, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := module(t, script, "box.js", "tables_gen.js")
 	var got []struct {
 		CP      rune
 		W, H, T float32
@@ -57,6 +43,36 @@ console.log(JSON.stringify(out));`
 	if differ > 0 {
 		t.Errorf("%d of %d differ", differ, len(got))
 	}
+}
+
+// module is what a script prints that takes files of the page for modules.
+func module(t *testing.T, script string, files ...string) []byte {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	dir := t.TempDir() // where every version of node takes .js for modules
+	texts := map[string]string{"package.json": `{"type":"module"}`}
+	for _, name := range files {
+		texts[name] = read(t, name)
+	}
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "--no-warnings", "-e", script)
+	cmd.Dir = dir
+	b, err := cmd.Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			t.Logf("%s", failed.Stderr)
+		}
+		t.Fatal(err)
+	}
+	return b
 }
 
 // read is a file of the page as it is written.

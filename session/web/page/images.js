@@ -3,13 +3,15 @@
 
 const most = 1024, mostBytes = 1 << 26, atOnce = 32;
 const known = new Map(); // by key, those used last at the end
-let bytes = 0, line = [], under = 0, of; // what is to be asked for, and how much is not answered, on a connection
+let bytes = 0, line = new Map(), under = 0, of; // what of known is to be asked for, and how much is not answered, on a connection
 
 // next asks for what was wanted last, which is most likely to be in sight still.
 function next() {
-  while (under < atOnce && line.length) {
+  while (under < atOnce && line.size) {
     under++;
-    line.pop()();
+    const [key, ask] = [...line].pop();
+    line.delete(key);
+    ask();
   }
 }
 
@@ -21,8 +23,8 @@ export function picture(key, turn, ask) {
     known.set(key, p);
     if (p.url || p.turn === turn) return;
     p.turn = turn;
-    if (of !== turn) [of, line, under] = [turn, [], 0];
-    line.push(ask);
+    if (of !== turn) [of, line, under] = [turn, new Map(), 0];
+    line.set(key, ask);
     next();
   };
   p.want();
@@ -37,6 +39,7 @@ function bound() {
     bytes -= old.size;
     Object.assign(old, { url: '', turn: '', size: 0 });
     known.delete(k);
+    line.delete(k);
   }
 }
 
