@@ -36,12 +36,13 @@ func (v *viewer) key(e *tcell.EventKey) {
 	k := events.Key(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
 	begins := v.keys.Begins(k)
-	p := v.focused()
 	switch {
 	case v.over != nil:
 		v.overlayDone(v.over.Key(k))
-	case v.locked && (begins == nil || begins.Name != keymap.Locked):
-		if k.Code != 0 && !v.footerInput(FooterInput{Key: &k}) {
+	case v.locked && begins != nil && begins.Name == keymap.Locked: // whatever else would have it: the bar says so
+		v.beginMode(begins)
+	case v.locked:
+		if k.Code != 0 && !v.footerInput(FooterInput{Key: &k}) && !v.copyKey(k) {
 			v.typeKey(k)
 		}
 	case v.mode == modePrefix && !prefix:
@@ -58,7 +59,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
 	case len(v.m.Shown()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
-	case p != nil && p.Copying() != nil && p.Copying().Key(v.keys, k):
+	case v.copyKey(k):
 	case begins != nil:
 		v.beginMode(begins)
 	case v.keys.Direct(k) != "":
@@ -66,6 +67,12 @@ func (v *viewer) key(e *tcell.EventKey) {
 	default:
 		v.typeKey(k)
 	}
+}
+
+// copyKey gives a key to the focused pane's copy mode. False: there is none, or the session shall have the key.
+func (v *viewer) copyKey(k input.Key) bool {
+	p := v.focused()
+	return p != nil && p.Copying() != nil && p.Copying().Key(v.keys, k)
 }
 
 // beginMode begins a mode, or locks the keys, or ends that.

@@ -111,6 +111,38 @@ func TestLockedKeys(t *testing.T) {
 	}
 }
 
+// Locked keys are the session's, but for those of a pane in copy mode; the one that ends it does so everywhere.
+//
+// FEATURES: R76, R119
+func TestLockedKeysInCopyMode(t *testing.T) {
+	b := newBench(t, 100, 30, zellijOptions(t))
+	b.list(running("a"), running("b"))
+	b.m.Focus = "a"
+	b.send(ctrl('b'))
+	b.keys("[")
+	p := b.panes.Get("a")
+	b.m.Focus = "b" // as a click does
+	b.send(ctrl('g'))
+	b.m.Focus = "a"
+	b.keys("vl")
+	if b.streams["a"].none(t); p.Copying() == nil || !b.locked {
+		t.Fatalf("copy mode %v, locked %t", p.Copying(), b.locked)
+	}
+	b.send(ctrl('g'))
+	if b.locked || p.Copying() == nil {
+		t.Errorf("copy mode %v, locked %t", p.Copying(), b.locked)
+	}
+	b.keys("qq") // the selection, then the mode
+	b.send(ctrl('g'), ctrl('p'))
+	if got := b.typed("a", 1); got != "Ctrl-p" || p.Copying() != nil || !b.locked {
+		t.Errorf("typed %q, copy mode %v, locked %t", got, p.Copying(), b.locked)
+	}
+	b.list() // nothing is there that could want a key
+	if b.send(ctrl('g')); b.locked {
+		t.Error("without sessions keys stay locked")
+	}
+}
+
 var zellijKey = regexp.MustCompile("(?m)^\\| `([^` ]+)(?: ([^`]+))?` \\| `([a-z-]+)` \\| .+ \\|$")
 
 // The page for those who know zellij says what its keys do.
