@@ -78,7 +78,7 @@ func (l *Link) aside(turn uint64) {
 	r := &l.reading
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.turn != turn {
+	if r.turn != turn || !r.judging { // it has ended since it was looked
 		return
 	}
 	r.turn++

@@ -87,3 +87,27 @@ func TestJudgingHoldsNobodyUp(t *testing.T) {
 		receive(t, j.ended, "end of the last")
 	}
 }
+
+// Who is relieved just after his judging has ended reads on: two would read at once.
+//
+// FEATURES: R107
+func TestNobodyIsRelievedTooLate(t *testing.T) {
+	j := judging{false, make(chan uint64), make(chan struct{}), make(chan uint64), make(chan string)}
+	l, c, f := connect(t, j)
+	f.say(c, &wire.Execution{ID: "a"})
+	receive(t, j.begun, "judging")
+	j.let <- struct{}{}
+	receive(t, j.ended, "end of judging")
+	f.say(c, &wire.Output{ID: "b"})
+	receive(t, j.other, "notice") // whoever told it reads: nothing is judged
+	turn := func() uint64 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.reading.turn
+	}
+	before := turn()
+	l.aside(before)
+	if after := turn(); after != before {
+		t.Errorf("another one reads, too: turn %d, then %d", before, after)
+	}
+}
