@@ -195,7 +195,9 @@ func (c *codec) images(t *Terminal) {
 	c.pendingImage(t)
 }
 
-// fitBit stands in the number of an image's format, where snapshots of before have none.
+// fitBit stands in the number of an image's format, where snapshots of before have none. Programs of before refuse a
+// snapshot that has it, or a format they do not know, as they refuse a damaged one: their daemon replays the journal,
+// which has all that was printed, as far back as it is kept.
 const fitBit = 1 << 4
 
 func (c *codec) imageFormat(img *Image) {

@@ -141,15 +141,12 @@ func (p *Past) Restore(engine vterm.Engine, until uint64) (from, size uint64) {
 	return c.Offset, uint64(len(c.Snapshot))
 }
 
-// nearestScreen restores the newest kept screen that is after have and not after until. It
+// nearestScreen is the nearest kept screen that is after have and not after until. It
 // comes without scrollback: where a full checkpoint is near that is better.
-func (p *Past) nearestScreen(engine vterm.Engine, until, have uint64) (from uint64, ok bool) {
+func (p *Past) nearestScreen(until, have uint64) (c checkpoint.Checkpoint, ok bool) {
 	if p.Dir == "" {
-		return 0, false
+		return c, false
 	}
 	c, err := p.Screens.nearest(until)
-	if err != nil || c.Engine != p.Engine || c.Offset <= have || c.Offset < p.Journal.Start() || engine.Restore(c.Snapshot) != nil {
-		return 0, false
-	}
-	return c.Offset, true
+	return c, err == nil && c.Engine == p.Engine && c.Offset > have && c.Offset >= p.Journal.Start()
 }

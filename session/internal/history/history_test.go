@@ -248,6 +248,46 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// A screen or a checkpoint that cannot be read, as that of a newer version, costs a replay and nothing that was printed.
+//
+// FEATURES: R91
+func TestPastThatCannotBeRead(t *testing.T) {
+	j, dir := open(t)
+	var r Recorder
+	r.Begin(j, nil)
+	if err := j.AppendResize(20, 3); err != nil {
+		t.Fatal(err)
+	}
+	text := append([]byte("one\r\ntwo\r\n"), bytes.Repeat([]byte{'\r'}, CheckpointBytes)...)
+	if err := r.Append(0, text); err != nil {
+		t.Fatal(err)
+	}
+	unused := 0
+	p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Unused: func(string, error) { unused++ }}
+	e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
+	_, _ = e.Write(text[:5])
+	older := checkpoint.Checkpoint{Engine: "e", Offset: 5, Time: time.Unix(1, 0), Snapshot: e.AppendSnapshot(nil)}
+	newer := checkpoint.Checkpoint{Engine: "e", Offset: CheckpointBytes + 8, Time: time.Unix(2, 0), Snapshot: []byte("of a newer version")}
+	if err := p.Screens.Keep(newer); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []checkpoint.Checkpoint{older, newer} {
+		if err := checkpoint.Write(dir, c); err != nil {
+			t.Fatal(err)
+		}
+		e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
+		if err := p.At(t.Context(), e, uint64(len(text)), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := screen(e); got != "one\ntwo\n\n" {
+			t.Errorf("with a checkpoint at %d: %q", c.Offset, got)
+		}
+	}
+	if unused == 0 {
+		t.Error("nobody is told of a checkpoint that is not used")
+	}
+}
+
 // screen is an emulator's text.
 func screen(e vterm.Engine) string {
 	var f vterm.Frame

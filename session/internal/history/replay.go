@@ -15,9 +15,14 @@ import (
 // there is no more.
 func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) ([]byte, error)) error {
 	from, size := p.Restore(engine, off)
-	if at, ok := p.nearestScreen(engine, off, from+CheckpointBytes); ok {
-		from = at
-	} else if size == 0 { // nothing to begin with: the size is the journal's to tell
+	if screen, ok := p.nearestScreen(off, from+CheckpointBytes); ok {
+		if engine.Restore(screen.Snapshot) == nil {
+			from, size = screen.Offset, uint64(len(screen.Snapshot))
+		} else { // of a newer version, for one: the emulator stands nowhere now
+			from, size = p.Restore(engine, off)
+		}
+	}
+	if size == 0 { // nothing to begin with: the size is the journal's to tell
 		if cols, rows, err := p.Journal.SizeAt(from); err == nil && cols > 0 {
 			engine.Resize(cols, rows)
 		}
