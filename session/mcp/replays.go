@@ -16,8 +16,11 @@ const (
 	maxReplayed     = 1 << 20
 	maxStreams      = 512 // each call is one
 	maxAllReplayed  = 32 << 20
-	replayedBesides = 64 // what an event costs besides its bytes
+	replayedBesides = 64  // what an event costs besides its bytes
+	streamBesides   = 256 // what a call's stream costs besides its events
 )
+
+var errEnded = errors.New("the session has ended; begin a new one")
 
 var errNotReplayed = errors.New("the events behind this one are not kept any more; ask again for what is missing: a job and a session are read by their ids")
 
@@ -41,6 +44,7 @@ type replay struct {
 type replayed struct {
 	first  int
 	events [][]byte
+	begun  bool // a client has read it from its begin
 }
 
 func newReplays() *replays { return &replays{sessions: map[string]*replay{}} }
@@ -51,6 +55,9 @@ func (r *replays) Open(_ context.Context, session, stream string) error {
 	defer r.mu.Unlock()
 	p := r.sessions[session]
 	if p == nil {
+		if stream != "" { // a session's first is "": this is a request that its end overtook, and nothing would close it
+			return errEnded
+		}
 		p = &replay{streams: map[string]*replayed{}}
 		r.sessions[session] = p
 	}
@@ -63,6 +70,10 @@ func (r *replays) Open(_ context.Context, session, stream string) error {
 	}
 	p.streams[stream] = &replayed{}
 	p.opened = append(p.opened, stream)
+	if stream != "" {
+		p.bytes, r.bytes = p.bytes+streamBesides, r.bytes+streamBesides
+		r.boundLocked(p)
+	}
 	return nil
 }
 
@@ -78,6 +89,14 @@ func (r *replays) Append(_ context.Context, session, stream string, data []byte)
 	s.events = append(s.events, data)
 	p.order = append(p.order, stream)
 	p.bytes, r.bytes = p.bytes+cost(data), r.bytes+cost(data)
+	r.boundLocked(p)
+	return nil
+}
+
+func cost(data []byte) int { return len(data) + replayedBesides }
+
+// boundLocked makes room after p has grown. The caller holds mu.
+func (r *replays) boundLocked(p *replay) {
 	for p.bytes > maxReplayed {
 		r.dropLocked(p)
 	}
@@ -90,13 +109,15 @@ func (r *replays) Append(_ context.Context, session, stream string, data []byte)
 		}
 		r.dropLocked(most)
 	}
-	return nil
 }
 
-func cost(data []byte) int { return len(data) + replayedBesides }
-
-// dropLocked forgets a session's oldest event. The caller holds mu.
+// dropLocked forgets the oldest event of a session that has bytes, or its oldest call's stream if it has no events: as long
+// as there are any, a stream without is kept, for its answer may be to come. The caller holds mu.
 func (r *replays) dropLocked(p *replay) {
+	if len(p.order) == 0 {
+		r.forgetLocked(p, p.opened[slices.IndexFunc(p.opened, func(name string) bool { return name != "" })])
+		return
+	}
 	s := p.streams[p.order[0]]
 	p.order = p.order[1:]
 	n := cost(s.events[0])
@@ -106,14 +127,22 @@ func (r *replays) dropLocked(p *replay) {
 	p.bytes, r.bytes = p.bytes-n, r.bytes-n
 }
 
-// forgetLocked forgets a stream. The caller holds mu.
+// forgetLocked forgets a call's stream. The caller holds mu.
 func (r *replays) forgetLocked(p *replay, stream string) {
-	for _, data := range p.streams[stream].events {
+	r.emptyLocked(p, stream)
+	p.bytes, r.bytes = p.bytes-streamBesides, r.bytes-streamBesides
+	delete(p.streams, stream)
+	p.opened = slices.DeleteFunc(p.opened, func(name string) bool { return name == stream })
+}
+
+// emptyLocked forgets a stream's events. The caller holds mu.
+func (r *replays) emptyLocked(p *replay, stream string) {
+	s := p.streams[stream]
+	for _, data := range s.events {
 		p.bytes, r.bytes = p.bytes-cost(data), r.bytes-cost(data)
 	}
-	delete(p.streams, stream)
-	is := func(name string) bool { return name == stream }
-	p.opened, p.order = slices.DeleteFunc(p.opened, is), slices.DeleteFunc(p.order, is)
+	s.events = nil
+	p.order = slices.DeleteFunc(p.order, func(name string) bool { return name == stream })
 }
 
 // After implements EventStore.
@@ -140,6 +169,14 @@ func (r *replays) after(session, stream string, index int) ([][]byte, error) {
 		return nil, errNotReplayed
 	}
 	s := p.streams[stream]
+	if stream == "" && index < 0 {
+		// A client begins the stream of notices, or begins it anew: the SDK numbers from 0 again. What came before the first
+		// begin nobody has had yet; what came before a later one was another stream's.
+		if s.begun {
+			r.emptyLocked(p, stream)
+		}
+		s.first, s.begun = 0, true
+	}
 	from := index + 1 - s.first
 	if from < 0 || from > len(s.events) { // dropped, or never sent
 		return nil, errNotReplayed

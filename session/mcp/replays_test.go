@@ -169,7 +169,10 @@ func TestReplaysAreBounded(t *testing.T) {
 	sum := 0
 	for name, p := range r.sessions {
 		bytes := 0
-		for _, s := range p.streams {
+		for name, s := range p.streams {
+			if name != "" {
+				bytes += streamBesides
+			}
 			for _, data := range s.events {
 				bytes += cost(data)
 			}
@@ -187,5 +190,119 @@ func TestReplaysAreBounded(t *testing.T) {
 	}
 	if r.bytes != 0 || len(r.sessions) != 0 {
 		t.Errorf("%d bytes of %d sessions are left", r.bytes, len(r.sessions))
+	}
+}
+
+// A client that begins the stream of notices anew has none of the old ones, also after some were dropped, and can still take
+// up what comes then; what came before it first began the stream it has.
+//
+// FEATURES: R85
+func TestNoticesBeginAnew(t *testing.T) {
+	ctx := t.Context()
+	r := newReplays()
+	read := func(index int) (string, error) {
+		all := ""
+		for data, err := range r.After(ctx, "a", "", index) {
+			if err != nil {
+				return "", err
+			}
+			all += string(data[:min(len(data), 8)])
+		}
+		return all, nil
+	}
+	want := func(index int, text string) {
+		t.Helper()
+		if got, err := read(index); err != nil || got != text {
+			t.Errorf("behind %d: %q %v, want %q", index, got, err, text)
+		}
+	}
+	add := func(text string) {
+		t.Helper()
+		if err := r.Append(ctx, "a", "", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = r.Open(ctx, "a", "")
+	_ = r.Open(ctx, "a", "x")
+	_ = r.Append(ctx, "a", "x", []byte("call"))
+	add("early")
+	want(-1, "early") // has number 0
+	add("one")
+	want(0, "one")
+	want(-1, "")
+	add("two") // has number 0
+	want(-1, "")
+	add("three")
+	add("four")
+	want(0, "four")
+
+	add(strings.Repeat("x", maxReplayed-500))
+	add(strings.Repeat("y", maxReplayed/2))
+	if _, err := read(0); !errors.Is(err, errNotReplayed) {
+		t.Errorf("what was dropped: %v", err)
+	}
+	want(-1, "")
+	add("five")
+	add("six")
+	want(0, "six")
+	p := r.sessions["a"]
+	if n := streamBesides + cost([]byte("five")) + cost([]byte("six")); p.bytes != n || r.bytes != n || len(p.order) != 2 {
+		t.Errorf("%d bytes and %d of all in %d events; %d are kept", p.bytes, r.bytes, len(p.order), n)
+	}
+
+	_ = r.Open(ctx, "b", "")
+	_ = r.Append(ctx, "b", "", make([]byte, 2*maxReplayed)) // which is not kept at all
+	for _, err := range r.After(ctx, "b", "", -1) {
+		if err != nil {
+			t.Errorf("the first begin after all was dropped: %v", err)
+		}
+	}
+}
+
+// A request that its session's end overtakes brings nothing of it back.
+func TestRequestBehindTheEnd(t *testing.T) {
+	ctx := t.Context()
+	r := newReplays()
+	_ = r.Open(ctx, "a", "")
+	_ = r.SessionClosed(ctx, "a")
+	if err := r.Open(ctx, "a", "x"); !errors.Is(err, errEnded) || len(r.sessions) != 0 {
+		t.Errorf("%v, %d sessions", err, len(r.sessions))
+	}
+}
+
+// Streams without events count too, and those of a call whose events were dropped still take its answer.
+func TestStreamsCount(t *testing.T) {
+	ctx := t.Context()
+	r := newReplays()
+	_ = r.Open(ctx, "a", "")
+	_ = r.Open(ctx, "a", "x")
+	_ = r.Append(ctx, "a", "x", nil)
+	_ = r.Append(ctx, "a", "", make([]byte, maxReplayed-cost(nil)-streamBesides))
+	if n := len(r.sessions["a"].streams["x"].events); n != 0 {
+		t.Fatalf("%d events are left", n)
+	}
+	_ = r.Append(ctx, "a", "x", []byte("answer"))
+	if got, err := r.after("a", "x", 0); err != nil || len(got) != 1 || string(got[0]) != "answer" {
+		t.Errorf("%q %v", got, err)
+	}
+	_ = r.SessionClosed(ctx, "a")
+
+	sessions := maxAllReplayed/streamBesides/(maxStreams-1) + 2
+	streams := 0
+	for n := range sessions {
+		name := fmt.Sprint(n)
+		_ = r.Open(ctx, name, "")
+		for i := 1; i < maxStreams; i++ {
+			_ = r.Open(ctx, name, fmt.Sprint(i))
+		}
+	}
+	for _, p := range r.sessions {
+		if len(p.opened) != len(p.streams) || p.streams[""] == nil {
+			t.Errorf("%d streams, %d counted", len(p.streams), len(p.opened))
+		}
+		streams += len(p.streams) - 1
+	}
+	if streams*streamBesides > maxAllReplayed || streams*streamBesides != r.bytes {
+		t.Errorf("%d streams in %d bytes", streams, r.bytes)
 	}
 }

@@ -19,6 +19,7 @@ export class Tunnel {
       const mine = crypto.getRandomValues(new Uint8Array(16));
       let keys, got = 0;
       this.sent = 0;
+      this.why = null;
       this.sending = Promise.resolve();
       let taking = Promise.resolve();
       ws.onopen = () => ws.send(mine);
