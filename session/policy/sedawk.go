@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -13,20 +14,32 @@ type sedCommand struct {
 	flags string // of s, with the file of its w
 }
 
-// sedCommands takes a sed script apart, and says whether all of it was understood. Where versions of sed differ in
-// how far something goes (a label, text after a), what follows it is taken for commands, too.
-func sedCommands(s string) (list []sedCommand, ok bool) {
+// sedReading is how a sed tells where a pattern ends.
+type sedReading uint8
+
+// A script is read in each of these ways, as it is one script to one sed and another to the next.
+const (
+	sedBrackets sedReading = iota // the delimiter is a letter like any other within brackets, as to GNU's
+	sedEscapes                    // so it is, and a backslash keeps brackets from ending
+	sedPlain                      // the first delimiter without a backslash ends it
+	sedReadings
+)
+
+// sedCommands takes a sed script apart, and says whether all of it was understood, and if not, whether it ends with a
+// substitution that was not. Where versions of sed differ in how far something goes (a label, text after a), what
+// follows it is taken for commands, too.
+func sedCommands(s string, how sedReading) (list []sedCommand, ok, substitutes bool) {
 	for {
 		s = strings.TrimLeft(s, " \t\n;{}")
 		if s == "" {
-			return list, true
+			return list, true, false
 		}
 		if s[0] == '#' {
 			_, s, _ = strings.Cut(s, "\n")
 			continue
 		}
-		if s, ok = sedAddresses(s); !ok || s == "" {
-			return list, false
+		if s, ok = sedAddresses(s, how); !ok || s == "" {
+			return list, false, !ok
 		}
 		c := sedCommand{name: s[0]}
 		switch s = s[1:]; c.name {
@@ -45,29 +58,33 @@ func sedCommands(s string) (list []sedCommand, ok bool) {
 			c.arg, s, _ = strings.Cut(s, "\n")
 			c.arg = strings.TrimLeft(c.arg, " \t")
 		case 's', 'y':
-			if c.arg, c.flags, s, ok = sedSubstitution(s); !ok {
-				return list, false
+			reading := how
+			if c.name == 'y' {
+				reading = sedPlain
+			}
+			if c.arg, c.flags, s, ok = sedSubstitution(s, reading); !ok {
+				return list, false, c.name == 's'
 			}
 		default:
-			return list, false
+			return list, false, false
 		}
 		list = append(list, c)
-		if s = strings.TrimLeft(s, " \t"); s != "" && s[0] != ';' && s[0] != '\n' && s[0] != '}' && !strings.ContainsRune("aiceErRwW", rune(c.name)) {
-			return list, false
+		if s = strings.TrimLeft(s, " \t"); s != "" && s[0] != ';' && s[0] != '\n' && s[0] != '}' && s[0] != '#' && !strings.ContainsRune("aiceErRwW", rune(c.name)) && !strings.Contains(c.flags, "w") {
+			return list, false, c.name == 's'
 		}
 	}
 }
 
 // sedAddresses skips the addresses before a command.
-func sedAddresses(s string) (string, bool) {
-	s, ok := sedAddress(s)
+func sedAddresses(s string, how sedReading) (string, bool) {
+	s, ok := sedAddress(s, how)
 	if !ok {
 		return s, false
 	}
 	s = strings.TrimLeft(s, " \t")
 	if rest, more := strings.CutPrefix(s, ","); more {
 		rest = strings.TrimLeft(rest, " \t")
-		if rest, ok = sedAddress(strings.TrimLeft(rest, "+~")); !ok {
+		if rest, ok = sedAddress(strings.TrimLeft(rest, "+~"), how); !ok {
 			return rest, false
 		}
 		s = rest
@@ -78,7 +95,7 @@ func sedAddresses(s string) (string, bool) {
 }
 
 // sedAddress skips one address, if there is one.
-func sedAddress(s string) (string, bool) {
+func sedAddress(s string, how sedReading) (string, bool) {
 	switch {
 	case s == "":
 	case s[0] == '$':
@@ -89,62 +106,146 @@ func sedAddress(s string) (string, bool) {
 		if s[0] == '\\' {
 			s = s[1:]
 		}
-		for i := 1; i < len(s) && s[i] != '\n'; i++ {
-			switch s[i] {
-			case '\\':
-				i++
-			case s[0]:
-				return strings.TrimLeft(s[i+1:], "IM"), true
-			}
+		if end := sedPattern(s, how); end > 0 && !strings.Contains(s[:end], "\n") {
+			return strings.TrimLeft(s[end+1:], "IM"), true
 		}
 		return s, false
 	}
 	return s, true
 }
 
-// sedSubstitution reads /a/b/flags: what is put in place, the flags, and what follows.
-func sedSubstitution(s string) (with, flags, rest string, ok bool) {
-	if len(s) < 3 || s[0] == '\\' || s[0] == '\n' {
-		return "", "", "", false
-	}
-	mark, seen, i, from := s[0], 0, 1, 0
-	for ; i < len(s) && seen < 2; i++ {
+// sedPattern is where the pattern ends that stands behind the delimiter with which s begins; -1 if that is not clear.
+func sedPattern(s string, how sedReading) int {
+	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
-			i++
-		case mark:
-			if seen++; seen == 1 {
-				from = i + 1
+			if i++; strings.HasPrefix(s[i:], "c[") && how != sedPlain {
+				return -1 // one sign, or brackets
+			}
+		case s[0]:
+			return i
+		case '[':
+			if how == sedPlain {
+				continue
+			}
+			end := sedBracketEnd(s[i:], how)
+			if end < 0 {
+				return -1
+			}
+			i += end
+		}
+	}
+	return -1
+}
+
+// sedBracketEnd is where the brackets end with which s begins; -1 if they do not.
+func sedBracketEnd(s string, how sedReading) int {
+	i := 1
+	if strings.HasPrefix(s[i:], "^") {
+		i++
+	}
+	if strings.HasPrefix(s[i:], "]") {
+		i++
+	}
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case ']':
+			return i
+		case '\\':
+			if how == sedEscapes {
+				i++
+			}
+		case '[':
+			if i+1 == len(s) || strings.IndexByte(":.=", s[i+1]) < 0 {
+				continue
+			}
+			if end := strings.Index(s[i+2:], s[i+1:i+2]+"]"); end >= 0 { // [:alpha:]
+				i += 2 + end + 1
 			}
 		}
 	}
-	if seen < 2 || i > len(s) {
+	return -1
+}
+
+// sedSubstitution reads /a/b/flags: what is put in place, the flags, and what follows.
+func sedSubstitution(s string, how sedReading) (with, flags, rest string, ok bool) {
+	if len(s) < 3 || s[0] == '\\' || s[0] == '\n' {
+		return "", "", "", false
+	}
+	from := sedPattern(s, how) + 1
+	if from == 0 {
+		return "", "", "", false
+	}
+	mark, i := s[0], from
+	for i < len(s) && s[i] != mark {
+		if s[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	if i++; i > len(s) {
 		return "", "", "", false
 	}
 	with = strings.ReplaceAll(s[from:i-1], `\`+string(mark), string(mark))
-	rest = strings.TrimLeft(s[i:], "gpIiMme0123456789")
+	rest = strings.TrimLeft(s[i:], "gpIiMme0123456789 \t")
 	flags = s[i : len(s)-len(rest)]
 	if strings.HasPrefix(rest, "w") {
 		file, after, _ := strings.Cut(rest, "\n")
 		return with, flags + file, after, true
 	}
-	return with, flags, rest, rest == "" || strings.IndexByte(" ;\n}\t", rest[0]) >= 0
+	return with, flags, rest, rest == "" || strings.IndexByte(";\n}#", rest[0]) >= 0
 }
 
 // sedReads reports whether a sed script consists of commands that are known to only print.
 func sedReads(text string) bool {
-	list, ok := sedCommands(text)
-	for _, c := range list {
-		if strings.IndexByte("erRwW", c.name) >= 0 || c.name == 's' && strings.ContainsAny(c.flags, "ew") {
+	for how := range sedReadings {
+		list, ok, _ := sedCommands(text, how)
+		for _, c := range list {
+			if strings.IndexByte("erRwW", c.name) >= 0 || c.name == 's' && strings.ContainsAny(c.flags, "ew") {
+				return false
+			}
+		}
+		if !ok {
 			return false
 		}
 	}
-	return ok
+	return true
 }
 
 // sed judges what a script runs, and the files that it writes.
 func (w *walk) sed(text string, x *invocation) {
-	list, ok := sedCommands(text)
+	var judged []sedCommand
+	clear := true
+	for how := range sedReadings {
+		list, ok, substitutes := sedCommands(text, how)
+		if how == sedBrackets || len(list) > 0 && !slices.Equal(list, judged) {
+			judged = list
+			w.sedRuns(list, x)
+		}
+		clear = clear && ok
+		if substitutes && how == sedBrackets {
+			w.unknown(x.argv, "how far a substitution of sed goes is not clear, and it can run what it makes")
+			return
+		}
+	}
+	if clear {
+		return
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
+		line = strings.TrimLeft(line, " \t0123456789,$!~+{")
+		if rest, ok := strings.CutPrefix(line, "e "); ok {
+			w.shellText(rest, "sed")
+		}
+	}
+	for _, p := range devicePath.FindAllString(text, 20) {
+		if w.device(p) == fatal && strings.Contains(text, "w") {
+			w.unknown(x.argv, "it may write over a disk")
+		}
+	}
+}
+
+// sedRuns judges the commands of a script.
+func (w *walk) sedRuns(list []sedCommand, x *invocation) {
 	for _, c := range list {
 		switch {
 		case c.name == 'e' && c.arg != "":
@@ -159,20 +260,6 @@ func (w *walk) sed(text string, x *invocation) {
 		}
 		if _, file, has := strings.Cut(c.flags, "w"); has && c.name == 's' {
 			w.written(strings.TrimLeft(file, " \t"))
-		}
-	}
-	if ok {
-		return
-	}
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
-		line = strings.TrimLeft(line, " \t0123456789,$!~+{")
-		if rest, ok := strings.CutPrefix(line, "e "); ok {
-			w.shellText(rest, "sed")
-		}
-	}
-	for _, p := range devicePath.FindAllString(text, 20) {
-		if w.device(p) == fatal && strings.Contains(text, "w") {
-			w.unknown(x.argv, "it may write over a disk")
 		}
 	}
 }
@@ -327,22 +414,5 @@ func quotedEnd(text string, i int, end byte) int {
 
 // brackets reports a pattern that would go on if "/" were allowed within brackets.
 func brackets(p string) bool {
-	open := false
-	for i := 0; i < len(p); i++ {
-		switch p[i] {
-		case '\\':
-			i++
-		case '[':
-			if !open && i+1 < len(p) && (p[i+1] == ']' || p[i+1] == '^') {
-				i++
-				if p[i] == '^' && i+1 < len(p) && p[i+1] == ']' {
-					i++
-				}
-			}
-			open = true
-		case ']':
-			open = false
-		}
-	}
-	return open
+	return sedPattern("/"+p+"/", sedBrackets) <= len(p) || sedPattern("/"+p+"/", sedEscapes) <= len(p)
 }
