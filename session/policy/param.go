@@ -32,12 +32,13 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 		w.parts(&in, []syntax.WordPart{p.NestedParam}, true)
 	}
 	v := w.lookup(name)
+	if p.Flags != nil && strings.Contains(p.Flags.Value, "e") && (name == "" || !v.set || hasHole(v.text) ||
+		p.Index != nil || p.Exp != nil || p.Repl != nil || p.NestedParam != nil || len(w.arrays[name]) > 0) {
+		w.unknown([]string{"${(" + p.Flags.Value + ")" + name + "}"}, whyEvaluated)
+	}
 	if p.Index != nil {
 		w.element(f, p, quoted)
 		return
-	}
-	if p.Flags != nil && name != "" && strings.Contains(p.Flags.Value, "e") && (!v.set || hasHole(v.text)) {
-		w.unknown([]string{"${(e)" + name + "}"}, whyEvaluated)
 	}
 	switch {
 	case p.Length:

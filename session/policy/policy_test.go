@@ -220,3 +220,16 @@ func FuzzJudgeArgv(f *testing.F) {
 		}
 	})
 }
+
+func TestUnread(t *testing.T) {
+	e := engineFor(t, "hard")
+	for text, want := range map[string]bool{
+		"echo a )": true, "if; then": true, "see (this) too": true, "log([1, 2].map(x))": true,
+		"echo ran; echo $((1 2))": false, "echo ran; echo ${a b}": false, "echo ran; let 1 (": false,
+		"echo ran; ((1 2))": false, "echo ran; a[1 2]=3": false, "echo ran; echo `)`": false, "echo ran\necho )": false,
+	} {
+		if j := e.Judge(Line{Text: text, Shell: "bash"}); j.Unread != want {
+			t.Errorf("%q: unread %v, want %v", text, j.Unread, want)
+		}
+	}
+}

@@ -219,7 +219,7 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 	row := x.row
 	out = stream{text: hole, is: true, endless: x.name == "yes"}
 	w.compilerParts(x)
-	for _, o := range x.args.Options {
+	for i, o := range x.args.Options {
 		switch {
 		case row.IsShell(o.Name) && o.Has:
 			x.children = true
@@ -228,9 +228,21 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 				continue
 			}
 			if x.name == "env" { // what is split stands before the other words
-				text := "env " + o.Value
+				if strings.ContainsAny(o.Value, `\$#`) {
+					w.unknown(x.argv, "what env makes of its text is not what a shell would")
+				}
+				text := "env"
+				for _, before := range x.args.Options[:i] {
+					text += " " + before.Name
+					if before.Has && strings.HasPrefix(before.Name, "--") {
+						text += "=" + oneWord(before.Value)
+					} else if before.Has {
+						text += " " + oneWord(before.Value)
+					}
+				}
+				text += " " + o.Value
 				for _, word := range x.args.Operands {
-					text += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+					text += " " + oneWord(word)
 				}
 				return w.shellText(text, x.name), true
 			}
@@ -398,3 +410,6 @@ func (w *walk) target(c *Command, p string) {
 		w.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
 	}
 }
+
+// oneWord is a word as a shell takes it for just that.
+func oneWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

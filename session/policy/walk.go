@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -159,7 +160,7 @@ func (w *walk) source(text string) stream {
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
-		w.unread = w.unread || w.whole && w.nested == 1 && w.shell == "bash" && !waits(err) && !strings.ContainsAny(text, "\r\n")
+		w.unread = w.unread || w.whole && w.nested == 1 && w.shell == "bash" && !waits(err) && !readAtRunTime(text)
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
 			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
 				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")
@@ -206,6 +207,12 @@ func (w *walk) longSource(text string) stream {
 		return stream{text: hole, is: true}
 	}
 	return out
+}
+
+// readAtRunTime reports text of which bash runs a part before it finds what the parser finds at once: it reads lines one
+// by one, and arithmetic and expansions only when they are their turn.
+func readAtRunTime(text string) bool {
+	return strings.ContainsAny(text, "\r\n$`") || slices.ContainsFunc([]string{"((", "let", "]=", "]+="}, func(s string) bool { return strings.Contains(text, s) })
 }
 
 // waits reports an error by which a shell would ask for more.
