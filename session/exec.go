@@ -300,6 +300,16 @@ func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) 
 	return typed, err
 }
 
+// TypedInput tells so of input that was typed with an id and is no line of the shell's.
+func (s *Session) TypedInput(ctx context.Context, id string) (typed bool, err error) {
+	err = s.do(ctx, func() {
+		var mark []byte
+		_, typed, mark = s.typing.dedup.Before(id)
+		s.typing.noteID(mark)
+	})
+	return typed, err
+}
+
 // advanceExec moves the line under way on.
 func (h *lineHost) advanceExec(c *shell.Change, goesOn bool) {
 	s := h.s

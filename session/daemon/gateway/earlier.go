@@ -33,8 +33,8 @@ type given struct{ id, line string }
 const maxGiven = 64
 
 // earlier is what has been left in the shell that a line is for, as far as somebody else than who typed it depends on it.
-// The line itself counts from now on: who asks at the same time is judged after it.
-func (g *Gateway) earlier(ctx context.Context, a *Ask) (state *policy.State) {
+// When it goes ahead the line itself counts from now on: who asks at the same time is judged after it.
+func (g *Gateway) earlier(ctx context.Context, a *Ask, goes bool) (state *policy.State) {
 	if a.Kind != Line || a.Session == "" {
 		return nil
 	}
@@ -48,7 +48,9 @@ func (g *Gateway) earlier(ctx context.Context, a *Ask) (state *policy.State) {
 	if judged {
 		state = g.follow(ctx, t, a)
 	}
-	g.tell(ctx, t, a)
+	if goes {
+		g.tell(ctx, t, a)
+	}
 	return state
 }
 

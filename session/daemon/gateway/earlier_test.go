@@ -94,6 +94,35 @@ func TestLinesRememberedOfASession(t *testing.T) {
 	want(g, "ls", began, policy.Ask)
 }
 
+// A line that is judged once more when it is given is judged after what the shell was told meanwhile, too, and nobody's
+// --yes counts for more than before.
+//
+// FEATURES: R60 R62
+func TestLinesJudgedAgain(t *testing.T) {
+	g := open(t, t.TempDir())
+	began := time.Now()
+	if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
+		t.Fatal(err)
+	}
+	a := line("1", "$x -rf /", agent)
+	a.Since = began
+	if j := g.JudgeAgain(t.Context(), a); j.Verdict != policy.Ask {
+		t.Errorf("of a variable that nobody set: %v", j.Verdict)
+	}
+	a.Yes = true
+	if j := g.JudgeAgain(t.Context(), a); j.Verdict != policy.Ask {
+		t.Errorf("of an agent that says yes: %v", j.Verdict)
+	}
+	exit := 0
+	c := store.Command{Session: "s", N: 1, Text: "x=rm", Source: "agent:bot", State: store.CommandDone, Started: began.Add(time.Second), Cwd: "/home/u/p", ExitCode: &exit}
+	if _, err := g.store.AddCommand(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if j := g.JudgeAgain(t.Context(), a); j.Verdict != policy.Deny {
+		t.Errorf("of one that was: %v (%s)", j.Verdict, j.Why)
+	}
+}
+
 // Lines that never become commands of the shell, and those of persons, have nobody asked about ordinary work.
 //
 // FEATURES: R61 R62

@@ -229,7 +229,7 @@ func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 		g.inherit(&a)
 	} else {
 		a.Yes = g.yesOf(&a)
-		a.earlier = g.earlier(ctx, &a)
+		a.earlier = g.earlier(ctx, &a, true)
 	}
 	j := g.Judge(a)
 	answer := Answer{Verdict: j.Verdict, Judgement: j}
@@ -311,7 +311,7 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 func sameWords(a, kept *Ask) bool {
 	k, _ := a.kept()
 	return k.Kind == kept.Kind && (k.File == kept.File || kept.File == "") && k.Actor.Agent == kept.Actor.Agent && k.Line == kept.Line && k.Path == kept.Path && slices.Equal(k.Argv, kept.Argv) &&
-		slices.Equal(k.Settings, kept.Settings)
+		slices.Equal(k.Settings, kept.Settings) && slices.Equal(k.Readers, kept.Readers)
 }
 
 // take is the answer that a person gave.

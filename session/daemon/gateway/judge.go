@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -50,6 +51,14 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 		}
 	}
 	return j
+}
+
+// JudgeAgain looks up what the rules say now of a line that was asked for before: with what other lines have left in its
+// shell since then. It waits for nobody and records nothing.
+func (g *Gateway) JudgeAgain(ctx context.Context, a Ask) policy.Judgement {
+	a.Yes = g.yesOf(&a)
+	a.earlier = g.earlier(ctx, &a, false)
+	return g.Judge(a)
 }
 
 // bound is why something is refused whatever the rules say: a program that takes the whole screen has none, or

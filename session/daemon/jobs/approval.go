@@ -203,15 +203,20 @@ func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(
 	j.letRun(now, answer.Approval)
 	j.change(func(req map[string]any) { req["admitted"] = now.Format(time.RFC3339Nano) })
 	follow, err := give(ctx)
-	var replaced *api.Error
 	switch {
-	case ctx.Err() != nil, errors.As(err, &replaced) && replaced.Retry:
-		return // the daemon's successor gives it to the shell
+	case leftBehind(ctx, err):
+		return
 	case err != nil:
 		j.fail(err)
 		return
 	}
 	follow(ctx)
+}
+
+// leftBehind says of a line that was not given that the daemon's successor gives it.
+func leftBehind(ctx context.Context, err error) bool {
+	var replaced *api.Error
+	return ctx.Err() != nil || errors.As(err, &replaced) && replaced.Retry
 }
 
 // change changes what the record keeps of the request.
@@ -233,7 +238,8 @@ func (j *Job) change(f func(map[string]any)) {
 }
 
 // askAgain asks for a line that the daemon before had not given to its shell.
-func (j *Job) askAgain(ctx context.Context) {
+func (j *Job) askAgain(ctx context.Context, x api.Exec) {
+	give := func(ctx context.Context) (func(context.Context), error) { return j.giveAgain(ctx, x) }
 	answer, p, err := j.s.gate.Begin(ctx, j.asking)
 	switch {
 	case ctx.Err() != nil:
@@ -242,10 +248,13 @@ func (j *Job) askAgain(ctx context.Context) {
 		j.fail(err)
 	case p != nil:
 		j.hold(p)
-		j.followApproval(ctx, p, j.giveAgain)
+		j.followApproval(ctx, p, give)
 	default:
 		j.letRun(j.since(), answer.Approval)
-		follow, err := j.giveAgain(ctx)
+		follow, err := give(ctx)
+		if leftBehind(ctx, err) {
+			return
+		}
 		if err != nil {
 			j.fail(err)
 			return
@@ -264,18 +273,14 @@ func (j *Job) since() time.Time {
 	return j.runsFrom
 }
 
-// giveAgain gives the shell a line that was waiting when the daemon before ended.
-func (j *Job) giveAgain(ctx context.Context) (func(context.Context), error) {
+// giveAgain gives the shell, or the program that it was for, a line that was waiting when the daemon before ended.
+func (j *Job) giveAgain(ctx context.Context, x api.Exec) (func(context.Context), error) {
 	if j.awaitTyped(ctx); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	j.found.Store(false)
-	run, err := j.e.Session.Exec(ctx, session.Line{Text: j.line, ID: j.id, By: registry.By(j.asking.Actor, false), Wait: true})
-	if err != nil {
-		return nil, err
-	}
-	j.give(run)
-	return j.followLine, nil
+	x.Wait = true // it was taken on
+	return j.giveLine(ctx, x)
 }
 
 // refused says that the gateway did not let it go ahead.

@@ -55,15 +55,17 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	} else if err := j.awaitPrompt(ctx); err != nil {
 		return err
 	}
-	if err := j.noQuestion(ctx); err != nil {
-		return err
-	}
-	if err := j.readersChanged(); err != nil {
-		return err
+	if !j.typedBefore { // else what it is typed into now is whatever it led to
+		if err := j.noQuestion(ctx); err != nil {
+			return err
+		}
+		if err := j.readersChanged(ctx); err != nil {
+			return err
+		}
 	}
 	j.prompt = j.lastLine(ctx)
 	began := time.Now()
-	at, err := j.e.Session.Type(ctx, session.Typing{Encode: func(dst []byte, v session.View) []byte {
+	at, err := j.e.Session.Type(ctx, session.Typing{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
 		if v.Replied { // what the editor made of replies that no program read is no part of the line
 			dst = append(dst, 'U'-'@')
 		}
@@ -83,15 +85,18 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	return nil
 }
 
+// inputID has the line typed into a program once, whichever daemon does it.
+func (j *Job) inputID() string { return "line " + j.id }
+
 // readersChanged refuses a line when other programs read it than those as whose code it was judged, and as theirs, or the
 // shell's that is back, it would not have been allowed at once.
-func (j *Job) readersChanged() error {
+func (j *Job) readersChanged(ctx context.Context) error {
 	if !forProgram(j.asking.Shell, api.Exec{Foreign: j.orUnintegrated}) {
 		return nil
 	}
 	again := j.asking
 	again.Readers = j.e.Readers()
-	if slices.Equal(again.Readers, j.asking.Readers) || j.s.gate.Judge(again).Verdict == policy.Allow {
+	if slices.Equal(again.Readers, j.asking.Readers) || j.s.gate.JudgeAgain(ctx, again).Verdict == policy.Allow {
 		return nil
 	}
 	who := "the shell"

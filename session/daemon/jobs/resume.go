@@ -76,7 +76,8 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	j.found.Store(!command)
 	j.ruled = rec.Rules
 	j.held, j.runsFrom = !command, rec.Admitted // until it is known whether the line was typed
-	j.asking = askLine(r.ID, rec.Actor, e, rec.Exec)
+	j.asking, j.orUnintegrated = askLine(r.ID, rec.Actor, e, rec.Exec), rec.Foreign
+	j.asking.Readers = rec.Readers // what a person is asked about, or has allowed, is for them
 	if command {
 		j.asking = askFound(r, rec.Actor)
 		s.gate.Recall(s.ctx, e.ID(), j.asking)
@@ -92,7 +93,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 		s.start(j, j.followCommand)
 	} else {
 		j.behind, newest[r.Session], j.placed = newest[r.Session], j, make(chan struct{})
-		s.start(j, j.followFound)
+		s.start(j, func(ctx context.Context) { j.followFound(ctx, rec.Exec) })
 	}
 	return nil
 }
@@ -109,9 +110,13 @@ func (s *Set) lost(r *store.Job, err error) {
 
 // followFound goes on with a line that the daemon before had: one that was typed is
 // waited for, one that was not is typed.
-func (j *Job) followFound(ctx context.Context) {
+func (j *Job) followFound(ctx context.Context, x api.Exec) {
 	typed, err := j.e.Session.Typed(ctx, j.id) // once the session is rebuilt
-	j.typedBefore = typed && err == nil || j.started.Number > 0
+	program := false                           // it was typed into what the shell ran
+	if err == nil && !typed {
+		program, err = j.e.Session.TypedInput(ctx, j.inputID())
+	}
+	j.typedBefore = (typed || program) && err == nil || j.started.Number > 0
 	close(j.placed)
 	switch {
 	case ctx.Err() != nil:
@@ -122,11 +127,14 @@ func (j *Job) followFound(ctx context.Context) {
 		j.letRun(j.since(), "")
 		j.s.gate.Recall(ctx, j.e.ID(), j.asking)
 		j.awaitFound(ctx)
+	case program:
+		j.letRun(j.since(), "")
+		j.goUnintegrated(ctx)
 	case j.ruled:
 		j.letRun(j.since(), "")
 		j.fail(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
-		j.askAgain(ctx)
+		j.askAgain(ctx, x)
 	}
 }
 
@@ -138,7 +146,9 @@ func (j *Job) awaitTyped(ctx context.Context) {
 			return
 		}
 		if b.typedBefore {
-			waitFor(ctx, b.over)
+			if !j.orUnintegrated || b.orUnintegrated { // else b may have started the program that j is for
+				waitFor(ctx, b.over)
+			}
 			return
 		}
 	}

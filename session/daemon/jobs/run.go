@@ -48,6 +48,8 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 		return api.Result{}, err
 	}
 	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: actor.Of(ctx), Asked: asked}
+	asking := askLine("", stored.Actor, e, x)
+	stored.Readers = asking.Readers
 	stored.Respond = nil // there may be secrets in them
 	j, err := s.newJob(e, x.Call, k, x.Line, stored)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 		return api.Result{}, err
 	}
 	j.orUnintegrated = x.Foreign
-	j.asking = askLine(j.id, stored.Actor, e, x)
+	j.asking, j.asking.ID = asking, j.id
 	if err := j.askable(ctx, x); err != nil {
 		s.drop(j)
 		return api.Result{}, err
@@ -117,7 +119,8 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.By(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
 		}, x.Respond)
 	}
-	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || x.Foreign && errors.Is(err, session.ErrBusy)) {
+	program := x.Foreign || gateway.ReadCode(j.asking.Readers)
+	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || program && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followUnintegrated
 		j.s.gate.NotGiven(j.e.ID(), j.id)
 		err = j.typeUnintegrated(ctx, x.Wait)
@@ -140,6 +143,7 @@ type lineRecord struct {
 	Rules    bool        `json:"rules,omitempty"` // it came with rules
 	Actor    actor.Actor `json:"actor"`
 	Admitted time.Time   `json:"admitted,omitzero"` // when a person had allowed it
+	Readers  []string    `json:"readers,omitempty"` // as whose code it was judged
 }
 
 // leave lets go of a job that did not begin here.

@@ -123,8 +123,8 @@ func (e *Handle) Foreground() int {
 	return e.device.foreground()
 }
 
-// Readers are the names of the programs that have the terminal instead of the session's own process, at most eight: they
-// read what is typed.
+// Readers are the names of the programs that have the terminal instead of the session's own process: they read
+// what is typed.
 func (e *Handle) Readers() []string {
 	group, leader := e.Foreground(), e.Session.Leader()
 	if group <= 0 || leader <= 0 || group == leader {
@@ -136,11 +136,28 @@ func (e *Handle) Readers() []string {
 		if err != nil || st.Group != group || st.Ended() {
 			continue
 		}
-		if name := filepath.Base(strings.TrimSuffix(sys.Exe(pid), " (deleted)")); name != "." && !slices.Contains(names, name) && len(names) < 8 {
-			names = append(names, name)
+		if name := filepath.Base(strings.TrimSuffix(sys.Exe(pid), " (deleted)")); name != "." {
+			names = withReader(names, name)
 		}
 	}
 	return names
+}
+
+// maxReaders bounds the names of programs that read a terminal. manyReaders stands for those that are more: it is the name
+// of no program that is known, so that nothing is taken for code of the others only.
+const (
+	maxReaders  = 8
+	manyReaders = "…"
+)
+
+func withReader(names []string, name string) []string {
+	if len(names) >= maxReaders {
+		name = manyReaders
+	}
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
 }
 
 // Cgroup is what the session's cgroup tells; nil when it has none.

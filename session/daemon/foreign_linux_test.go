@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// A line for what the shell runs is typed into that once, also when the daemon is replaced before, by its successor, or
+// while it is worked at.
+//
+// FEATURES: R4 R63
+func TestLinesForAProgramOverARestart(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "on"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bashSession(t, r, "shell", dir)
+	get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
+		Line: `while printf '> '; read -r x; do echo "$x" >> said; echo "you said $x"; [ "$x" != slow ] || read -r y < on; done`,
+		Call: api.Call{OnInput: "return"},
+	})
+	get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Call: api.Call{Job: "typed", Background: true}, Line: "slow", Foreign: true})
+	r.wait("shell", api.Condition{Kind: "text", Text: "you said slow"})
+	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
+		Call: api.Call{Job: "asked", Background: true}, Line: "later", Foreign: true, Asking: api.Asking{Policy: "readonly"},
+	})
+	if res.State != "needs_approval" {
+		t.Fatalf("%+v", res)
+	}
+	r.again()
+	if err := os.WriteFile(filepath.Join(dir, "on"), []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if j := r.job("typed"); j.Result == nil || j.Result.State != "exited" || !strings.Contains(j.Result.Output, "you said slow") {
+		t.Errorf("what was typed: %+v", j.Result)
+	}
+	r.answer(res.Approval, "once", "")
+	if j := r.job("asked"); j.Result == nil || j.Result.State != "exited" || !strings.Contains(j.Result.Output, "you said later") {
+		t.Errorf("what was not: %+v", j.Result)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "said")); string(b) != "slow\nlater\n" {
+		t.Errorf("the program read %q, %v", b, err)
+	}
+}
+
+// What a person has allowed as a program's code does not reach the shell that is back, whichever daemon gives it.
+//
+// FEATURES: R62 R63
+func TestAllowedCodeOverARestart(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 here")
+	}
+	r, dir := serve(t), t.TempDir()
+	bashSession(t, r, "shell", dir)
+	get[api.Typed](r, "POST", "/sessions/shell/input", api.Input{Text: python + " -q", Enter: true})
+	r.wait("shell", api.Condition{Kind: "text", Text: ">>>"})
+	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
+		Call: api.Call{Job: "code", Background: true}, Line: "touch = 1", Foreign: true, Asking: api.Asking{Policy: "readonly"},
+	})
+	if res.State != "needs_approval" {
+		t.Fatalf("%+v", res)
+	}
+	r.again()
+	get[api.Typed](r, "POST", "/sessions/shell/input", api.Input{Text: "exit()", Enter: true})
+	get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "echo back", Wait: true})
+	r.answer(res.Approval, "once", "")
+	if j := r.job("code"); j.Result == nil || j.Result.State == "exited" || !strings.Contains(j.Result.Error, "the shell reads the terminal") {
+		t.Errorf("%+v", j.Result)
+	}
+}
+
+// A line for a session of a program that tells nothing of its commands goes to another that has its terminal.
+//
+// FEATURES: R4
+func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 here")
+	}
+	r, dir := serve(t), t.TempDir()
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{"env", "bash", "--norc"}, Cwd: dir})
+	r.wait("s", api.Condition{Kind: "text", Text: "$ "}, api.Condition{Kind: "text", Text: "# "})
+	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: python + " -q", Enter: true})
+	r.wait("s", api.Condition{Kind: "text", Text: ">>>"})
+	res := get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: "print(6*7)", Wait: true})
+	if res.State != "exited" || res.Output != "42\n" {
+		t.Errorf("%+v", res)
+	}
+}
