@@ -1,0 +1,207 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/policy"
+)
+
+// FEATURES: R107
+func TestExecutionsOfALine(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := line("job-1", "touch f; echo x", agent)
+	a.Policy = "readonly"
+	p := waiting(t, g, a)
+	if _, err := g.Answer(t.Context(), "A1", person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(id string, argv ...string) Ask {
+		return Ask{ID: id, Kind: Execution, Actor: actor.Actor{UID: 1000}, Session: "s", Path: "/usr/bin/" + argv[0], Argv: argv, Cwd: "/home/u/p", Home: "/home/u", Depth: 1}
+	}
+	if answer, p, err := g.Begin(t.Context(), exec("e1", "touch", "f")); err != nil || p != nil || answer.Approval != "A1" {
+		t.Errorf("what was allowed is asked about again: %+v %v %v", answer, p, err)
+	}
+	if _, p, err := g.Begin(t.Context(), exec("e2", "touch", "other")); err != nil || p == nil {
+		t.Errorf("what was not is not: %v", err)
+	}
+	if _, _, err := g.Begin(t.Context(), exec("e3", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
+		t.Errorf("%v", err)
+	}
+	// The next line is another matter, and so is its --yes.
+	b := line("job-2", "ls", person)
+	b.Yes, b.Policy = true, "readonly"
+	if _, p, err := g.Begin(t.Context(), b); err != nil || p != nil {
+		t.Fatal(err)
+	}
+	if _, p, err := g.Begin(t.Context(), exec("e4", "mkdir", "f")); err != nil || p != nil {
+		t.Errorf("--yes of the line is not that of what it executes: %v", err)
+	}
+	if _, _, err := g.Begin(t.Context(), exec("e5", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
+		t.Errorf("%v", err)
+	}
+}
+
+// A process that is not to execute something tries the next directory of PATH: nobody is asked again for that, but
+// for another process.
+func TestRejectedExecution(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{ID: "e1", Kind: Execution, Actor: actor.Actor{UID: 1000, PID: 7, Agent: "bot"}, Session: "s", Path: "/usr/bin/touch", Argv: []string{"touch", "f"}, Policy: "readonly", Cwd: "/"}
+	p := waiting(t, g, a)
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "reject"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); codeOf(err) != api.CodeRejected {
+		t.Fatal(err)
+	}
+	b := a
+	b.ID, b.Path = "e2", "/bin/touch"
+	if _, p, err := g.Begin(t.Context(), b); codeOf(err) != api.CodeRejected || p != nil {
+		t.Errorf("%v", err)
+	}
+	b.ID, b.Actor.PID = "e3", 8
+	waiting(t, g, b).giveUp()
+	b.ID, b.Actor.PID, b.Argv = "e4", 7, []string{"touch", "g"}
+	waiting(t, g, b).giveUp()
+}
+
+// longterm is what its file is, whatever it is called: an agent that runs it under another name is asked about all the
+// same.
+func TestOwnExecutableUnderAnotherName(t *testing.T) {
+	g := open(t, t.TempDir())
+	self := executable()
+	if self == "" {
+		t.Fatal("our own file is not known")
+	}
+	for path, want := range map[string]policy.Verdict{self: policy.Ask, "/opt/lt": policy.Allow} {
+		j := g.Judge(Ask{
+			Kind: Execution, Actor: actor.Actor{UID: 1000, Agent: "bot"}, Path: path,
+			Argv: []string{"lt", "config", "set", "policy.agents", "off"}, Cwd: "/home/u/p", Home: "/home/u",
+		})
+		if j.Verdict != want {
+			t.Errorf("%s: %+v", path, j)
+		}
+	}
+}
+
+// What a person allowed as an execution covers what its words run, in that process and below it, and nothing else.
+//
+// FEATURES: R107, R63
+func TestExecutionsOfAnExecution(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	exec := func(id, descent string, argv ...string) Ask {
+		return Ask{
+			ID: id, Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/" + argv[0], Argv: argv, Cwd: "/home/u/p", Home: "/home/u",
+			Descent: strings.Fields(descent), Policy: "readonly",
+		}
+	}
+	p := waiting(t, g, exec("e1", "7.1 5.1", "sh", "-c", "touch f; mkdir d"))
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 { // and once more for the daemon that comes then
+		if n > 0 {
+			g = open(t, dir)
+		}
+		for i, row := range []struct {
+			descent, argv string
+			asked         bool
+		}{
+			{"7.1 5.1", "touch f", false},
+			{"9.1 7.1 5.1", "touch f", false},
+			{"10.1 9.1 7.1 5.1", "mkdir d", false},
+			{"9.1 7.1 5.1", "touch other", true},
+			{"8.1 5.1", "touch f", true},     // beside it
+			{"7.2 5.1", "touch f", true},     // another process, later, by its number
+			{"9.1 7.1", "chmod +x f", true},  // not of its words
+			{"5.1", "sh -c touch", true},     // above it
+			{"", "touch f", true},            // nobody knows whose
+			{"9.1 7.1 5.1", "rm -r f", true}, // not of its words
+		} {
+			answer, q, err := g.Begin(t.Context(), exec(fmt.Sprint("f", n, ".", i), row.descent, strings.Fields(row.argv)...))
+			if err != nil || (q != nil) != row.asked || !row.asked && answer.Approval != p.ID() {
+				t.Errorf("%s of %s: asked %v, %+v, %v", row.argv, row.descent, q != nil, answer, err)
+			}
+			if q != nil {
+				q.giveUp()
+			}
+		}
+	}
+	if _, _, err := g.Begin(t.Context(), exec("f99", "7.1 5.1", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
+		t.Errorf("a denial is covered: %v", err)
+	}
+}
+
+// A program that is in memory only is not executed, whatever it is called; but where nothing is judged.
+//
+// FEATURES: R107
+func TestProgramsInMemory(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{Kind: Execution, Actor: agent, Session: "s", Path: "/memfd:ls (deleted)", Argv: []string{"ls"}, Yes: true, Cwd: "/"}
+	if j := g.Judge(a); j.Verdict != policy.Deny || !strings.Contains(j.Why, "memory") || j.Instead == "" || j.Words != "/memfd:ls (deleted) ls" {
+		t.Errorf("%+v", j)
+	}
+	a.Path = "/usr/bin/ls"
+	if j := g.Judge(a); j.Verdict != policy.Allow {
+		t.Errorf("%+v", j)
+	}
+}
+
+// What a sandbox profile does not list among its programs is refused, or asked about.
+//
+// FEATURES: R67, R108
+func TestProgramsOfAProfile(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{ID: "1", Kind: Execution, Actor: person, Session: "s", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/"}
+	for i, row := range []struct {
+		programs []string
+		differ   bool
+		yes      bool
+		want     policy.Verdict
+	}{
+		{nil, false, false, policy.Allow},
+		{[]string{"/usr/bin/ls", "/bin/sh"}, false, false, policy.Allow},
+		{[]string{"/usr/bin"}, false, false, policy.Allow},
+		{[]string{"/usr/bin/l"}, false, false, policy.Deny},
+		{[]string{"/bin/ls"}, false, true, policy.Deny},
+		{[]string{"/bin/ls"}, true, false, policy.Ask},
+		{[]string{"/bin/ls"}, true, true, policy.Allow},
+	} {
+		a.Programs, a.Differ, a.Yes = row.programs, row.differ, row.yes
+		if j := g.Judge(a); j.Verdict != row.want || row.want != policy.Allow && (j.Rule != "sandbox" || j.Instead == "" && row.want == policy.Deny) {
+			t.Errorf("%d: %+v", i, j)
+		}
+	}
+}
+
+// An answer is for the file that was there when it was asked for: the same words are another asking when it was changed.
+//
+// FEATURES: R61 R62
+func TestFileIsChangedWhileItIsAskedAbout(t *testing.T) {
+	g := open(t, t.TempDir())
+	tool := func(id, file string) Ask {
+		return Ask{
+			ID: id, Kind: Command, Actor: agent, Path: "./tool", File: file, Argv: []string{"./tool", "rm", "-r"}, Cwd: "/home/u/p", Home: "/home/u",
+			Policy: "readonly",
+		}
+	}
+	first := waiting(t, g, tool("1", "F1"))
+	swapped := waiting(t, g, tool("2", "F2"))
+	same := waiting(t, g, tool("3", "F2"))
+	if first.ID() == swapped.ID() || same.ID() != swapped.ID() {
+		t.Errorf("%s, %s when it was changed, %s for the same file", first.ID(), swapped.ID(), same.ID())
+	}
+	if n := first.Approval().Count; n != 1 {
+		t.Errorf("%d wait for the answer about the first file", n)
+	}
+}
