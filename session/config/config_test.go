@@ -166,6 +166,8 @@ func TestProblems(t *testing.T) {
 		{"[retention]\ntotal_bytes = \"99999999PiB\"", `is too much`},
 		{"[attach]\ndetach_key = \"C-[ d\"", `2:14: attach.detach_key: key "C-[ d"`},
 		{"[keys]\nzoom = \"Nokey-z\"", `2:8: keys.zoom: `},
+		{"[keys]\nzoom = \"z pain:f\"", `2:8: keys.zoom: no mode is called "pain"; there are direct, pane, tab, resize, session`},
+		{"[keys]\nscroll-up = \"pane:k\"", `2:1: keys.scroll-up: key of scroll-up: in copy mode a key is a key`},
 		{"[keys]\n\nzom = \"z\"", `3:1: keys.zom: the viewer has no such action; did you mean "zoom"?; its help lists them`},
 		{"[keys]\nkill = \"z\"", `2:1: keys.kill: key z is kill and zoom`},
 		{"[view]\ntheme = \"blak\"", `2:1: view.theme: no theme "blak"; there are auto, dark, light, high-contrast, terminal, mono`},
@@ -277,6 +279,7 @@ func TestSet(t *testing.T) {
 		{"a key with a backslash", "", "attach.detach_key", `C-\ x`, "[attach]\ndetach_key = 'C-\\ x'\n"},
 		{"other line ends", "[view]\r\nhints = true\r\n", "view.mouse", "false", "[view]\r\nhints = true\r\nmouse = false\r\n"},
 		{"list over lines", "[notify]\ncommand = [\n  'a', # x\n  'b',\n] # y\n", "notify.command", "c", "[notify]\ncommand = [\"c\"] # y\n"},
+		{"keys of modes", "[keys]\nzoom = 'F1'\n", "keys.tab-next", "] direct:M-] tab:F2", "[keys]\nzoom = 'F1'\ntab-next = \"] direct:M-] tab:F2\"\n"},
 		{"keys", "[keys]\nzoom = 'F1'\n", "keys.tab-next", "] F2", "[keys]\nzoom = 'F1'\ntab-next = \"] F2\"\n"},
 		{"theme", "", "themes.my theme.bar", "#123456", "[themes.\"my theme\"]\nbar = \"#123456\"\n"},
 	} {

@@ -22,8 +22,8 @@ func (d *decoder) key(it *tomldoc.Item) {
 		d.problem(it.At, name, "the viewer has no such action%s; its help lists them", suggest(it.Path[1], actions()))
 	default:
 		for _, k := range strings.Fields(text) {
-			if err := checkKey(k); err != nil {
-				d.problem(it.Value, name, "%v", err)
+			if err := keymap.CheckChord(k); err != nil {
+				d.problem(it.Value, name, "%v; keys are named as in C-Space, M-x, F5 or z, those without the prefix as in direct:M-x", err)
 				return
 			}
 		}

@@ -134,11 +134,18 @@ func TestModes(t *testing.T) {
 	if m.AfterPrefix(input.Key{Code: ':'}) != "palette" {
 		t.Error("a colon is no mode")
 	}
+	if m, err := New(map[string][]string{"zoom": {"direct:C-p"}}, modes...); err != nil || m.Begins(ctrlP) != nil || m.Direct(ctrlP) != "zoom" {
+		t.Errorf("a key of the person's own begins a mode: %v", err)
+	}
+	for chord, want := range map[string]string{"z": "", "direct:M-z": "", "pane:f": "", ":": "", "pain:f": "no mode is called", "locked:f": "no mode is called", "pane:Cntrl-x": "Cntrl-x", "Cntrl-x": "Cntrl-x"} {
+		if err := CheckChord(chord); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", chord, err)
+		}
+	}
 	for want, other := range map[string]map[string][]string{
 		"no mode is called \"pain\"; there are direct, pane": {"zoom": {"pain:f"}},
 		"no mode is called \"locked\"":                       {"zoom": {"locked:f"}},
 		"pane:f is ":                                         {"zoom": {"pane:f"}, "swap": {"pane:f"}},
-		"direct:C-p is zoom and begins the mode pane":        {"zoom": {"direct:C-p"}},
 		"without a mode":                                     {"scroll-up": {"pane:k"}},
 		"key of zoom":                                        {"zoom": {"pane:Cntrl-x"}},
 	} {

@@ -69,7 +69,7 @@ func (x *modeIndex) take(r *Row) error {
 		case i < 0 && slices.Contains(ModeNames(), name):
 			continue // the keys in force are without that mode
 		case i < 0:
-			return fmt.Errorf("key of %s: no mode is called %q; there are %s", r.Action, name, strings.Join(ModeNames(), ", "))
+			return fmt.Errorf("key of %s: %w", r.Action, noMode(name))
 		}
 		if err := x.modes[i].add(r, key); err != nil {
 			return err
@@ -82,6 +82,23 @@ func (x *modeIndex) take(r *Row) error {
 func ofMode(chord string) bool {
 	i := strings.IndexByte(chord, ':')
 	return i > 0 && i < len(chord)-1
+}
+
+func noMode(name string) error {
+	return fmt.Errorf("no mode is called %q; there are %s", name, strings.Join(ModeNames(), ", "))
+}
+
+// CheckChord says what is wrong with a chord, KEY or MODE:KEY, whatever it is for.
+func CheckChord(chord string) error {
+	if ofMode(chord) {
+		name, key, _ := strings.Cut(chord, ":")
+		if !slices.Contains(ModeNames(), name) {
+			return noMode(name)
+		}
+		chord = key
+	}
+	_, err := input.ParseKey(chord)
+	return err
 }
 
 func (m *Mode) add(r *Row, key string) error {
@@ -110,10 +127,9 @@ func (x *modeIndex) whole() ([]Mode, map[string]string, error) {
 		if err != nil {
 			return nil, nil, errors.Join(fmt.Errorf("key of the mode %s", m.Name), err)
 		}
-		if taken, ok := direct[name(k)]; ok {
-			return nil, nil, fmt.Errorf("key %s:%s is %s and begins the mode %s: give %[3]s another", Direct, m.Key, taken, m.Name)
+		if direct[name(k)] == "" { // else the person has another use for it
+			begins[name(k)] = m.Name
 		}
-		begins[name(k)] = m.Name
 		m.brief("left", "down", "up", "right")
 		m.brief("narrower", "taller", "shorter", "wider")
 	}
