@@ -104,7 +104,7 @@ func (ansiText) between(text string, head, tail int) (headEnd, tailStart int, cl
 
 // sequence is the length of the escape sequence that text begins with, at least 1. One
 // that is not complete goes to the end of the text or to the byte that breaks it off.
-func sequence(text string) int {
+func sequence[T string | []byte](text T) int {
 	if len(text) < 2 {
 		return len(text)
 	}
@@ -125,7 +125,7 @@ func sequence(text string) int {
 }
 
 // controlSequence is the length of a CSI: parameters, intermediates, final byte.
-func controlSequence(text string) int {
+func controlSequence[T string | []byte](text T) int {
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {
 		case c >= 0x40 && c <= 0x7e:
@@ -141,7 +141,7 @@ func controlSequence(text string) int {
 const maxString = 64 << 10
 
 // controlString is the length of an OSC, DCS, APC, PM or SOS, which BEL or ST ends.
-func controlString(text string) int {
+func controlString[T string | []byte](text T) int {
 	for i := 2; i < len(text) && i < maxString; i++ {
 		switch text[i] {
 		case 0x07:

@@ -31,6 +31,8 @@ type Budget struct {
 	cut          CutInfo // of lines
 	headEnd      int     // once it is settled
 	settled      bool
+	readyEnd     int // of a head with escape sequences, and up to where it was looked through
+	walked       int
 	skipped      bool // what comes is not the head's
 	planned      bool // the two below are known
 	noted        noteForm
@@ -121,11 +123,38 @@ func (e *Budget) put(p []byte) {
 // Ready is the part of the head that will surely be shown, whatever is added.
 func (e *Budget) Ready() []byte {
 	room := e.headRoom()
-	if e.size <= e.Max || e.ANSI {
+	if e.ANSI {
+		return e.head[:e.readyANSI(min(room, len(e.head)))]
+	}
+	if e.size <= e.Max {
 		return e.head[:bytes.LastIndexByte(e.head[:min(room, len(e.head))], '\n')+1]
 	}
 	e.settle(room)
 	return e.head[:e.headEnd]
+}
+
+// readyANSI is the end of the last line in e.head[:room] that ends outside of a sequence: a
+// control string that goes on may turn out too long for the head.
+func (e *Budget) readyANSI(room int) int {
+	for e.walked < room {
+		rest := e.head[e.walked:room]
+		if rest[0] == '\x1b' {
+			n := sequence(rest[:min(len(rest), maxString)])
+			if n == len(rest) && n < maxString {
+				break // what comes may belong to it
+			}
+			e.walked += n
+			continue
+		}
+		if i := bytes.IndexByte(rest, '\x1b'); i >= 0 {
+			rest = rest[:i]
+		}
+		if i := bytes.LastIndexByte(rest, '\n'); i >= 0 {
+			e.readyEnd = e.walked + i + 1
+		}
+		e.walked += len(rest)
+	}
+	return e.readyEnd
 }
 
 // settle finds the end of the head, once.

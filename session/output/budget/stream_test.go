@@ -140,6 +140,8 @@ func FuzzBudget(f *testing.F) {
 	f.Add("a\r\nb\r\n", 3, 0, false)
 	f.Add(strings.Repeat("👨‍👩‍👧‍👦e\u0301\r\n", 50), 300, 20, false)
 	f.Add(strings.Repeat("\x1b[31mred\x1b[0m\n", 80), 500, 0, true)
+	f.Add("\x1bX"+strings.Repeat("a string without end\r\n", 12), 249, 7, true)
+	f.Add("first\n\x1b]0;"+strings.Repeat("a title of lines\n", 12)+"\x1b\\last\n", 200, 0, true)
 	f.Fuzz(func(t *testing.T, raw string, max, line int, ansi bool) {
 		max, line = min(1<<16, max), min(1<<12, line)
 		if max < 0 || line < 0 || len(raw) > 1<<15 {
