@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -105,10 +104,8 @@ func (b *Bar) DrawLine(c *canvas.Canvas, th *theme.Theme, l Line) {
 	}
 	before := string([]rune(l.Text)[:l.At])
 	room := max(1, w-len(l.Label)-2-segmentsWidth(right))
-	for canvas.TextWidth(before) > room {
-		_, size := utf8.DecodeRuneInString(before)
-		before, l.Text = before[size:], l.Text[size:]
-	}
+	hidden := canvas.Before(before, room)
+	before, l.Text = before[hidden:], l.Text[hidden:]
 	row(c, 0, y, w, []segment{{" " + l.Label, th.BarKey}, {l.Text, th.Bar}}, right, th.Bar)
 	c.ShowCursor(min(w-1, 1+len(l.Label)+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
 }

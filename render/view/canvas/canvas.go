@@ -167,6 +167,20 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 // TextWidth is how many columns a text takes.
 func TextWidth(s string) int { return uniseg.StringWidth(s) }
 
+// Before is how many bytes at the beginning of a text are to be left out so that the rest takes at most a number of
+// columns.
+func Before(text string, columns int) (bytes int) {
+	rest, width := text, TextWidth(text)
+	for state := -1; width > columns && rest != ""; {
+		var cluster string
+		var n int
+		cluster, rest, n, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		width -= n
+		bytes += len(cluster)
+	}
+	return bytes
+}
+
 // Printable is text without control characters, of as many runes.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -253,3 +253,25 @@ func TestCursorStyle(t *testing.T) {
 		t.Error("texts are measured or cleared otherwise")
 	}
 }
+
+func TestBefore(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"abc", 3, "abc"},
+		{"abc", 2, "bc"},
+		{"abc", 0, ""},
+		{"abc", -1, ""},
+		{"", -1, ""},
+		{"漢字a", 3, "字a"},
+		{"漢字a", 4, "字a"},
+		{"ae\u0301", 1, "e\u0301"},
+		{"👨‍👩‍👧‍👦x", 1, "x"},
+	} {
+		if got := c.text[Before(c.text, c.columns):]; got != c.want {
+			t.Errorf("of %q in %d columns %q is left, want %q", c.text, c.columns, got, c.want)
+		}
+	}
+}

@@ -70,8 +70,11 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 		if at != m.Current { // what it shows follows from what runs
 			return false
 		}
-		m.Manual(area)
-		t.Auto = false
+		if m.Manual(area); t.Auto { // nothing is there to stand beside
+			m.unfloat(t, o.Session)
+			t.Auto, t.Tree, m.Focus = false, layout.Leaf(o.Session), o.Session
+			return true
+		}
 	}
 	beside := o.Beside
 	if beside == "" {

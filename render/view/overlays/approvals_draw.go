@@ -220,10 +220,8 @@ func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
 	n := canvas.TextWidth(label)
 	room := max(1, at.W-n-1)
 	text, before := p.line.String(), string(p.line.text[:p.line.at])
-	for canvas.TextWidth(before) >= room {
-		_, size := utf8.DecodeRuneInString(before)
-		before, text = before[size:], text[size:]
-	}
+	hidden := canvas.Before(before, room-1)
+	before, text = before[hidden:], text[hidden:]
 	s.Canvas.Text(at.X, y, n, label, th.PanelKey)
 	s.Canvas.Text(at.X+n, y, at.W-n, text, th.Panel)
 	s.Canvas.ShowCursor(min(at.X+at.W-1, at.X+n+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)

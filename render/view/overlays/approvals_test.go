@@ -255,6 +255,7 @@ func TestApprovalsMouse(t *testing.T) {
 func FuzzApprovals(f *testing.F) {
 	f.Add("git push \x1b[2J", "agent \u202e", 20, 5, "4no")
 	f.Add("rm -rf \xff\n\n\t", "me", 1, 1, "3x")
+	f.Add("make", "me", 1, 5, "4no"+strings.Repeat(" %", 1000))
 	f.Fuzz(func(t *testing.T, what, who string, cols, rows int, keys string) {
 		cols, rows = max(1, cols%100), max(1, rows%40)
 		d := &desk{list: []model.Approval{{ID: "A1", What: what, Who: who, Why: what, Rule: what, Session: "s", Group: "g", Commands: []model.Judged{{Text: what}, {Text: who}}}}}

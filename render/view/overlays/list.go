@@ -252,10 +252,8 @@ func (l *List) nameWidth() (w int) {
 func (l *List) drawQuery(s *Screen, at layout.Rect) {
 	th := s.Theme
 	text, before := l.line.String(), string(l.line.text[:l.line.at])
-	for before != "" && canvas.TextWidth(before) > at.W-4 {
-		_, n := utf8.DecodeRuneInString(before)
-		before, text = before[n:], text[n:]
-	}
+	n := canvas.Before(before, at.W-4)
+	before, text = before[n:], text[n:]
 	s.Canvas.Text(at.X, at.Y, at.W, " › "+text, th.PanelKey)
 	if len(l.line.text) == 0 {
 		s.Canvas.Text(at.X+3, at.Y, at.W-3, firstThatFits(at.W-3, hintsOf(l)...), th.PanelDim)
