@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,9 +139,14 @@ func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
-	if rules, err := rulebook.ParseTexts(rule); err == nil &&
-		slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Decision != policy.Allow }) {
-		return api.Errorf(api.CodeInvalid, "the rule %q does not allow anything", inLine(rule)).WithHint("name what is to be allowed, as in 'git push'; reject denies this one")
+	if rules, err := rulebook.ParseTexts(rule); err == nil {
+		switch {
+		case slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Decision != policy.Allow }):
+			return api.Errorf(api.CodeInvalid, "the rule %q does not allow anything", inLine(rule)).WithHint("name what is to be allowed, as in 'git push'; reject denies this one")
+		case edited != "" && !about(rules, judgementOf(&v.Judgement).Commands):
+			return api.Errorf(api.CodeInvalid, "the rule %q is about none of the programs of %s", inLine(rule), v.ID).
+				WithHint("edit the rule that %q shows; rules about other programs are written into policy.toml", "longterm approvals show "+v.ID)
+		}
 	}
 	if err := g.c.Author.Allow(rule, fmt.Sprintf("answer to approval %s", v.ID)); err != nil {
 		var e *api.Error
@@ -151,6 +157,15 @@ func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 	}
 	v.Written = rule
 	return nil
+}
+
+// about reports whether one of the rules is about a program of one of the commands, as far as those are known.
+func about(rules []policy.Rule, commands []policy.Command) bool {
+	return len(commands) == 0 || slices.ContainsFunc(rules, func(r policy.Rule) bool {
+		return slices.ContainsFunc(commands, func(c policy.Command) bool {
+			return len(c.Argv) > 0 && path.Base(c.Argv[0]) == path.Base(r.Program)
+		})
+	})
 }
 
 // grant allows for a session what was asked for.

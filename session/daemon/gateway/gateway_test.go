@@ -300,7 +300,10 @@ func TestAnswers(t *testing.T) {
 	b.ID, b.Session = "job-7", "s"
 	p = waiting(t, g, b)
 
-	// Always: by a rule in the file.
+	// Always: by a rule in the file, which may be edited, but into none about something else.
+	if _, err := g.Answer(ctx, p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: "rm -rf"}); codeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "none of the programs") {
+		t.Errorf("a rule about another program is taken: %v", err)
+	}
 	if v, err := g.Answer(ctx, p.ID(), person, api.ApprovalAnswer{Answer: "always"}); err != nil || v.Written != "touch" {
 		t.Fatalf("%+v %v", v, err)
 	}
