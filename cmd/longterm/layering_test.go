@@ -43,7 +43,7 @@ var layers = []layer{
 	{"/session/agentstate", nil, "a leaf: hooks, screens and what the kernel said go in, without a session"},
 	{"/session/policy", []string{"/session/policy"}, "verdicts are pure: a line, its context and rules go in"},
 	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
-	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},
+	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/config/tomldoc", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},
 	{"/session/confine", []string{"/session/keeper/wire", "/session/sys"}, "what a process puts on itself is known without sessions; every start of a program waits for it"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
 	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},

@@ -8,9 +8,9 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
@@ -182,11 +182,11 @@ func (at Place) named(path string) string {
 // Text is a profile as it stands in a file.
 func (p *Profile) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s]\ndescription = %s\n", p.Name, strconv.Quote(p.Description))
+	fmt.Fprintf(&b, "[%s]\ndescription = %s\n", p.Name, tomldoc.Quote(p.Description))
 	list := func(key string, values []string) {
 		fmt.Fprintf(&b, "%s = [", key)
 		for _, v := range values {
-			fmt.Fprintf(&b, "\n  %s,", tomlText(v))
+			fmt.Fprintf(&b, "\n  %s,", tomldoc.Quote(v))
 		}
 		if len(values) > 0 {
 			b.WriteByte('\n')
@@ -199,19 +199,10 @@ func (p *Profile) Text() string {
 	if p.Network == NetworkHosts {
 		list("network", p.Hosts)
 	} else {
-		fmt.Fprintf(&b, "network = %q\n", p.Network)
+		fmt.Fprintf(&b, "network = %s\n", tomldoc.Quote(string(p.Network)))
 	}
-	fmt.Fprintf(&b, "on_difference = %q\nunix_sockets = %t\n", p.OnDiffer, p.UnixSockets)
+	fmt.Fprintf(&b, "on_difference = %s\nunix_sockets = %t\n", tomldoc.Quote(p.OnDiffer), p.UnixSockets)
 	return b.String()
-}
-
-// tomlText is a basic string of TOML; JSON's are such ones.
-func tomlText(s string) string {
-	b, err := json.Marshal(strings.ToValidUTF8(s, "?"))
-	if err != nil {
-		return `""`
-	}
-	return string(b)
 }
 
 // Put is the text of a file with a profile in it, in the place of one with its name.

@@ -46,6 +46,7 @@ func TestLearn(t *testing.T) {
 func FuzzReadObserved(f *testing.F) {
 	f.Add("{\"did\":\"read\",\"path\":\"/a\"}\nend\n")
 	f.Add("{\"did\":\"make\",\"path\":\"/a\\u0000\\n]\"}\n{\"did\":\"connect\",\"host\":\"x\"}\nend\n")
+	f.Add("{\"did\":\"read\",\"path\":\"\xff\x7f\"}\nend\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		all, err := ReadObserved(strings.NewReader(s))
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Problem is something wrong with a file.
@@ -74,9 +75,9 @@ func TypeName(data any) string {
 	return "a date, a time or a number out of range"
 }
 
-// Quote writes a text as TOML, literally where that reads better.
+// Quote writes a text as TOML, literally where that reads better. What is no UTF-8 in it becomes U+FFFD.
 func Quote(s string) string {
-	if strings.ContainsAny(s, `\"`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if strings.ContainsAny(s, `\"`) && !strings.Contains(s, "'") && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "'" + s + "'"
 	}
 	var b strings.Builder
