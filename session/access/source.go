@@ -53,8 +53,11 @@ func (e *SourceError) Error() string {
 const maxShown = 64
 
 // BearerOf is the token that a request has in its header; tokens in addresses are not taken: they end up in logs.
-func BearerOf(r *http.Request) (token string, ok bool) {
-	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+func BearerOf(r *http.Request) (token string, ok bool) { return Bearer(r.Header.Get("Authorization")) }
+
+// Bearer is the token in the value of a header Authorization.
+func Bearer(authorization string) (token string, ok bool) {
+	scheme, token, found := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
 	return token, found && strings.EqualFold(scheme, "bearer") && token != ""
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/store/atomicfile"
@@ -65,10 +66,19 @@ type Store struct {
 	path string
 	now  func() time.Time
 
-	mu   sync.Mutex
-	seen fs.FileInfo // of the file last read; nil: there was none
+	known atomic.Pointer[known] // of the file as it was last read: whoever shows a token waits for nobody
+
+	mu sync.Mutex // held by who reads the file again or writes it; before liveMu
+
+	liveMu sync.Mutex        // guards what follows
+	live   map[*under]string // requests under way, with their token's name
+}
+
+// known is a file of tokens that was read. It is not changed.
+type known struct {
+	seen fs.FileInfo // of the file; nil: to be read again
 	all  []Token
-	live map[*under]string // requests under way, with their token's name
+	sums [][sha256.Size]byte // of their secrets
 }
 
 // Open is the store of a file, which need not be there.
@@ -103,55 +113,90 @@ func (t *Token) scoped() bool {
 	return err == nil && (may != 0) == (len(t.May) > 0) && (t.Label == "" || CheckLabel(t.Label) == nil)
 }
 
-// look reads the file if it was replaced. The caller holds mu.
-func (s *Store) look() error {
+// look is what the file says, which is read if it was replaced.
+func (s *Store) look() (*known, error) {
+	if k, err := s.fresh(); k != nil || err != nil {
+		return k, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lookLocked()
+}
+
+// fresh is what is known, if the file is the one that was read; nil: it has to be read.
+func (s *Store) fresh() (*known, error) {
+	k := s.known.Load() // before the file is looked at
 	st, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.seen, s.all = nil, nil
-		return nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &known{}, nil
+	case err != nil:
+		return nil, fmt.Errorf("tokens: %w", err)
+	case st.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 %[1]s", s.path, st.Mode().Perm())
+	case k != nil && k.seen != nil && os.SameFile(k.seen, st) && k.seen.Size() == st.Size() && k.seen.ModTime().Equal(st.ModTime()):
+		return k, nil
 	}
+	return nil, nil
+}
+
+// lookLocked is look for who holds mu.
+func (s *Store) lookLocked() (*known, error) {
+	if k, err := s.fresh(); k != nil || err != nil {
+		return k, err
+	}
+	k, err := read(s.path)
+	s.known.Store(k) // nil: nothing of what was known counts
 	if err != nil {
-		return fmt.Errorf("tokens: %w", err)
+		return nil, fmt.Errorf("tokens in %s: %w; remove the file, and make new ones with `longterm token new`", s.path, err)
 	}
-	if st.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 %[1]s", s.path, st.Mode().Perm())
-	}
-	if s.seen != nil && os.SameFile(s.seen, st) && s.seen.Size() == st.Size() && s.seen.ModTime().Equal(st.ModTime()) {
-		return nil
-	}
-	b, err := os.ReadFile(s.path)
-	if err == nil {
-		s.all, err = decode(b)
-	}
+	return k, nil
+}
+
+// read reads a file of tokens.
+func read(path string) (*known, error) {
+	st, err := os.Stat(path) // before it is read: what replaces it meanwhile is read again
 	if err != nil {
-		s.seen, s.all = nil, nil
-		return fmt.Errorf("tokens in %s: %w; remove the file, and make new ones with `longterm token new`", s.path, err)
+		return nil, err
 	}
-	s.seen = st
-	return nil
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := decode(b)
+	if err != nil {
+		return nil, err
+	}
+	k := &known{seen: st, all: all, sums: make([][sha256.Size]byte, len(all))}
+	for i := range all {
+		if _, err := hex.Decode(k.sums[i][:], []byte(all[i].Hash)); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
 }
 
 // List is all tokens, the oldest first, those that have expired too.
 func (s *Store) List() ([]Token, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.look(); err != nil {
+	k, err := s.look()
+	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(s.all), nil
+	return slices.Clone(k.all), nil
 }
 
 // Make makes a token of everything but Created and Hash, and returns it with its secret, which is kept nowhere.
 func (s *Store) Make(t Token) (Token, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.look(); err != nil {
+	k, err := s.lookLocked()
+	if err != nil {
 		return Token{}, "", err
 	}
 	switch {
-	case slices.ContainsFunc(s.all, func(o Token) bool { return o.Name == t.Name }):
+	case slices.ContainsFunc(k.all, func(o Token) bool { return o.Name == t.Name }):
 		return Token{}, "", ErrTaken
-	case len(s.all) >= MaxTokens:
+	case len(k.all) >= MaxTokens:
 		return Token{}, "", ErrFull
 	}
 	if may, err := ParseRights(t.May); err == nil && may != 0 {
@@ -163,23 +208,26 @@ func (s *Store) Make(t Token) (Token, string, error) {
 	secret := Prefix + rand.Text()
 	sum := sha256.Sum256([]byte(secret))
 	t.Created, t.Hash = s.now().UTC().Truncate(time.Second), hex.EncodeToString(sum[:])
-	return t, secret, s.write(append(slices.Clone(s.all), t))
+	return t, secret, s.write(append(slices.Clone(k.all), t))
 }
 
 // Revoke takes a token back, ends what is under way with it, and says whether there was one.
 func (s *Store) Revoke(name string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.look(); err != nil {
+	k, err := s.lookLocked()
+	if err != nil {
 		return false, err
 	}
-	rest := slices.DeleteFunc(slices.Clone(s.all), func(t Token) bool { return t.Name == name })
-	if len(rest) == len(s.all) {
+	rest := slices.DeleteFunc(slices.Clone(k.all), func(t Token) bool { return t.Name == name })
+	if len(rest) == len(k.all) {
 		return false, nil
 	}
 	if err := s.write(rest); err != nil {
 		return true, err
 	}
+	s.liveMu.Lock()
+	defer s.liveMu.Unlock()
 	for u, of := range s.live {
 		if of == name {
 			u.end(ErrUnknown)
@@ -197,44 +245,59 @@ func (s *Store) write(all []Token) error {
 	if err := atomicfile.Write(s.path, atomicfile.Options{Mode: 0o600, Sync: atomicfile.ContentAndName}, append(b, '\n')); err != nil {
 		return fmt.Errorf("keep the tokens: %w", err)
 	}
-	s.all, s.seen = all, nil // read again: whoever else looks at the file sees the same
+	s.known.Store(nil) // read again: whoever else looks at the file sees the same
 	return nil
 }
 
 // Verify says what the holder of a secret may do. All tokens are compared, in constant time each.
 func (s *Store) Verify(secret string) (Grant, error) {
 	sum := sha256.Sum256([]byte(secret))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.look(); err != nil {
+	k, err := s.look()
+	if err != nil {
 		return Grant{}, err
 	}
-	found := -1
-	for i := range s.all {
-		kept, _ := hex.DecodeString(s.all[i].Hash)
-		if subtle.ConstantTimeCompare(sum[:], kept) == 1 {
-			found = i
-		}
-	}
-	return s.grant(found)
+	return s.grant(k, k.of(sum))
 }
 
 // Named is what the holder of a token of a name may do: for the user's own processes, which are let in without a
 // secret and act for who showed them one.
 func (s *Store) Named(name string) (Grant, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.look(); err != nil {
+	k, err := s.look()
+	if err != nil {
 		return Grant{}, err
 	}
-	return s.grant(slices.IndexFunc(s.all, func(t Token) bool { return t.Name == name }))
+	return s.grant(k, slices.IndexFunc(k.all, func(t Token) bool { return t.Name == name }))
 }
 
-func (s *Store) grant(i int) (Grant, error) {
+// Whose is the name of the token of a secret, by what was last read; empty: it is not known, or new. Who is let in,
+// Verify says.
+func (s *Store) Whose(secret string) string {
+	k := s.known.Load()
+	if k == nil {
+		return ""
+	}
+	if i := k.of(sha256.Sum256([]byte(secret))); i >= 0 {
+		return k.all[i].Name
+	}
+	return ""
+}
+
+// of is the token whose secret has a sum; negative: there is none.
+func (k *known) of(sum [sha256.Size]byte) int {
+	found := -1
+	for i := range k.sums {
+		if subtle.ConstantTimeCompare(sum[:], k.sums[i][:]) == 1 {
+			found = i
+		}
+	}
+	return found
+}
+
+func (s *Store) grant(k *known, i int) (Grant, error) {
 	if i < 0 {
 		return Grant{}, ErrUnknown
 	}
-	t := &s.all[i]
+	t := &k.all[i]
 	if !t.Expires.IsZero() && !s.now().Before(t.Expires) {
 		return Grant{}, ErrExpired
 	}
@@ -257,21 +320,23 @@ type under struct{ end context.CancelCauseFunc }
 func (s *Store) During(ctx context.Context, g Grant) (during context.Context, done func()) {
 	during, end := context.WithCancelCause(ctx)
 	u := &under{end}
-	expiry := time.AfterFunc(1<<62, func() { end(ErrExpired) })
+	var expiry *time.Timer
 	if !g.Expires.IsZero() {
-		expiry.Reset(g.Expires.Sub(s.now()))
+		expiry = time.AfterFunc(g.Expires.Sub(s.now()), func() { end(ErrExpired) })
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.liveMu.Lock()
+	defer s.liveMu.Unlock()
 	if s.live == nil {
 		s.live = map[*under]string{}
 	}
 	s.live[u] = g.Name
 	return during, func() {
-		expiry.Stop()
+		if expiry != nil {
+			expiry.Stop()
+		}
 		end(context.Canceled)
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.liveMu.Lock()
+		defer s.liveMu.Unlock()
 		delete(s.live, u)
 	}
 }

@@ -143,7 +143,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
 	handler := face.Handler()
-	d.tcp = &tcpDoor{handler: face.Doorway(handler), log: d.log}
+	d.tcp = &tcpDoor{handler: face.Doorway(handler), reading: face.Reading, log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
 	d.openFleet(face)

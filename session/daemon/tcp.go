@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
 // Tokens are those who may come in over TCP.
@@ -21,6 +22,7 @@ func (d *Daemon) Tokens() *access.Store { return d.tokens }
 // tcpDoor serves the API over TCP where the configuration wants that, and follows it.
 type tcpDoor struct {
 	handler http.Handler
+	reading turns.Of // whose turn it is to have a request parsed
 	log     *slog.Logger
 
 	mu     sync.Mutex // guards what follows
@@ -62,7 +64,7 @@ func (t *tcpDoor) follow(addr string) {
 	}
 	t.log.Info("serving HTTP", "address", ln.Addr().String(), "loopback", access.Loopback(ln.Addr().String()))
 	go func(srv *http.Server) { // ends with the server
-		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(turns.Listen(srv, ln, t.reading)); !errors.Is(err, http.ErrServerClosed) {
 			t.log.Error("HTTP", "err", err)
 		}
 	}(t.srv)

@@ -36,12 +36,13 @@ func newLanes() *lanes {
 
 // Listener has a server that is not serving yet take its requests from a listener in turn, too.
 func (s *Server) Listener(server *http.Server, l net.Listener) net.Listener {
-	return turns.Listen(server, l, func(request []byte) (*turns.Turns, string) {
+	return turns.Listen(server, l, func(request []byte) (in *turns.Turns, lane, line string) {
 		name := turns.Header(request, "Mcp-Name")
 		if name == "" {
 			name = toolIn(request)
 		}
-		return s.lanes.of(name)
+		in, lane = s.lanes.of(name)
+		return in, lane, ""
 	})
 }
 
@@ -56,6 +57,7 @@ const slotHeader = "Longterm-Slot"
 // handler has h answer requests in turn.
 func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		turns.Taken(r.Context()).End()   // whose it is is known now, and it takes its turn with that one's
 		if r.Method != http.MethodPost { // a stream, or the end of a session: nothing to decode
 			r.Header.Del(slotHeader)
 			h.ServeHTTP(w, r)

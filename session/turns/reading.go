@@ -11,20 +11,38 @@ import (
 )
 
 // Listen has the requests that come in at a listener parsed in turn: those on connections that are new, and those on
-// connections that had some answered. server is one that does not serve yet. of tells from the first bytes of a request
-// which turns it takes, in which of few lanes; it must be quick, and whoever asks can say what they like.
-func Listen(server *http.Server, l net.Listener, of func(request []byte) (in *Turns, lane string)) net.Listener {
+// connections that had some answered. server is one that does not serve yet. of must be quick, and whoever asks can say what
+// they like. A handler goes on in the slot that its request was parsed in, if it calls Taken.
+func Listen(server *http.Server, l net.Listener, of Of) net.Listener {
 	server.ConnState = func(c net.Conn, s http.ConnState) {
 		if r, ok := c.(*reading); ok {
 			r.changed(s)
 		}
 	}
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, readingKey{}, c)
+	}
 	return &listener{Listener: l, of: of}
+}
+
+// Of tells from the first bytes of a request which turns it takes, in which of few lanes, and there in which line.
+type Of func(request []byte) (in *Turns, lane, line string)
+
+type readingKey struct{}
+
+// Taken is the slot in which a request that came in by Listen was parsed, for its handler, which ends it; nil: there is none,
+// and one has to be begun.
+func Taken(ctx context.Context) *Slot {
+	r, ok := ctx.Value(readingKey{}).(*reading)
+	if !ok {
+		return nil
+	}
+	return r.slot.Swap(nil)
 }
 
 type listener struct {
 	net.Listener
-	of   func([]byte) (*Turns, string)
+	of   Of
 	pace pace // of the one goroutine that accepts
 }
 
@@ -65,9 +83,10 @@ func (p *pace) step() {
 
 // reading is a connection whose next request is parsed in a slot. The server reads it in one goroutine, up to where the
 // handler begins; what it reads for the handler needs none, nor does the single byte by which it sees that a client left.
+// A slot that the handler does not take is given back when the next request is waited for.
 type reading struct {
 	net.Conn
-	of     func([]byte) (*Turns, string)
+	of     Of
 	ctx    context.Context // until it is closed
 	cancel context.CancelFunc
 	begun  atomic.Bool // the handler has begun
@@ -85,12 +104,12 @@ func (r *reading) Read(p []byte) (int, error) {
 	if n == 0 || err != nil {
 		return n, err
 	}
-	in, lane := r.of(p[:n])
+	in, lane, line := r.of(p[:n])
 	kind := "\x00new\x00"
 	if r.had {
 		kind = "\x00had\x00"
 	}
-	if s, err := in.Begin(r.ctx, kind+lane, ""); err == nil {
+	if s, err := in.Begin(r.ctx, kind+lane, line); err == nil {
 		r.slot.Store(s)
 	}
 	return n, nil
@@ -107,8 +126,8 @@ func (r *reading) changed(s http.ConnState) {
 	switch s {
 	case http.StateActive:
 		r.begun.Store(true)
-		r.give()
 	case http.StateIdle:
+		r.give()
 		r.had = true
 		r.begun.Store(false)
 	case http.StateClosed, http.StateHijacked:

@@ -180,6 +180,13 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 		var mu sync.Mutex
 		var seen []string
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Kind") != "careless" {
+				slot := Taken(r.Context())
+				if slot == nil || Taken(r.Context()) != nil {
+					t.Error("the handler did not get the slot that its request was parsed in, once")
+				}
+				defer slot.End()
+			}
 			body, err := io.ReadAll(r.Body)
 			mu.Lock()
 			defer mu.Unlock()
@@ -193,11 +200,11 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 		l := make(pipes)
 		served := make(chan error)
 		go func() {
-			served <- s.Serve(Listen(s, l, func(request []byte) (*Turns, string) {
+			served <- s.Serve(Listen(s, l, func(request []byte) (*Turns, string, string) {
 				if Header(request, "Kind") == "quick" {
-					return quick, "quick"
+					return quick, "quick", ""
 				}
-				return all, ""
+				return all, "", ""
 			}))
 		}()
 		dial := func() net.Conn {
@@ -251,6 +258,9 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 		h.End()
 		synctest.Wait()
 		kinds("quick one quick two")
+		ask(b, "Kind: careless") // its handler takes no slot
+		ask(a, "Kind: three")
+		kinds("quick one quick two careless three")
 		_ = a.Close()
 		_ = b.Close()
 		close(l)

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,15 +89,18 @@ func waits(r *Route) bool {
 // thousands that were there before it. What changes something or waits has no slot while it does that.
 func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, pattern := mux.Handler(r)
-		in := s.others
-		if r.Method == http.MethodGet {
-			in = s.looks
-		}
-		slot, err := in.Begin(r.Context(), pattern, r.Header.Get(actor.Header))
-		if err != nil {
-			writeError(w, notBegun(r.Context())) // if somebody still waits for it
-			return
+		slot := turns.Taken(r.Context())
+		if slot == nil {
+			_, pattern := mux.Handler(r)
+			in := s.others
+			if r.Method == http.MethodGet {
+				in = s.looks
+			}
+			var err error
+			if slot, err = in.Begin(r.Context(), pattern, lineOf(r.Context())); err != nil {
+				writeError(w, notBegun(r.Context())) // if somebody still waits for it
+				return
+			}
 		}
 		defer slot.End()
 		if strings.Contains(r.URL.RawQuery, "wait_ms=") { // or await_ms
@@ -104,6 +109,32 @@ func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
 		mux.ServeHTTP(w, r.WithContext(turns.With(r.Context(), slot)))
 	})
 }
+
+// lineOf is who asks, as who takes turns with others for a route: thousands of requests of one client are one line.
+func lineOf(ctx context.Context) string {
+	a := actor.Of(ctx)
+	return strconv.Itoa(a.PID) + "\x00" + a.Token + "\x00" + a.Agent + "\x00" + a.Host
+}
+
+// Reading is which turns a request that came in over TCP takes, by its first bytes: in the lane of the token that it shows, by
+// what is asked. Those without one that is known are in a lane together.
+func (s *Server) Reading(request []byte) (in *turns.Turns, lane, line string) {
+	method, rest, _ := bytes.Cut(request, []byte(" "))
+	in = s.others
+	if string(method) == http.MethodGet {
+		in = s.looks
+	}
+	if secret, ok := access.Bearer(turns.Header(request, "Authorization")); ok {
+		lane = s.daemon.Tokens().Whose(secret)
+	}
+	if i := bytes.IndexAny(rest, " ?"); i >= 0 {
+		line = string(rest[:min(i, maxLine)])
+	}
+	return in, "token " + lane, line
+}
+
+// maxLine is how much of a path tells requests apart that take turns, in bytes.
+const maxLine = 128
 
 // notBegun says why nothing was done for a request that ended while it waited for its turn.
 func notBegun(ctx context.Context) error {

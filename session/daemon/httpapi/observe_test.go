@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,6 +64,51 @@ func TestRequestsInTurn(t *testing.T) {
 			slot.End()
 		}
 	})
+}
+
+// tokens is a daemon that has some.
+type tokens struct {
+	Daemon
+	store *access.Store
+}
+
+func (t tokens) Tokens() *access.Store { return t.store }
+
+// Over TCP requests take turns by the tokens that they show, and whoever makes tokens up has one turn among those of others.
+//
+// FEATURES: R88
+func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
+	store := access.Open(filepath.Join(t.TempDir(), "tokens.json"))
+	s := &Server{looks: turns.New(1), others: turns.New(1), daemon: tokens{store: store}}
+	_, a, err := store.Make(access.Token{Name: "a", Level: "read"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, b, err := store.Make(access.Token{Name: "b", Level: "read"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Verify(b); err != nil {
+		t.Fatal(err)
+	}
+	shows := func(token string) string { return " HTTP/1.1\r\nauthorization: bearer " + token + "\r\n\r\n" }
+	for request, want := range map[string]struct {
+		in         *turns.Turns
+		lane, line string
+	}{
+		"GET /v1/sessions/s/screen?trim=1" + shows(a): {s.looks, "token a", "/v1/sessions/s/screen"},
+		"GET /v1/sessions" + shows(a):                 {s.looks, "token a", "/v1/sessions"},
+		"GET /v1/sessions" + shows(b):                 {s.looks, "token b", "/v1/sessions"},
+		"POST /v1/run" + shows(b):                     {s.others, "token b", "/v1/run"},
+		"GET /v1/sessions" + shows("made up"):         {s.looks, "token ", "/v1/sessions"},
+		"GET /v1/sessions HTTP/1.1\r\n\r\n":           {s.looks, "token ", "/v1/sessions"},
+		"GET /" + strings.Repeat("x", 1000) + " ":     {s.looks, "token ", "/" + strings.Repeat("x", maxLine-1)},
+		"\x16\x03\x01":                                {s.others, "token ", ""},
+	} {
+		if in, lane, line := s.Reading([]byte(request)); in != want.in || lane != want.lane || line != want.line {
+			t.Errorf("%.60q: lane %q, line %q; looks: %v", request, lane, line, in == s.looks)
+		}
+	}
 }
 
 // Who still waits for a request that ended before its turn, as its token did, is told that nothing was done.
