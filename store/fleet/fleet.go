@@ -57,6 +57,9 @@ func EventsOf(name string) string { return prefix + ".ev." + name + ".>" }
 func Copy(host, session string) string       { return prefix + ".cp." + host + "." + session }
 func CopyRecord(host, session string) string { return prefix + ".cr." + host + "." + session }
 
+// APIOf is the prefix of what a member asks of JetStream: the fleet's servers look at it before they pass it on.
+func APIOf(name string) string { return prefix + ".js." + name }
+
 // InboxOf is the prefix of answers to a member.
 func InboxOf(name string) string { return "_INBOX_" + name }
 

@@ -194,8 +194,8 @@ func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 	for i := range all {
 		if e := &all[i]; e.Record == "" {
 			var h api.FleetHost
-			if json.Unmarshal(e.Value, &h) != nil {
-				h = api.FleetHost{}
+			if json.Unmarshal(e.Value, &h) != nil || h.Host != e.Host {
+				continue // JetStream's answer to another member, which had it put here
 			}
 			h.Host, h.State, h.Seen = e.Host, "connected", e.Time
 			if skew := h.Time.Sub(e.Time); !h.Time.IsZero() && skew.Abs() > skewShown {
@@ -211,10 +211,10 @@ func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 			continue
 		}
 		var s api.FleetSession
-		if json.Unmarshal(e.Value, &s) != nil {
+		if json.Unmarshal(e.Value, &s) != nil || s.ID != e.Record {
 			continue
 		}
-		s.Host, s.ID, s.Away = e.Host, e.Record, !there[e.Host]
+		s.Host, s.Away = e.Host, !there[e.Host]
 		if s.Away && s.State == "running" { // until it is heard of again
 			s.State = "lost"
 		}
@@ -277,7 +277,7 @@ func (m *Member) Events(ctx context.Context, in api.FleetRead) (api.FleetEvents,
 	out.Lost = lost
 	for i := range all {
 		e := api.FleetEvent{Host: all[i].Host, Cursor: all[i].Seq}
-		if json.Unmarshal(all[i].Value, &e.Completion) == nil {
+		if json.Unmarshal(all[i].Value, &e.Completion) == nil && e.Kind == all[i].Kind {
 			out.Events = append(out.Events, e)
 		}
 		out.Cursor = all[i].Seq

@@ -71,11 +71,17 @@ func TestNamesWhileCutOff(t *testing.T) {
 // FEATURES: R94
 func TestSessionsOfHostsThatAreAway(t *testing.T) {
 	_, list := Read([]registry.Entry{
-		{Host: "here", Value: []byte("{}")},
-		{Host: "here", Record: "1", Value: []byte(`{"state":"running"}`)},
-		{Host: "gone", Record: "2", Value: []byte(`{"state":"running"}`)},
-		{Host: "gone", Record: "3", Value: []byte(`{"state":"exited"}`)},
+		{Host: "here", Value: []byte(`{"host":"here"}`)},
+		{Host: "here", Record: "1", Value: []byte(`{"id":"1","state":"running"}`)},
+		{Host: "gone", Record: "2", Value: []byte(`{"id":"2","state":"running"}`)},
+		{Host: "gone", Record: "3", Value: []byte(`{"id":"3","state":"exited"}`)},
+		// What JetStream answers to a member that had it put there.
+		{Host: "gone", Value: []byte(`{"stream":"KV_LT_REGISTRY","seq":7}`)},
+		{Host: "here", Record: "4", Value: []byte(`{"stream":"KV_LT_REGISTRY","seq":8}`)},
 	})
+	if len(list) != 3 {
+		t.Errorf("%+v", list)
+	}
 	got := map[string]string{}
 	for _, s := range list {
 		got[s.ID] = s.State

@@ -55,6 +55,7 @@ type Link struct {
 
 	revoked atomic.Pointer[ident.Revocations]
 	claimed atomic.Bool
+	older   atomic.Bool // the server is
 
 	mu    sync.Mutex
 	peers map[net.Conn]string // serials, of streams under way
@@ -77,7 +78,7 @@ func Open(o Options) (*Link, error) {
 		nats.ConnectHandler(func(*nats.Conn) { l.back() }), nats.ReconnectHandler(func(*nats.Conn) { l.back() }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.lost(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.lost(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Warn("fleet", "err", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.failed(err) }),
 	}
 	if o.Foreign {
 		if o.Creds != "" {
@@ -91,7 +92,11 @@ func Open(o Options) (*Link, error) {
 		return nil, fmt.Errorf("the fleet's servers: %w", err)
 	}
 	l.nc = nc
-	if l.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096), jetstream.WithPublishAsyncTimeout(5*time.Second)); err != nil {
+	api := fleet.APIOf(o.Identity.Name)
+	if o.Foreign {
+		api = jetstream.DefaultAPIPrefix
+	}
+	if l.js, err = jetstream.NewWithAPIPrefix(nc, api, jetstream.WithPublishAsyncMaxPending(4096), jetstream.WithPublishAsyncTimeout(5*time.Second)); err != nil {
 		nc.Close()
 		return nil, err
 	}
@@ -159,12 +164,24 @@ func urls(servers []string, foreign bool) (all []string) {
 func (l *Link) back() {
 	<-l.made // a server may be there before Open has done its work
 	l.note(nil)
+	l.older.Store(false)
 	if l.mux != nil {
 		l.mux.Reconnected()
 	}
 	if l.o.OnBack != nil {
 		l.o.OnBack()
 	}
+}
+
+// ErrOlder says that a server knows nothing of what members ask there.
+var ErrOlder = errors.New("the fleet's server is of an older version than this machine's longterm; start it anew with this version")
+
+func (l *Link) failed(err error) {
+	// What any member may ask of a server that has it: so it has not.
+	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), fleet.APIOf(l.o.Identity.Name)+".STREAM.INFO.") {
+		l.older.Store(true)
+	}
+	l.o.Log.Warn("fleet", "err", err)
 }
 
 func (l *Link) lost(err error) {
@@ -182,6 +199,9 @@ func (l *Link) note(err error) {
 // State says where the link is connected, or why it is not.
 func (l *Link) State() (server string, err error) {
 	if l.nc.IsConnected() {
+		if l.older.Load() {
+			return "", ErrOlder
+		}
 		return l.nc.ConnectedAddr(), nil
 	}
 	l.mu.Lock()

@@ -184,16 +184,19 @@ func TestSubjectsOfOthers(t *testing.T) {
 	for _, subject := range []string{
 		fleet.KeySubject(fleet.HostKey("b")), fleet.KeySubject(fleet.RecordKey("b", "x")), fleet.KeySubject(fleet.CursorKey("b", "x")),
 		fleet.KeySubject(fleet.RevokedKey), fleet.Event("b", "x"), fleet.Data("c", "b", "1"), fleet.JoinSubject,
-		fleet.Copy("b", "x"), fleet.CopyRecord("b", "x"), "$JS.API.DIRECT.GET." + fleet.CopyStream, "$JS.API.STREAM.PURGE." + fleet.CopyStream,
-		"$JS.API.DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy("b", "x"), "$JS.API.CONSUMER.CREATE." + fleet.CopyStream + ".x",
-		"$JS.API.STREAM.DELETE.KV_" + fleet.Bucket, "$JS.API.STREAM.PURGE." + fleet.Stream, "$JS.API.STREAM.CREATE.mine", "$JS.API.STREAM.NAMES", "$SYS.REQ.SERVER.PING",
+		fleet.Copy("b", "x"), fleet.CopyRecord("b", "x"), fleet.APIOf("a") + ".DIRECT.GET." + fleet.CopyStream,
+		fleet.APIOf("a") + ".STREAM.PURGE." + fleet.CopyStream, fleet.APIOf("a") + ".DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy("b", "x"),
+		fleet.APIOf("a") + ".CONSUMER.CREATE." + fleet.CopyStream + ".x", fleet.APIOf("a") + ".STREAM.DELETE.KV_" + fleet.Bucket,
+		fleet.APIOf("a") + ".STREAM.PURGE." + fleet.Stream, fleet.APIOf("a") + ".STREAM.CREATE.mine", fleet.APIOf("a") + ".STREAM.NAMES",
+		fleet.APIOf("b") + ".STREAM.INFO." + fleet.Stream, "$JS.API.STREAM.INFO." + fleet.Stream, "$JS.API.CONSUMER.CREATE." + fleet.Stream + ".x",
+		"$JS.API.DIRECT.GET." + fleet.Stream + ".x", "$JS.ACK." + fleet.Stream + ".x", "$SYS.REQ.SERVER.PING",
 	} {
 		refused("publish to "+subject, func() error { return nc.Publish(subject, []byte("x")) })
 	}
 	for _, subject := range []string{">", fleet.DataTo("b"), fleet.InboxOf("b") + ".>", fleet.JoinSubject, fleet.Hello("b"), "$KV.>", fleet.EventsOf("*")} {
 		refused("subscribe to "+subject, func() error { _, err := nc.Subscribe(subject, func(*nats.Msg) {}); return err })
 	}
-	js, err := jetstream.New(nc)
+	js, err := jetstream.NewWithAPIPrefix(nc, fleet.APIOf("a"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,11 @@ func Cursor(ctx context.Context, js jetstream.JetStream, host, reader string) (u
 		return 0, err
 	}
 	e, err := kv.Get(ctx, fleet.CursorKey(host, reader))
-	if err == nil && len(e.Value()) == 8 {
+	switch {
+	case err == nil && len(e.Value()) == 8:
 		return binary.BigEndian.Uint64(e.Value()), nil
+	case err == nil: // spoiled: rather what it had already once more than not what it had not
+		return 0, nil
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return 0, err

@@ -22,6 +22,7 @@ const (
 	gather    = 100 * time.Millisecond // changes within are told as one
 	renewHost = 6 * time.Second
 	renewRest = 24 * time.Hour
+	lookAgain = 10 * time.Minute       // what is kept may have been spoiled by another member
 	retryTime = 500 * time.Millisecond // doubles
 	lastRetry = 2 * time.Second
 	flushTime = 5 * time.Second // for all that is told at once
@@ -41,8 +42,10 @@ type Publisher struct {
 	want   map[string][]byte // by key
 	have   map[string]told
 	dirty  map[string]bool
-	anew   bool // nothing is known of what the registry says
-	left   bool // nothing is to be told any more
+	anew   bool          // nothing is known of what the registry says
+	looked time.Time     // when it was last known
+	late   time.Duration // how much later than others it is looked at again
+	left   bool          // nothing is to be told any more
 	wake   chan struct{}
 	soon   chan struct{} // ends the pause after a failure
 	failed error
@@ -192,6 +195,9 @@ func (p *Publisher) renew() {
 		return
 	}
 	now := time.Now()
+	if now.Sub(p.looked) > lookAgain+p.late {
+		p.anew = true
+	}
 	p.dirty[fleet.HostKey(p.host)] = true
 	for key, t := range p.have {
 		if t.value != nil && now.Sub(t.when) > renewRest {
@@ -226,7 +232,7 @@ func (p *Publisher) compare(ctx context.Context) error {
 			p.dirty[key] = true
 		}
 	}
-	p.anew = false
+	p.anew, p.looked, p.late = false, time.Now(), Jitter(lookAgain/4)
 	return nil
 }
 

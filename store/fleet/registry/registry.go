@@ -35,9 +35,12 @@ const (
 
 // Setup makes the bucket and the stream, or has them kept by more servers.
 func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
-	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: fleet.Bucket, History: 1, Replicas: replicas, LimitMarkerTTL: 10 * time.Minute, MaxValueSize: 64 << 10,
-		Description: "what each host of the fleet says of itself",
+	// A bucket as JetStream makes them, but for what a member could do with it: a rollup by one member would purge what the
+	// others have there. Markers of keys that have gone by themselves need rollups, so there are none.
+	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: "KV_" + fleet.Bucket, Subjects: []string{fleet.KeySubject(">")}, MaxMsgsPerSubject: 1, Replicas: replicas, MaxMsgSize: 64 << 10,
+		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, Storage: jetstream.FileStorage, MaxMsgs: -1, MaxBytes: -1,
+		MaxConsumers: -1, AllowDirect: true, DenyDelete: true, AllowMsgTTL: true, Description: "what each host of the fleet says of itself",
 	})
 	if err != nil {
 		return fmt.Errorf("the registry's bucket: %w", err)

@@ -104,6 +104,11 @@ func Start(cfg Config) (*Server, error) {
 		s.srv.Shutdown()
 		return nil, err
 	}
+	if err := s.serveAPI(); err != nil {
+		s.local.Close()
+		s.srv.Shutdown()
+		return nil, err
+	}
 	ctx, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.work.Go(func() { s.keep(ctx) })
@@ -330,19 +335,18 @@ func PermissionsOf(m ident.Member) *nats.Permissions {
 	pub := []string{
 		fleet.DataFrom(m.Name), fleet.Hello("*"), fleet.EventsOf(m.Name),
 		fleet.KeySubject(fleet.HostKey(m.Name)), fleet.KeySubject(fleet.RecordKey(m.Name, ">")), fleet.KeySubject(fleet.CursorKey(m.Name, ">")),
-		fleet.Copy(m.Name, "*"), fleet.CopyRecord(m.Name, "*"),
-		"$JS.API.INFO", "$JS.FC.>",
+		fleet.Copy(m.Name, "*"), fleet.CopyRecord(m.Name, "*"), "$JS.FC.>",
 	}
-	for _, stream := range []string{fleet.CopyStream, fleet.CopyRecords} {
-		pub = append(pub, "$JS.API.STREAM.INFO."+stream)
-	}
-	pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream+"."+fleet.Copy(m.Name, "*"))
+	asks := []string{"INFO", "STREAM.INFO." + fleet.CopyStream, "STREAM.INFO." + fleet.CopyRecords, "DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy(m.Name, "*")}
 	if readsCopies(m) {
-		pub = append(pub, "$JS.API.DIRECT.GET."+fleet.CopyStream, "$JS.API.DIRECT.GET."+fleet.CopyStream+".>", "$JS.API.DIRECT.GET."+fleet.CopyRecords+".>")
+		asks = append(asks, "DIRECT.GET."+fleet.CopyStream, "DIRECT.GET."+fleet.CopyStream+".>", "DIRECT.GET."+fleet.CopyRecords+".>")
 	}
 	for _, stream := range []string{kv, fleet.Stream} {
-		pub = append(pub, "$JS.API.STREAM.INFO."+stream, "$JS.API.CONSUMER.CREATE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".*",
-			"$JS.API.CONSUMER.DELETE."+stream+".*", "$JS.API.CONSUMER.MSG.NEXT."+stream+".*", "$JS.API.DIRECT.GET."+stream+".>", "$JS.ACK."+stream+".>")
+		asks = append(asks, "STREAM.INFO."+stream, "CONSUMER.CREATE."+stream+".>", "CONSUMER.INFO."+stream+".*",
+			"CONSUMER.DELETE."+stream+".*", "CONSUMER.MSG.NEXT."+stream+".*", "DIRECT.GET."+stream+".>")
+	}
+	for _, what := range asks {
+		pub = append(pub, fleet.APIOf(m.Name)+"."+what)
 	}
 	sub := []string{fleet.DataTo(m.Name), fleet.InboxOf(m.Name) + ".>", fleet.Hello(m.Name)}
 	if m.Admin {

@@ -1,0 +1,226 @@
+package link_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/link"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+)
+
+// A member whose credentials count, and that means harm, has JetStream write nothing into others' subjects: neither by a
+// consumer's deliver subject, nor by where answers or what it pulls go; and it empties nothing of theirs.
+//
+// FEATURES: R94, R114
+func TestNothingIsWrittenInAnothersName(t *testing.T) {
+	w := newWorld(t)
+	b := w.link(w.identity(ident.Host, "b", false)).JetStream()
+	theirs := map[string]string{fleet.KeySubject(fleet.HostKey("b")): "host", fleet.KeySubject(fleet.RecordKey("b", "x")): "session"}
+	for subject, value := range theirs {
+		if _, err := b.Publish(t.Context(), subject, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := registry.Tell(t.Context(), b, "b", "ended", "1", []byte("event")); err != nil {
+		t.Fatal(err)
+	}
+
+	i := w.identity(ident.Host, "a", false)
+	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.NewWithAPIPrefix(nc, fleet.APIOf("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const forged = `{"host":"b","id":"x","state":"exited"}`
+	own := fleet.Event("a", "x")
+	if _, err := js.Publish(t.Context(), own, []byte(forged)); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(what, reply, body string) {
+		t.Helper()
+		if err := nc.PublishMsg(&nats.Msg{Subject: fleet.APIOf("a") + "." + what, Reply: reply, Data: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A consumer of its own, which it pulls from; and that this one works shows that what is refused is not refused for
+	// another reason.
+	pulled, err := js.CreateConsumer(t.Context(), fleet.Stream, jetstream.ConsumerConfig{Name: "mine", FilterSubject: own, AckPolicy: jetstream.AckNonePolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := []string{
+		fleet.KeySubject(fleet.HostKey("b")), fleet.KeySubject(fleet.RecordKey("b", "x")), fleet.KeySubject(fleet.RecordKey("b", "new")),
+		fleet.KeySubject(fleet.RevokedKey), fleet.KeySubject(fleet.CursorKey("b", "reader")), fleet.Event("b", "forged"),
+		fleet.Copy("b", "x"), fleet.CopyRecord("b", "x"), fleet.Data("b", "c", "1"), fleet.InboxOf("b") + ".x",
+	}
+	for n, to := range targets {
+		consumer := func(name, config string) (what, body string) {
+			name = fmt.Sprint(name, n)
+			return "CONSUMER.CREATE." + fleet.Stream + "." + name + "." + own,
+				`{"stream_name":"` + fleet.Stream + `","config":` + strings.ReplaceAll(config, "NAME", name) + `}`
+		}
+		what, body := consumer("push", `{"name":"NAME","filter_subject":"`+own+`","ack_policy":"none","deliver_policy":"all","deliver_subject":"`+to+`"}`)
+		ask(what, nc.NewRespInbox(), body)
+		what, body = consumer("twice", `{"name":"NAME","filter_subject":"`+own+`","ack_policy":"none","deliver_subject":"`+nc.NewRespInbox()+`"},`+
+			`"Config":{"name":"NAME","filter_subject":"`+own+`","ack_policy":"none","Deliver_Subject":"`+to+`"}`)
+		ask(what, nc.NewRespInbox(), body)
+		ask("CONSUMER.MSG.NEXT."+fleet.Stream+".mine", to, "1")
+		ask("DIRECT.GET."+fleet.Stream+"."+own, to, "")
+		ask("STREAM.INFO."+fleet.Stream, to, "")
+		ask("STREAM.INFO."+fleet.Stream, "", "")
+	}
+	_, err = js.PublishMsg(t.Context(), &nats.Msg{
+		Subject: fleet.KeySubject(fleet.HostKey("a")), Data: []byte(forged), Header: nats.Header{"Nats-Rollup": {"all"}},
+	})
+	if err == nil {
+		t.Error("a rollup of all keys was taken")
+	}
+	// What is asked is worked on in order: what was asked before this was refused, or done.
+	batch, err := pulled.Fetch(1, jetstream.FetchMaxWait(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := <-batch.Messages(); m == nil || string(m.Data()) != forged {
+		t.Fatalf("its own consumer: %v, %v", m, batch.Error())
+	}
+	for n := range targets {
+		for _, name := range []string{"push", "twice"} {
+			if c, err := js.Consumer(t.Context(), fleet.Stream, fmt.Sprint(name, n)); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+				t.Errorf("%s%d: %v, %v", name, n, c, err)
+			}
+		}
+	}
+	all, err := registry.Snapshot(t.Context(), js, registry.Everything())
+	if err != nil || len(all) != len(theirs) {
+		t.Errorf("%d keys, %v", len(all), err)
+	}
+	for _, e := range all {
+		if v := string(e.Value); e.Host != "b" || v != "host" && v != "session" {
+			t.Errorf("%s %s: %s", e.Host, e.Record, v)
+		}
+	}
+	kv, err := b.KeyValue(t.Context(), fleet.Bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{fleet.RevokedKey, fleet.CursorKey("b", "reader")} {
+		if e, err := kv.Get(t.Context(), key); !errors.Is(err, jetstream.ErrKeyNotFound) {
+			t.Errorf("%s: %v, %v", key, e, err)
+		}
+	}
+	events, _, err := registry.After(t.Context(), b, 0, 100, 0)
+	if err != nil || len(events) != 2 || events[0].Host != "b" || events[1].Host != "a" {
+		t.Errorf("%v, %v", events, err)
+	}
+}
+
+// What JetStream answers to a message may still go where the message says. So what it wrote there is no record, and its
+// host writes what is the case again.
+//
+// FEATURES: R94, R114
+func TestSpoiledRecordsAreMended(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(w.identity(ident.Host, "b", false))
+	pub := registry.NewPublisher(l.JetStream(), "b")
+	ctx, ended := t.Context(), make(chan struct{})
+	pub.Set("x", []byte(`{"id":"x"}`))
+	running, stop := context.WithCancel(ctx)
+	go func() { defer close(ended); pub.Run(running) }()
+	defer func() { stop(); <-ended }()
+	has := func(what string, want map[string]string) {
+		t.Helper()
+		look := time.NewTicker(20 * time.Millisecond)
+		defer look.Stop()
+		got := map[string]string{}
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); <-look.C {
+			all, err := registry.Snapshot(ctx, l.JetStream(), registry.Of("b"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(got)
+			for _, e := range all {
+				got[e.Record] = string(e.Value)
+			}
+			if fmt.Sprint(got) == fmt.Sprint(want) {
+				return
+			}
+		}
+		t.Fatalf("%s: %v", what, got)
+	}
+	right := map[string]string{"x": `{"id":"x"}`}
+	has("at first", right)
+
+	i := w.identity(ident.Host, "a", false)
+	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	for n, record := range []string{"x", "new"} {
+		if err := nc.PublishRequest(fleet.KeySubject(fleet.HostKey("a")), fleet.KeySubject(fleet.RecordKey("b", record)), []byte{byte(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(time.Minute); ; {
+		all, err := registry.Snapshot(ctx, l.JetStream(), registry.Of("b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == 2 && string(all[0].Value) != right["x"] && string(all[1].Value) != right["x"] {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("nothing is spoiled any more: then what this is for can go")
+		}
+	}
+	pub.Anew()
+	has("afterwards", right)
+}
+
+// A server that lets members ask nothing of JetStream in the way they do is said to be of an older version, until there is
+// another one.
+//
+// FEATURES: R94
+func TestOlderServerIsSaid(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(w.identity(ident.Host, "a", false))
+	state := func(want error) {
+		t.Helper()
+		look := time.NewTicker(20 * time.Millisecond)
+		defer look.Stop()
+		for end := time.Now().Add(time.Minute); ; <-look.C {
+			_, err := l.State()
+			if errors.Is(err, want) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%v instead of %v", err, want)
+			}
+		}
+	}
+	state(nil)
+	ctx, done := context.WithCancel(t.Context())
+	asked := make(chan struct{})
+	go func() { // no member may ask this one of any server, as no stream of an older one
+		defer close(asked)
+		_, _ = l.JetStream().Stream(ctx, "LT_OTHER")
+	}()
+	state(link.ErrOlder)
+	done()
+	<-asked
+	w.restart()
+	state(nil)
+}
