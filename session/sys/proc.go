@@ -11,11 +11,13 @@ import (
 )
 
 // read reads a file of a process; pid 0 is ourselves.
-func read(pid int, file string) ([]byte, error) {
+func read(pid int, file string) ([]byte, error) { return readBy(readFile, pid, file) }
+
+func readBy(f func(name string) ([]byte, error), pid int, file string) ([]byte, error) {
 	if root == "" {
 		return nil, &Error{pid, file, errors.ErrUnsupported}
 	}
-	b, err := readFile(path(pid, file))
+	b, err := f(path(pid, file))
 	if err != nil {
 		return nil, &Error{pid, file, err}
 	}
@@ -35,7 +37,7 @@ func path(pid int, file string) string {
 
 // ReadStat reads what a process is.
 func ReadStat(pid int) (Stat, error) {
-	b, err := read(pid, "stat")
+	b, err := readBy(readRecord, pid, "stat") // one line
 	if err != nil {
 		return Stat{}, err
 	}
@@ -71,7 +73,7 @@ func Exe(pid int) string {
 // Cmdline is a process's argument vector, as far as it left it alone: empty of a zombie and of the
 // kernel's own.
 func Cmdline(pid int) ([]string, error) {
-	b, err := read(pid, "cmdline")
+	b, err := readBy(readRecord, pid, "cmdline") // cut short only where the memory ends
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}

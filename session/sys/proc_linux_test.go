@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -101,6 +102,33 @@ func TestASignalReachesWhatIsStopped(t *testing.T) {
 	}
 	Process{cmd.Process.Pid, st.Start}.Signal(syscall.SIGTERM)
 	_ = cmd.Wait() // would not return
+}
+
+// Words are whole, of whatever length: what is read at once has room for no more than some of them.
+func TestCmdlineOfEachLength(t *testing.T) {
+	for _, n := range []int{1, 470, 486, 487, 488, 489, 490, 500, 600, 5000, 20_000} {
+		cmd := exec.Command("sh", "-c", "echo; read x", strings.Repeat("w", n), "last")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Skip("needs sh: ", err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil { // its words are not there as soon as it is started
+			t.Fatal(err)
+		}
+		if argv, err := Cmdline(cmd.Process.Pid); err != nil || !slices.Equal(argv, cmd.Args) {
+			t.Errorf("%d bytes: %d words, %v", n, len(argv), err)
+		}
+		if _, err := in.Close(), cmd.Wait(); err == nil {
+			t.Error("it has read something")
+		}
+	}
 }
 
 // The errors tell what cannot be had from what is no more.

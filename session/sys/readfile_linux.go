@@ -8,7 +8,13 @@ import (
 
 // readFile is os.ReadFile without a poller: files of /proc are always ready, and what is about to be executed waits for
 // what is read there.
-func readFile(name string) ([]byte, error) {
+func readFile(name string) ([]byte, error) { return readAll(name, false) }
+
+// readRecord is readFile of what the kernel gives at once: less than there is room for is all of it, and the end is not
+// asked for.
+func readRecord(name string) ([]byte, error) { return readAll(name, true) }
+
+func readAll(name string, atOnce bool) ([]byte, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -25,6 +31,8 @@ func readFile(name string) ([]byte, error) {
 		}
 		if b = b[:len(b)+n]; len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
+		} else if atOnce {
+			return b, nil
 		}
 	}
 }

@@ -120,6 +120,9 @@ func selfLink(pid int, path string) (to string, ok bool) {
 
 // rootOf names a process's root directory for us; empty: it is ours, with the mounts that we have.
 func rootOf(pid int) string {
+	if sameRoot(pid) {
+		return ""
+	}
 	if ours := ownView(); ours[0] != "" && ours == viewOf(pid) {
 		return ""
 	}
@@ -129,6 +132,32 @@ func rootOf(pid int) string {
 	}
 	return at
 }
+
+// sameRoot says that a process's root directory is ours, on the very mount that ours is on: as each mount is in one
+// namespace, paths lead through the same mounts then. It costs a process that waits a third of viewOf. Before Linux 6.8
+// nothing tells mounts for good, and it is false.
+func sameRoot(pid int) bool {
+	ours := ownRoot()
+	return ours.mount != 0 && ours == mounted(path(pid, "root"))
+}
+
+// mountedFile is a file on a mount. The number of a mount is given to no other one, while the machine runs.
+type mountedFile struct {
+	mount, ino   uint64
+	major, minor uint32
+}
+
+func mounted(path string) mountedFile {
+	const want = unix.STATX_INO | unix.STATX_MNT_ID_UNIQUE
+	var st unix.Statx_t
+	if err := unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC, want, &st); err != nil || st.Mask&want != want {
+		return mountedFile{}
+	}
+	return mountedFile{st.Mnt_id, st.Ino, st.Dev_major, st.Dev_minor}
+}
+
+// ownRoot is ours, which stays what it is.
+var ownRoot = sync.OnceValue(func() mountedFile { return mounted(path(0, "root")) })
 
 // viewOf are a process's mounts and root directory; empty where they are not for us to know.
 func viewOf(pid int) [2]string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -71,5 +72,51 @@ func TestFileOf(t *testing.T) {
 				t.Errorf("%s: %+v, %v; want %s", path, f, err, want)
 			}
 		}
+	}
+}
+
+// A root directory is told from ours where the process has another one, or mounts of its own, by the one number of the
+// kernel's as by the two links.
+//
+// FEATURES: R107
+func TestRootOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		argv  []string
+		other bool
+	}{
+		"ours":                {[]string{"sh", "-c", "echo; read x"}, false},
+		"another namespace":   {[]string{"unshare", "-r", "sh", "-c", "echo; read x"}, false},
+		"mounts of its own":   {[]string{"unshare", "-rm", "sh", "-c", "echo; read x"}, true},
+		"another directory":   {[]string{"unshare", "-r", "chroot", "/usr", "/bin/sh", "-c", "echo; read x"}, true},
+		"ours, mounted again": {[]string{"unshare", "-rm", "sh", "-c", `mount --rbind / "$0" && exec chroot "$0" sh -c "echo; read x"`, t.TempDir()}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(c.argv[0], c.argv[1:]...)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Skip(err)
+			}
+			t.Cleanup(func() { _, _ = in.Close(), cmd.Wait() }) // however it ended
+			if n, err := out.Read(make([]byte, 1)); n != 1 {
+				t.Skipf("it cannot be had here: %v", err)
+			}
+			pid := cmd.Process.Pid
+			if at := rootOf(pid); (at != "") != c.other {
+				t.Errorf("its root is %q for us", at)
+			}
+			if same := sameRoot(pid); same && c.other || !same && !c.other && ownRoot().mount != 0 {
+				t.Errorf("by its mount it is ours: %v", same)
+			}
+			if same := viewOf(pid) == ownView(); same == c.other {
+				t.Errorf("by the links it is ours: %v", same)
+			}
+		})
 	}
 }

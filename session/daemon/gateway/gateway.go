@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -95,6 +96,7 @@ type Ask struct {
 	Since time.Time // of a line: when the shell that gets it was started
 
 	inEffect map[ruledBy]inEffect // while it is judged
+	seen     *rulebook.Seen       // while it is judged
 	earlier  *policy.State        // of a line: what others have left in its shell
 }
 

@@ -22,7 +22,7 @@ import (
 // Neither gets past a denial.
 func (g *Gateway) Judge(a Ask) policy.Judgement {
 	asked, kept := a.Policy, a.Kept
-	a.Policy, a.inEffect = "", map[ruledBy]inEffect{}
+	a.Policy, a.inEffect, a.seen = "", map[ruledBy]inEffect{}, new(rulebook.Seen)
 	j := g.judge(&a)
 	for _, a.Policy = range []string{kept, asked, a.Actor.Policy} { // they can only be stricter than what holds without them
 		if a.Policy == "" {
@@ -246,7 +246,7 @@ func (g *Gateway) rulesFor(a *Ask) (*policy.Engine, *rulebook.Sources) {
 // subject is whom and what rules are chosen for.
 func (a *Ask) subject(name string) rulebook.Subject {
 	return rulebook.Subject{
-		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name, Real: a.Real,
+		Agent: a.Actor.Agent, Session: firstOf(a.Name, a.Session), Labels: a.Labels, Cwd: a.Cwd, Home: a.Home, Policy: name, Real: a.Real, Seen: a.seen,
 	}
 }
 

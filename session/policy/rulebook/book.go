@@ -275,21 +275,21 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	if s.Home == "" {
 		s.Home = b.o.Home
 	}
-	var projects []string
-	if !s.Real || mayBeInProject(s.Cwd) {
-		projects = projectFiles(s.Cwd, s.Home) // may be slow to answer: others do not wait for it
+	if s.Seen == nil {
+		s.Seen = new(Seen)
 	}
-	for _, p := range projectFiles(s.Start, s.Home) {
-		if !slices.Contains(projects, p) {
-			projects = append(projects, p)
-		}
+	again := s.Seen.by(&s)
+	if !again {
+		s.Seen.projects = projectsOf(&s) // may be slow to answer: others do not wait for it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.look(b.person, false)
+	if !again {
+		b.look(b.person, false)
+	}
 	c := chooser{book: b, subject: &s, now: b.o.now()}
 	c.add(b.person, nil)
-	for _, k := range b.projectsAt(projects) {
+	for _, k := range b.projectsAt(s.Seen.projects, again) {
 		c.add(k, b.trusted(k))
 		if k.path == b.o.Trying && k.file != nil {
 			c.files[len(c.files)-1].trust = &trustRecord{Path: k.path, Hash: k.file.Hash}
@@ -307,6 +307,19 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	return made.engine, made.sources
 }
 
+// projectsOf are the files of rules of the projects that a subject is in.
+func projectsOf(s *Subject) (found []string) {
+	if !s.Real || mayBeInProject(s.Cwd) {
+		found = projectFiles(s.Cwd, s.Home)
+	}
+	for _, p := range projectFiles(s.Start, s.Home) {
+		if !slices.Contains(found, p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
 // own are files that say what is allowed: who may write them may allow himself anything.
 func (b *Book) own() (all []string) {
 	if b.o.File != "" {
@@ -322,8 +335,9 @@ func (b *Book) own() (all []string) {
 	return all
 }
 
-// projectsAt are what is known of projects' files. The person's own is none of them.
-func (b *Book) projectsAt(paths []string) (all []*known) {
+// projectsAt are what is known of projects' files, which are looked at unless they were just now. The person's own is none
+// of them.
+func (b *Book) projectsAt(paths []string, looked bool) (all []*known) {
 	if len(b.projects) > maxProjects {
 		clear(b.projects)
 	}
@@ -332,8 +346,11 @@ func (b *Book) projectsAt(paths []string) (all []*known) {
 		if k == nil {
 			k = &known{path: p, project: true}
 			b.projects[p] = k
+			looked = false // the next ones may have been forgotten, too
 		}
-		b.look(k, false)
+		if !looked {
+			b.look(k, false)
+		}
 		if k.using != "none" && !(b.person.there && k.id == b.person.id) {
 			all = append(all, k)
 		}

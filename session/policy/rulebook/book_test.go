@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -523,6 +524,45 @@ func TestProjectsOfRealDirectories(t *testing.T) {
 	}
 	same("a file", 2)
 	l.want(Subject{Cwd: deep, Real: true}, "curl x", "deny")
+}
+
+// What is judged under several names is judged by the same files: they are looked at once for all of them. For the next
+// one, and for another directory, they are looked at again.
+//
+// FEATURES: R61 R107
+func TestFilesAreSeenOnce(t *testing.T) {
+	l := newLibrary(t, `deny = ["head"]`)
+	dir := l.project("p", `deny = ["curl"]`)
+	other := l.project("q", `deny = ["wget"]`)
+	denied := func(s Subject, programs ...string) {
+		t.Helper()
+		for _, p := range []string{"head", "rev", "curl", "tac", "wget"} {
+			if got := l.judge(s, p+" x").Verdict == policy.Deny; got != slices.Contains(programs, p) {
+				t.Errorf("%s in %s under %q, which has seen files (%v): denied %v", p, s.Cwd, s.Policy, s.Seen != nil, got)
+			}
+		}
+	}
+	for _, real := range []bool{false, true} {
+		s := Subject{Agent: "x", Cwd: dir, Real: real, Seen: new(Seen)}
+		denied(s, "head", "curl")
+		l.write("policy.toml", `deny = ["rev"]`)
+		l.project("p", `deny = ["tac"]`)
+		s.Policy = "build"
+		denied(s, "head", "curl")
+		elsewhere := s
+		elsewhere.Cwd = other
+		denied(elsewhere, "rev", "wget")
+		denied(s, "rev", "tac")
+		l.write("policy.toml", `deny = ["head"]`)
+		l.project("p", `deny = ["curl"]`)
+		denied(s, "rev", "tac")
+		s.Seen = new(Seen)
+		denied(s, "head", "curl")
+		l.write("policy.toml", `deny = ["rev"]`)
+		s.Seen = nil
+		denied(s, "rev", "curl")
+		l.write("policy.toml", `deny = ["head"]`)
+	}
 }
 
 func BenchmarkFor(b *testing.B) {

@@ -17,6 +17,30 @@ type Subject struct {
 	Start   string            // where the session began, absolute; projects' files above it count too
 	Home    string            // absolute; "" if unknown
 	Policy  string            // preset or name of a section that was asked for; "" is none
+	Seen    *Seen             // shared by subjects that are asked for together; nil: the files are looked at for this one
+}
+
+// Seen is what For has found of the files, for subjects that differ in their Policy: one thing is judged by the same rules
+// under each, and the files are looked at once. It is one goroutine's, and for one judgement only.
+type Seen struct {
+	of       *seenBy
+	projects []string
+}
+
+// seenBy is on what it depends where projects' files are found.
+type seenBy struct {
+	cwd, start, home string
+	real             bool
+}
+
+// by says whether the files were looked at for a subject like this, and notes that they are if not.
+func (n *Seen) by(s *Subject) bool {
+	by := seenBy{s.Cwd, s.Start, s.Home, s.Real}
+	if n.of != nil && *n.of == by {
+		return true
+	}
+	n.of = &by
+	return false
 }
 
 // Sources say where the rules of an engine come from.
