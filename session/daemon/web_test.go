@@ -152,6 +152,7 @@ type tab struct {
 	mute    bool // frames are not acknowledged
 	frames  int
 	seq     uint64
+	last    string // session of the last event
 }
 
 type said struct {
@@ -162,6 +163,7 @@ type said struct {
 	Message string
 	List    []json.RawMessage
 	Event   *api.Event
+	S       string
 	Behind  int64
 	Full    bool
 	At      *uint64
@@ -175,7 +177,7 @@ func (b *browser) open(after uint64) *tab {
 		b.t.Fatalf("no socket: %d", status)
 	}
 	t := &tab{browser: b, ws: ws, screens: map[int]*wire.Mirror{}, styles: map[int]wire.MirrorStyle{}}
-	t.say(map[string]any{"t": "hello", "after": after, "thin": true})
+	t.say(map[string]any{"t": "hello", "after": after, "brief": true})
 	return t
 }
 
@@ -205,7 +207,14 @@ func (t *tab) next() (said, error) {
 	case m.T == "hello":
 		_ = json.Unmarshal(b, &t.hello)
 	case m.Event != nil:
-		t.seq = m.Event.Seq
+		if t.seq = m.Event.Seq; m.S != "" {
+			t.last = m.S
+		}
+		if s := m.Event.Session; m.T == "e" {
+			s.ID = t.last
+		} else if s != nil {
+			t.last = s.ID
+		}
 	case m.T == "f":
 		t.frames++
 		s := t.screens[m.ID]

@@ -17,7 +17,7 @@ func TestBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "const $b=(()=>{const x=1;async function f(){}\nclass K{}\nreturn{x,f,K}})();\n" +
-		"const $a=(()=>{const{x}=$b;function one(){return x;}\nconst two=2;\nreturn{one,two}})();\n" +
+		"const $a=(()=>{const{x}=$b;function one(){return x}\nconst two=2;\nreturn{one,two}})();\n" +
 		"const $app=(()=>{const{one,two:deux}=$a;const b=$b;const late=()=>import('./c.js');one(deux,b.x,late);\nreturn{}})();\n"
 	if got := string(files["app.js"]); got != want {
 		t.Errorf("%s", got)
@@ -33,6 +33,7 @@ func TestSqueeze(t *testing.T) {
 		"a = b + +c - -d; // note\n\n  e ++ ;":                   "a=b+ +c- -d;e++;",
 		"return /[/ ]'x/g.test(a / b / c);":                      "return/[/ ]'x/g.test(a/b/c);",
 		"x = 'it\\'s  //  here' + `a  ${b}  /* c */`; /* d */ y": "x='it\\'s  //  here'+`a  ${b}  /* c */`;y",
+		"{ a; b(); } { c; } for (;;) { d = ';'; }":               "{a;b();}{c}for(;;){d=';'}",
 		"get s() { return 1 }\nf\n(x)":                           "get s(){return 1}\nf\n(x)",
 		"const a = (b) =>\n  b ?\n c :\n d\nlet e":               "const a=(b)=>b?c:d\nlet e",
 		"a.replace(/\\//g, '/'); b = c ? /d  e/ : 1":             "a.replace(/\\//g,'/');b=c?/d  e/:1",

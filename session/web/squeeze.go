@@ -12,13 +12,13 @@ func squeezeScript(text string) string {
 	for s.at < len(text) {
 		s.step()
 	}
-	return s.out.String()
+	return string(s.out)
 }
 
 type squeezer struct {
 	in    string
 	at    int
-	out   strings.Builder
+	out   []byte
 	last  byte   // written, that was no blank; 0: none
 	word  string // that was written last, if last is of a word
 	blank byte   // that was read since: ' ' or '\n'; 0: none
@@ -69,14 +69,16 @@ func (s *squeezer) step() {
 // write writes a token, and before it the blank that parts it from the one before.
 func (s *squeezer) write(token string) {
 	if first := token[0]; s.last != 0 {
-		switch {
+		switch n := len(s.out); {
+		case first == '}' && s.last == ';' && n > 1 && s.out[n-2] != ')': // behind ) it may be a loop's whole body
+			s.out = s.out[:n-1]
 		case s.blank == '\n' && !strings.ContainsRune("{([,;:?&|=<>", rune(s.last)):
-			s.out.WriteByte('\n')
+			s.out = append(s.out, '\n')
 		case s.blank != 0 && (isWord(s.last) && isWord(first) || s.last == first && strings.IndexByte("+-", first) >= 0):
-			s.out.WriteByte(' ')
+			s.out = append(s.out, ' ')
 		}
 	}
-	s.out.WriteString(token)
+	s.out = append(s.out, token...)
 	s.last, s.word, s.blank = token[len(token)-1], "", 0
 	s.at += len(token)
 }

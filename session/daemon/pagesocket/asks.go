@@ -19,56 +19,54 @@ const (
 	maxTold = 1024
 )
 
-// asks tells what of a session an event about its input changes.
+// asks is what the input of a session's program is told by.
 type asks struct {
-	T        string        `json:"t"`
-	Seq      uint64        `json:"seq"`
-	S        string        `json:"s"`
-	Needs    *api.Needs    `json:"needs_input,omitempty"`
-	Activity *api.Activity `json:"activity,omitempty"`
+	needs    *api.Needs
+	activity *api.Activity
 }
 
 // askings says of sessions what they ask, and not again what the page knows: at a prompt a shell asks with each line.
 // It belongs to who tells the page.
 type askings struct {
 	told map[string]asks // by session, what was told last
-	held []asks          // sessions that ask nothing any more, in the order of their events
+	held []api.Event     // sessions that ask nothing any more, in the order of their events
 	due  time.Time       // of the first of held
 }
 
 // take takes an event, and is what is to be told now.
-func (a *askings) take(v asks, now time.Time) (say []asks) {
+func (a *askings) take(e api.Event, now time.Time) (say []api.Event) {
+	v, id := asks{e.Session.Needs, e.Session.Activity}, e.Session.ID
 	begins := len(a.held) == 0 // what is held anew in place of what was waits no longer than that
 	kept := a.held[:0]
 	for _, h := range a.held {
-		if h.S != v.S {
+		if h.Session.ID != id {
 			kept = append(kept, h)
 		}
 	}
 	a.held = kept
-	was, known := a.told[v.S]
+	was, known := a.told[id]
 	switch {
 	case known && same(was, v, now):
 		return nil
-	case v.Needs == nil && known && was.Needs != nil:
+	case v.needs == nil && known && was.needs != nil:
 		if begins {
 			a.due = now.Add(calmFor)
 		}
-		a.held = append(a.held, v)
+		a.held = append(a.held, e)
 		return nil
 	}
 	say = a.release()
-	a.note(v)
-	return append(say, v)
+	a.note(&e)
+	return append(say, e)
 }
 
 // same says whether a page that knows one knows the other.
 func same(was, v asks, now time.Time) bool {
-	if (was.Needs == nil) != (v.Needs == nil) {
+	if (was.needs == nil) != (v.needs == nil) {
 		return false
 	}
-	if v.Needs != nil {
-		a, b := *was.Needs, *v.Needs
+	if v.needs != nil {
+		a, b := *was.needs, *v.needs
 		if now.Sub(a.Since) > sameFor {
 			return false
 		}
@@ -77,33 +75,39 @@ func same(was, v asks, now time.Time) bool {
 			return false
 		}
 	}
-	if was.Activity == nil || v.Activity == nil {
-		return was.Activity == v.Activity
+	if v.activity == nil {
+		return was.activity == nil
 	}
-	a, b := *was.Activity, *v.Activity
+	a, b := api.Activity{N: v.activity.N, Running: true}, *v.activity
+	if was.activity != nil {
+		a = *was.activity
+	} else if v.needs == nil { // for who asks it changes nothing that something runs
+		return false
+	}
 	a.ElapsedMS = b.ElapsedMS
 	return reflect.DeepEqual(a, b)
 }
 
 // release is what was held back. It is to be told before whatever else happened later: the page says up to which event
 // it knows all.
-func (a *askings) release() []asks {
+func (a *askings) release() []api.Event {
 	out := a.held
 	a.held = nil
-	for _, v := range out {
-		a.note(v)
+	for i := range out {
+		a.note(&out[i])
 	}
 	return out
 }
 
-func (a *askings) note(v asks) {
+// note notes what the page is told.
+func (a *askings) note(e *api.Event) {
 	if a.told == nil || len(a.told) >= maxTold {
 		a.told = map[string]asks{}
 	}
-	a.told[v.S] = v
+	a.told[e.Session.ID] = asks{e.Session.Needs, e.Session.Activity}
 }
 
-// forget notes that the page was told of a session otherwise; "": of all.
+// forget notes that it is not known what the page was told of a session; "": of any.
 func (a *askings) forget(session string) {
 	if delete(a.told, session); session == "" {
 		clear(a.told)

@@ -21,9 +21,12 @@ func TestAskings(t *testing.T) {
 	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	take := func(s, kind string, ms, errors int) []uint64 {
 		seq++
-		v := asks{Seq: seq, S: s, Activity: &api.Activity{ElapsedMS: int64(ms), Errors: errors}}
+		v := api.Event{Seq: seq, Kind: "input", Session: &api.Session{ID: s, Activity: &api.Activity{Running: true, ElapsedMS: int64(ms), Errors: errors}}}
 		if kind != "" {
-			v.Needs = &api.Needs{Kind: kind, Since: at(ms)}
+			v.Session.Needs = &api.Needs{Kind: kind, Since: at(ms)}
+		}
+		if errors < 0 {
+			v.Session.Activity = nil
 		}
 		var out []uint64
 		for _, v := range a.take(v, at(ms)) {
@@ -75,6 +78,12 @@ func TestAskings(t *testing.T) {
 	if len(a.held) != 1 || a.held[0].Seq != seq || a.due != at(100_100).Add(calmFor) {
 		t.Errorf("%v is held until %v: what comes often puts off what is told", a.held, a.due)
 	}
+	a.release()
+	want("nothing is known to run", take("c", "text", 0, -1), 20)
+	want("for who asks it changes nothing that something runs", take("c", "text", 100, 0))
+	want("but that it has errors", take("c", "text", 200, 1), 22)
+	a.note(&api.Event{Session: &api.Session{ID: "d", Needs: &api.Needs{Kind: "text", Since: at(0)}}})
+	want("what the page was told with something else", take("d", "text", 100, 0))
 	for n := range 3 * maxTold {
 		take("many"+time.Duration(n).String(), "text", 0, 0)
 	}

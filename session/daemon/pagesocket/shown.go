@@ -323,7 +323,7 @@ func (s *frames) lookBack(f *wire.Frame) error {
 // send writes a frame, and counts it as under way.
 func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 	p := s.p
-	f.Thin = p.c.thin
+	f.Thin = p.c.brief
 	p.mu.Lock()
 	f.N = p.sent + 1
 	p.mu.Unlock()

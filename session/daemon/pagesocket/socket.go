@@ -100,9 +100,10 @@ type conn struct {
 
 	asked chan string // keys of images that the page wants; nil: none yet. Of who reads what it says
 
-	thin bool // the page reads thin frames; set before there is a subscription
+	brief bool // the page reads thin frames and parts of sessions; set before there is a subscription
 
-	asks askings // of who tells of sessions
+	asks    askings // of who tells of sessions
+	changes changes // likewise
 
 	inFlight atomic.Int64 // bytes
 	working  sync.WaitGroup
@@ -197,7 +198,7 @@ func (c *conn) listen(alive func()) {
 		}
 		switch {
 		case m.T == "hello" && !greeted:
-			greeted, c.thin = true, m.Thin
+			greeted, c.brief = true, m.Brief
 			c.working.Go(func() { c.tell(m.After) })
 		case greeted:
 			c.take(&m)
@@ -350,7 +351,7 @@ func (c *conn) tell(after uint64) {
 			}
 			err = c.event(&e)
 		case <-calm.C:
-			err = c.sayAsks(c.asks.release())
+			err = c.tellAll(c.asks.release())
 		case now := <-tick.C:
 			_ = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
 			err = c.say(struct {
@@ -365,6 +366,7 @@ func (c *conn) tell(after uint64) {
 func (c *conn) lists() error {
 	c.asks.held = nil
 	c.asks.forget("")
+	c.changes.forget("")
 	list, err := c.srv.Host.Sessions(c.ctx)
 	if err != nil {
 		return err
@@ -408,24 +410,25 @@ func (c *conn) event(e *api.Event) error {
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
 	c.srv.Host.Veil(c.ctx).Deep(&v)
-	if c.thin && v.Kind == "input" && v.Session != nil {
-		return c.sayAsks(c.asks.take(asks{"asks", v.Seq, v.Session.ID, v.Session.Needs, v.Session.Activity}, time.Now()))
+	if c.brief && v.Kind == "input" && v.Session != nil {
+		return c.tellAll(c.asks.take(v, time.Now()))
 	}
-	if err := c.sayAsks(c.asks.release()); err != nil {
+	if err := c.tellAll(c.asks.release()); err != nil {
 		return err
 	}
-	if v.Session != nil {
+	switch {
+	case v.Session == nil:
+	case v.Kind == "removed":
 		c.asks.forget(v.Session.ID)
+	default:
+		c.asks.note(&v)
 	}
-	return c.say(struct {
-		T     string     `json:"t"`
-		Event *api.Event `json:"event"`
-	}{"event", &v})
+	return c.tellEvent(&v)
 }
 
-func (c *conn) sayAsks(all []asks) error {
-	for _, v := range all {
-		if err := c.say(v); err != nil {
+func (c *conn) tellAll(all []api.Event) error {
+	for i := range all {
+		if err := c.tellEvent(&all[i]); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ function item(s) {
     percent !== null && s.state === 'running' && h('span', { class: 'bar ' + (p.state === 'error' ? 'bad' : ''), style: { width: percent + '%' } }));
 }
 
-const signature = (s) => [s.version && 0, s.name, title(s), ...state(s), s.activity?.errors, s.activity?.progress?.percent, s.progress?.percent, s.ended, s.activity?.elapsed_ms].join('|');
+const signature = (s) => [s.name, title(s), ...state(s), s.activity?.errors, s.activity?.progress?.percent, s.progress?.percent, s.ended, s.activity?.elapsed_ms].join('|');
 
 export class List {
   constructor() {

@@ -135,7 +135,7 @@ export class Link {
     if (this.turn !== turn) return ws.close();
     this.ws = ws;
     this.styles = new Map();
-    const greet = () => ws.send(JSON.stringify({ t: 'hello', thin: true, ...(this.after && { after: this.after }) }));
+    const greet = () => ws.send(JSON.stringify({ t: 'hello', brief: true, ...(this.after && { after: this.after }) }));
     if (tunnel) greet();
     else ws.onopen = greet;
     ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
@@ -184,10 +184,7 @@ export class Link {
         break;
       case 'f': {
         if (m.reset) this.styles = new Map();
-        for (const [id, st] of m.styles ?? []) {
-          if (st.i) st.pic = picture(st.i[0], this.turn, () => this.write({ t: 'img', k: st.i[0] }));
-          this.styles.set(id, st);
-        }
+        this.define(m);
         const sub = this.subs.get(m.id);
         if (sub) {
           sub.n = m.n;
@@ -209,14 +206,15 @@ export class Link {
         this.pending.delete(m.q);
         if (!m.id || this.subs.has(m.id)) this.emit('refused', m);
         break;
-      case 'event':
-        this.after = m.event.seq || this.after;
-        this.emit('event', m.event);
+      case 'e': // what changed of a session: that of the event before, where it is not said
+      case 'event': {
+        const { event, s = this.last } = m, part = m.t === 'e';
+        this.after = event.seq || this.after;
+        if (part) event.session.id = s;
+        this.last = event.session?.id ?? s;
+        this.emit('event', event, part);
         break;
-      case 'asks':
-        this.after = m.seq;
-        this.emit(m.t, m);
-        break;
+      }
       case 'sessions':
         if (m.first) this.after = this.told.seq ?? this.after; // what was missed is in the list
         this.emit(m.t, m);
@@ -226,12 +224,20 @@ export class Link {
     }
   }
 
+  define({ styles }) {
+    for (const [id, st] of styles ?? []) {
+      if (st.i) st.pic = picture(st.i[0], this.turn, () => this.write({ t: 'img', k: st.i[0] }));
+      this.styles.set(id, st);
+    }
+  }
+
   // thin takes a thin frame. One that does not fit what is drawn has the session shown anew.
   thin(data) {
     const id = parseInt(data, 36), sub = this.subs.get(id);
     if (!sub) return;
     try {
       const f = readThin(data);
+      this.define(f);
       sub.frame({ ...f, n: sub.n += 1, v: sub.v += f.grew }, this.styles);
     } catch {
       this.write({ t: 'unsub', id });

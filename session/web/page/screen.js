@@ -43,7 +43,7 @@ export function ofLine(l) {
 }
 
 // What a thin frame is made of: each part stands behind a control character, numbers are in base 36.
-const shapes = { '\x01': /^[0-9a-z]+$/, '\x02': /^[0-9a-z]+,[0-9a-z]+,-?[0-9a-z]+$/, '\x03': /^[0-9a-z]+,[0-9a-z]+$/, '\x04': /^[0-9a-z]+,[0-9a-z]+$/, '\x05': /^[0-9a-z]+$/, '\x06': /./su };
+const shapes = { '\x01': /^[0-9a-z]+$/, '\x02': /^[0-9a-z]+,[0-9a-z]+,-?[0-9a-z]+$/, '\x03': /^[0-9a-z]+,[0-9a-z]+$/, '\x04': /^[0-9a-z]+,[0-9a-z]+(,[0-9a-z]+)?$/, '\x05': /^[0-9a-z]+$/, '\x06': /./su, '\x07': /^\[/ };
 
 // readThin reads a thin frame. It throws if it is none.
 export function readThin(data) {
@@ -58,7 +58,8 @@ export function readThin(data) {
     if (op === '\x01') f.grew = nums[0];
     else if (op === '\x02') f.scroll = nums;
     else if (op === '\x03') f.to = nums;
-    else if (op === '\x04') f.puts.push({ row: nums[0], col: nums[1], spans: [] });
+    else if (op === '\x04') f.puts.push({ row: nums[0], col: nums[1], like: nums[2], spans: [] });
+    else if (op === '\x07') f.styles = JSON.parse(`[${body}]`);
     else if (op === '\x05') st = nums[0];
     else {
       if (!f.puts.length) f.puts.push({ spans: [] });
@@ -70,7 +71,7 @@ export function readThin(data) {
   return f;
 }
 
-// put is a row with other text from a column on, both of plain characters.
+// put is a row like one that was, with other text from a column on, both of plain characters.
 function put(was, col, spans, styles) {
   if (!was || col > was.cols || col && was.flags) throw new Error('no such place');
   const kept = [];
@@ -124,8 +125,9 @@ export class Screen {
   put(f, styles) {
     let to = this.cursor;
     const was = to;
-    for (const { row: y = was.y, col = was.x, spans } of f.puts) {
-      this.rows[y] = put(this.rows[y], col, spans, styles);
+    for (const { row: y = was.y, col = was.x, like = y, spans } of f.puts) {
+      if (!this.rows[y]) throw new Error('no such row');
+      this.rows[y] = put(this.rows[like], col, spans, styles);
       to = { ...was, x: spans.reduce((n, s) => n + width(s[1]), col), y };
     }
     this.cursor = f.to ? { ...was, x: f.to[0], y: f.to[1] } : to;

@@ -46,16 +46,8 @@ export function follow(link) {
     store.approvals = new Map(m.list.filter((a) => a.state === 'pending').map((a) => [a.id, a]));
     changed();
   });
-  link.on('asks', ({ seq, s: id, needs_input, activity }) => {
-    const had = store.sessions.get(id);
-    if (!had) return;
-    const session = { ...had, needs_input, activity };
-    store.sessions.set(id, session);
-    store.emit('event', { seq, kind: 'input', session });
-    changed();
-  });
-  link.on('event', (e) => {
-    const s = e.session;
+  link.on('event', (e, part) => {
+    const s = part ? e.session = { ...store.sessions.get(e.session.id), ...e.session } : e.session;
     if (e.kind === 'removed' && s) store.sessions.delete(s.id);
     else if (s) store.sessions.set(s.id, { ...s, needs: undefined });
     const a = e.approval;

@@ -24,7 +24,7 @@ type Message struct {
 	T     string `json:"t"`
 	ID    int    `json:"id"`
 	After uint64 `json:"after"`
-	Thin  bool   `json:"thin"`
+	Brief bool   `json:"brief"`
 
 	S    string          `json:"s"`
 	Kind string          `json:"kind"`

@@ -60,7 +60,7 @@ type frameIn struct {
 	Mouse  *string
 	Alt    *bool
 	Reset  bool
-	Styles [][2]json.RawMessage
+	Styles json.RawMessage
 	Scroll *[3]int
 	Rows   [][]json.RawMessage
 }
@@ -83,16 +83,8 @@ func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error
 	if m.styles = styles; f.Reset {
 		clear(styles)
 	}
-	for _, d := range f.Styles {
-		var id int
-		var st MirrorStyle
-		if json.Unmarshal(d[0], &id) != nil || json.Unmarshal(d[1], &st) != nil {
-			return 0, fmt.Errorf("style %s", d)
-		}
-		if _, twice := styles[id]; twice || id == 0 {
-			return 0, fmt.Errorf("style %d is defined twice", id)
-		}
-		styles[id] = st
+	if err := define(styles, string(f.Styles)); err != nil {
+		return 0, err
 	}
 	set(&m.Title, f.Title)
 	set(&m.State, f.State)
@@ -117,6 +109,28 @@ func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error
 		}
 	}
 	return f.N, nil
+}
+
+// define adds definitions to a table of styles.
+func define(styles map[int]MirrorStyle, text string) error {
+	var all [][2]json.RawMessage
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &all); err != nil {
+			return err
+		}
+	}
+	for _, d := range all {
+		var id int
+		var st MirrorStyle
+		if json.Unmarshal(d[0], &id) != nil || json.Unmarshal(d[1], &st) != nil {
+			return fmt.Errorf("style %s", d)
+		}
+		if _, twice := styles[id]; twice || id == 0 {
+			return fmt.Errorf("style %d is defined twice", id)
+		}
+		styles[id] = st
+	}
+	return nil
 }
 
 func set[T any](to, from *T) {

@@ -38,6 +38,12 @@ func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err e
 		body, rest = part(rest[1:])
 		var nums []int
 		var err error
+		if op == thinStyles {
+			if err := define(styles, "["+body+"]"); err != nil || style != 0 {
+				return 0, fmt.Errorf("%w: styles %q: %w", errThin, body, err)
+			}
+			continue
+		}
 		if op != thinText {
 			if nums, err = numbers(body); err == nil && style != 0 {
 				err = fmt.Errorf("%w: a style of no text", errThin)
@@ -53,14 +59,14 @@ func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err e
 			err = m.scroll(nums[0], nums[1], nums[2])
 		case op == thinCursor && len(nums) == 2:
 			cursor = [2]int(nums)
-		case op == thinPlace && len(nums) == 2:
+		case op == thinPlace && (len(nums) == 2 || len(nums) == 3):
 			y, x, placed = nums[0], nums[1], true
-			err = m.cut(y, x)
+			err = m.cut(y, x, append(nums, y)[2])
 		case op == thinStyle && len(nums) == 1 && nums[0] > 0:
 			style = nums[0]
 		case op == thinText && body != "":
 			if !placed {
-				placed, err = true, m.cut(y, x)
+				placed, err = true, m.cut(y, x, y)
 			}
 			if err == nil {
 				x, err = m.add(y, style, body)
@@ -110,14 +116,14 @@ func (m *Mirror) at(i int) int {
 	return int(f)
 }
 
-// cut takes what a row has from a column on.
-func (m *Mirror) cut(row, col int) error {
-	if row < 0 || row >= len(m.Lines) || col < 0 {
-		return fmt.Errorf("%w: row %d, column %d", errThin, row, col)
+// cut makes a row what another one, or it itself, has before a column.
+func (m *Mirror) cut(row, col, like int) error {
+	if row < 0 || row >= len(m.Lines) || like < 0 || like >= len(m.Lines) || col < 0 {
+		return fmt.Errorf("%w: row %d, column %d, like %d", errThin, row, col, like)
 	}
-	was := m.Lines[row]
-	if was.Flags > 0 && col > 0 {
-		return fmt.Errorf("%w: row %d is none of plain characters", errThin, row)
+	was := m.Lines[like]
+	if was.Flags != 0 && col > 0 {
+		return fmt.Errorf("%w: row %d is none of plain characters", errThin, like)
 	}
 	var l MirrorLine
 	for _, p := range was.Spans {
@@ -126,7 +132,7 @@ func (m *Mirror) cut(row, col int) error {
 		}
 		text := []rune(p.Text)
 		if len(p.Widths) > 0 {
-			return fmt.Errorf("%w: row %d is none of plain characters", errThin, row)
+			return fmt.Errorf("%w: row %d is none of plain characters", errThin, like)
 		}
 		if len(text) > col {
 			p.Text = string(text[:col])
@@ -135,7 +141,7 @@ func (m *Mirror) cut(row, col int) error {
 		l.Spans = append(l.Spans, p)
 	}
 	if col > 0 {
-		return fmt.Errorf("%w: row %d ends before", errThin, row)
+		return fmt.Errorf("%w: row %d ends before", errThin, like)
 	}
 	m.Lines[row] = l
 	return nil

@@ -15,7 +15,7 @@ type Shown struct {
 	hash       []uint64 // of rows; 0: the page does not have it
 	head       head
 	version    uint64 // of the last frame
-	cursorRow  kept
+	kept       []kept
 	gen        uint64 // of the table of styles: bodies of rows have numbers of it
 
 	next   []uint64 // scratch: hashes as they are to be
@@ -127,6 +127,9 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 	s.gen = t.gen
 	s.render(t, sc)
 	move, moves := s.moved()
+	if moves {
+		s.moveKept(move)
+	}
 	if !full && !sized && !resumed {
 		if out, ok, nothing := s.appendThin(dst, t, f, move, moves); ok {
 			if !nothing {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -8,24 +9,33 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// What is typed at a prompt changes the end of one row and moves the cursor. A frame that tells of nothing but rows of
-// plain characters, a cursor and what scrolled is thin: text, in which control characters, of which no cell has any,
+// What is typed at a prompt changes the end of one row and moves the cursor, and a prompt is much like the one before. A
+// frame that tells of nothing but rows of plain characters, their styles, a cursor and what scrolled is thin: text, in which control characters, of which no cell has any,
 // stand before each part (docs/web-protocol.md, "Thin frames"). Numbers are in base 36.
 const (
 	thinVersion = '\x01' // how much the version grew, if not by 1
 	thinScroll  = '\x02' // top,bottom,by
 	thinCursor  = '\x03' // x,y; if it does not stand behind the last text
-	thinPlace   = '\x04' // row,col: where what follows is put; absent: where the cursor stood
+	thinPlace   = '\x04' // row,col: where what follows is put; absent: where the cursor stood. row,col,like: before it stands what row like begins with
 	thinStyle   = '\x05' // of the text that follows, if not the default
 	thinText    = '\x06'
+	thinStyles  = '\x07' // definitions of styles, as in "styles" of other frames
 )
 
-// kept is the row in which the cursor stands, as the page has it: what is typed there changes only its end.
+// kept is a row in which the cursor stands or stood, as the page has it: what is typed there changes only its end, and
+// the next prompt may begin like it.
 type kept struct {
 	row   int
 	hash  uint64
+	gen   uint64 // of the table of styles
 	spans []piece
 }
+
+// maxKept is how many of those are remembered, the newest first.
+const maxKept = 4
+
+// worthLike is how many columns a row has to have in common with another one to be worth the other's number.
+const worthLike = 6
 
 // piece is text of one style.
 type piece struct {
@@ -37,7 +47,7 @@ type piece struct {
 func (s *Shown) appendThin(dst []byte, t *Styles, f *Frame, m move, moves bool) (out []byte, ok, nothing bool) {
 	sc, h := f.Screen, s.head
 	h.cursor.X, h.cursor.Y = sc.Cursor.X, sc.Cursor.Y
-	if !f.Thin || f.At != nil || f.Behind > 0 || f.Asked || t.reset || len(t.fresh) > 0 || h != headOf(f) ||
+	if !f.Thin || f.At != nil || f.Behind > 0 || f.Asked || t.reset || h != headOf(f) ||
 		sc.Version <= s.version {
 		return dst, false, false
 	}
@@ -55,7 +65,7 @@ func (s *Shown) appendThin(dst []byte, t *Styles, f *Frame, m move, moves bool) 
 			return dst, false, false
 		}
 	}
-	if rows == 0 && !moves && was == h.cursor {
+	if rows == 0 && !moves && was == h.cursor && len(t.fresh) == 0 {
 		return dst, true, true
 	}
 	dst = strconv.AppendInt(dst, int64(f.ID), 36)
@@ -72,7 +82,10 @@ func (s *Shown) appendThin(dst []byte, t *Styles, f *Frame, m move, moves bool) 
 	if x != h.cursor.X || y != h.cursor.Y {
 		dst = appendNumbers(append(dst, thinCursor), h.cursor.X, h.cursor.Y)
 	}
-	s.head = h
+	if s.head = h; len(t.fresh) > 0 {
+		dst = append(append(dst, thinStyles), t.fresh...)
+		t.flush(nil)
+	}
 	return append(dst, puts...), true, false
 }
 
@@ -90,11 +103,10 @@ func (s *Shown) appendPuts(dst []byte, t *Styles, f *Frame, at render.Cursor) (o
 			}
 			spans = pieces(nil, t, &lines[0])
 		}
-		col := 0
-		if s.cursorRow.row == row && s.cursorRow.hash == s.hash[row] {
-			col, spans = differ(s.cursorRow.spans, spans)
-		}
-		if len(dst) > 0 || len(spans) == 0 || row != at.Y || col != at.X {
+		col, like, spans := s.begins(row, spans)
+		if like != row {
+			dst = appendNumbers(append(dst, thinPlace), row, col, like)
+		} else if len(dst) > 0 || len(spans) == 0 || row != at.Y || col != at.X {
 			dst = appendNumbers(append(dst, thinPlace), row, col)
 		}
 		for _, p := range spans {
@@ -110,16 +122,60 @@ func (s *Shown) appendPuts(dst []byte, t *Styles, f *Frame, at render.Cursor) (o
 	return dst, x, y
 }
 
+// begins is how many columns of a row the page has already, in that row or in another one like it, and what follows.
+func (s *Shown) begins(row int, spans []piece) (col, like int, rest []piece) {
+	like, rest = row, spans
+	least := 0 // columns that are no gain
+	for i := range s.kept {
+		k := &s.kept[i]
+		if k.row < s.from || k.row >= s.to || k.hash != s.hash[k.row] || k.gen != s.gen {
+			continue
+		}
+		c, r := differ(k.spans, spans)
+		switch {
+		case k.row == row:
+			if like == row || c+worthLike > col {
+				col, like, rest = c, row, r
+			}
+			least = c + worthLike
+		case c >= max(least, worthLike) && c > col:
+			col, like, rest = c, k.row, r
+		}
+	}
+	return col, like, rest
+}
+
 // keep remembers the row of the cursor as the page has it now.
 func (s *Shown) keep(t *Styles, f *Frame) {
-	row, k := f.Screen.Cursor.Y, &s.cursorRow
-	if row < s.from || row >= s.to || k.row == row && k.hash == s.hash[row] {
+	row := f.Screen.Cursor.Y
+	if row < s.from || row >= s.to {
 		return
 	}
-	k.row, k.hash, k.spans = row, 0, k.spans[:0]
+	for i := range s.kept {
+		if k := &s.kept[i]; k.row == row && k.hash == s.hash[row] && k.gen == s.gen {
+			return
+		}
+	}
 	for i := range f.Screen.Lines {
-		if l := &f.Screen.Lines[i]; l.Row == row && plainRow(l) {
-			k.hash, k.spans = s.hash[row], pieces(k.spans, t, l)
+		l := &f.Screen.Lines[i]
+		if l.Row != row || !plainRow(l) {
+			continue
+		}
+		if i := slices.IndexFunc(s.kept, func(k kept) bool { return k.row == row }); i >= 0 {
+			s.kept = slices.Delete(s.kept, i, i+1)
+		}
+		s.kept = s.kept[:min(len(s.kept), maxKept-1)]
+		s.kept = slices.Insert(s.kept, 0, kept{row, s.hash[row], s.gen, pieces(nil, t, l)})
+	}
+}
+
+// moveKept notes that rows have moved.
+func (s *Shown) moveKept(m move) {
+	for i := range s.kept {
+		if k := &s.kept[i]; k.row >= m.top && k.row < m.bottom {
+			if k.row -= m.by; k.row < m.top || k.row >= m.bottom {
+				k.row = -1
+			}
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 		return nil, err
 	}
 	go p.listen()
-	err = p.say(map[string]any{"t": "hello", "thin": true})
+	err = p.say(map[string]any{"t": "hello", "brief": true})
 	if err == nil {
 		err = p.show("first")
 	}

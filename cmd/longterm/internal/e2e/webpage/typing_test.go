@@ -155,13 +155,13 @@ func TestThinFrames(t *testing.T) {
 	var drawn []string
 	p.Eval(`(() => {
 		const { link, page: { term } } = longterm;
-		link.heard(term.sub.id.toString(36) + '\x012\x020,3,1\x040,2\x06f\x042,0\x06new');
-		return [...term.text().slice(0, 3), term.screen.cursor.x + ',' + term.screen.cursor.y];
+		link.heard(term.sub.id.toString(36) + '\x012\x020,3,1\x040,2\x06f\x042,0\x06new\x07[999,{"a":1}]\x043,2,0\x05rr\x06ld');
+		return [...term.text().slice(0, 4), String(term.screen.rows[3].spans.at(-1).st.a), term.screen.cursor.x + ',' + term.screen.cursor.y];
 	})()`, &drawn)
-	if want := "wof||new|3,2"; strings.Join(drawn, "|") != want {
+	if want := "wof||new|wold|1|4,3"; strings.Join(drawn, "|") != want {
 		t.Errorf("a thin frame makes %q, not %q", drawn, want)
 	}
-	for n, bad := range []string{"\x04zz,0\x06x", "\x040,zz\x06x", "\x05zzz\x06x", "\x051", "\x061\x07", "\x04a\x06x", "\x06"} {
+	for n, bad := range []string{"\x04zz,0\x06x", "\x040,zz\x06x", "\x05zzz\x06x", "\x051", "\x061\x07", "\x04a\x06x", "\x06", "\x041,0,zz\x06x", "\x07[1"} {
 		p.Eval(fmt.Sprintf(`void longterm.link.heard(longterm.page.term.sub.id.toString(36) + %s)`, quote("\x040,0\x06faulty"+bad)), nil)
 		word := fmt.Sprint("after", n)
 		i.Run("send", "thin", "--enter", word)

@@ -1,0 +1,100 @@
+//go:build unix
+
+package pagesocket
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Who puts together what he is told of a session in parts has all of it, but what no page shows.
+//
+// FEATURES: R112
+func TestChanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var c changes
+	have := map[string]map[string]any{}
+	parts := 0
+	for step := range 2000 {
+		s := api.Session{ID: fmt.Sprint("s", r.IntN(3)), Name: fmt.Sprintf("a \"{[%d", r.IntN(3)), Argv: []string{"x", "]},\\"}, Version: uint64(step), Duration: int64(step)}
+		if r.IntN(2) == 0 {
+			s.Needs = &api.Needs{Kind: "text", Reason: "} \" , ]", Since: time.Unix(int64(r.IntN(3)), 0).UTC()}
+		}
+		if r.IntN(2) == 0 {
+			s.Title, s.Labels = "<title>", map[string]string{"k": fmt.Sprint(r.IntN(2))}
+		}
+		if r.IntN(3) == 0 {
+			code := r.IntN(2)
+			s.ExitCode = &code
+		}
+		b, err := json.Marshal(&s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := json.Unmarshal(b, &want); err != nil {
+			t.Fatal(err)
+		}
+		part, known := c.change(nil, s.ID, b)
+		if known != (have[s.ID] != nil) {
+			t.Fatalf("step %d: known %v", step, known)
+		}
+		if !known {
+			c.whole(s.ID, b)
+			have[s.ID] = maps.Clone(want)
+			continue
+		}
+		parts += len(part)
+		var got map[string]any
+		if err := json.Unmarshal(part, &got); err != nil {
+			t.Fatalf("%v in %s", err, part)
+		}
+		maps.Copy(have[s.ID], got)
+		for _, name := range memberNames {
+			if told(name, nil) && !reflect.DeepEqual(have[s.ID][name], want[name]) {
+				t.Fatalf("step %d: %s is %v, not %v; last told %s", step, name, have[s.ID][name], want[name], part)
+			}
+		}
+		if again, _ := c.change(nil, s.ID, b); string(again) != "{}" {
+			t.Fatalf("what is known is told: %s", again)
+		}
+	}
+	if parts > 2000*120 {
+		t.Errorf("%d bytes of parts", parts)
+	}
+	for n := range 3 * maxKnown {
+		c.whole(fmt.Sprint(n), []byte(`{"id":"x"}`))
+	}
+	if len(c.told) > maxKnown {
+		t.Errorf("%d sessions are known", len(c.told))
+	}
+	if c.forget(""); len(c.told) != 0 {
+		t.Error("what is to be forgotten is known")
+	}
+}
+
+// Of an event about its input a page is told what belongs to that; the rest comes with the next other one.
+//
+// FEATURES: R112
+func TestChangesOfInput(t *testing.T) {
+	var c changes
+	c.whole("s", []byte(`{"id":"s","name":"a"}`))
+	for _, step := range []struct{ now, want string }{
+		{`{"id":"s","name":"b","needs_input":{"kind":"text"}}`, `{"needs_input":{"kind":"text"}}`},
+		{`{"id":"s","name":"b"}`, `{"needs_input":null}`},
+	} {
+		if got, _ := c.change(nil, "s", []byte(step.now), "needs_input", "activity"); string(got) != step.want {
+			t.Errorf("%s, not %s", got, step.want)
+		}
+	}
+	if got, _ := c.change(nil, "s", []byte(`{"id":"s","name":"b"}`)); string(got) != `{"name":"b"}` {
+		t.Errorf("%s", got)
+	}
+}
