@@ -18,6 +18,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/session/web/wire"
 )
 
@@ -398,7 +399,7 @@ func TestScopesOfAPage(t *testing.T) {
 	if len(list.List) != 1 || !bytes.Contains(list.List[0], []byte(`"mine"`)) {
 		t.Errorf("%s", list.List)
 	}
-	if fmt.Sprint(page.hello["may"]) != "[look]" || page.hello["masked"] != true {
+	if fmt.Sprint(page.hello["may"]) != "[look]" || page.hello["masked"] != true || page.hello["page"] != web.Embedded().Hash() {
 		t.Errorf("%v", page.hello)
 	}
 	page.say(map[string]any{"t": "sub", "id": 1, "s": "other"})

@@ -98,6 +98,9 @@ var types = map[string]string{
 	".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
 }
 
+// Hash tells these files from those of another version of the program.
+func (f *Files) Hash() string { return f.hash }
+
 func newAsset(name string, b []byte) *asset {
 	sum := sha256.Sum256(b)
 	a := &asset{plain: b, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}

@@ -303,6 +303,7 @@ type hello struct {
 	T        string    `json:"t"`
 	Protocol int       `json:"protocol"`
 	Build    string    `json:"build"`
+	Page     string    `json:"page"`
 	Epoch    string    `json:"epoch"`
 	Seq      uint64    `json:"seq"`
 	Name     string    `json:"name,omitempty"`
@@ -324,7 +325,7 @@ func (c *conn) tell(after uint64) {
 	}
 	defer c.srv.Registry.Bus.Leave(l)
 	err := c.say(hello{
-		T: "hello", Protocol: 1, Build: c.srv.Build, Epoch: epoch(), Seq: newest, Name: g.Name, May: g.Rights().Names(),
+		T: "hello", Protocol: 1, Build: c.srv.Build, Page: web.Embedded().Hash(), Epoch: epoch(), Seq: newest, Name: g.Name, May: g.Rights().Names(),
 		Session: g.Session, Label: g.Label, Masked: !c.srv.Host.Veil(c.ctx).Empty(), Now: time.Now(),
 	})
 	if err == nil && !whole {

@@ -5,7 +5,7 @@ import * as notify from './notify.js';
 import { Approvals, failed, Jobs, Search } from './panels.js';
 import { SessionPage } from './session.js';
 import { follow, listed, store, waiting, wants } from './store.js';
-import { button, dialog, h, icon } from './ui.js';
+import { button, dialog, h, icon, toast } from './ui.js';
 
 const root = document.getElementById('app');
 const themes = ['auto', 'dark', 'light', 'high-contrast'];
@@ -61,7 +61,10 @@ async function begin(me) {
   globalThis.longterm = { link, store, get page() { return page; } }; // for looking at it from a console, and for tests
   follow(link);
   notify.follow();
-  link.on('hello', (m) => { store.me = { ...store.me, may: m.may ?? store.me.may }; });
+  link.on('hello', (m) => {
+    store.me = { ...store.me, may: m.may ?? store.me.may };
+    if (net.older(m)) renew(m.page);
+  });
   link.on('refused', (m) => failed({ message: m.message, hint: m.hint }));
   const alone = !!me.session;
   root.className = alone ? 'alone' : '';
@@ -96,6 +99,27 @@ async function begin(me) {
     document.title = (n ? `(${n}) ` : '') + 'longterm';
   });
   link.connect();
+}
+
+// renew loads the page anew, once for each newer one: when that is asked for, or while nobody looks and nothing is half
+// typed.
+let renewed;
+
+function renew(to) {
+  if (renewed === to) return;
+  renewed = to;
+  const load = () => location.reload();
+  const t = toast('A newer longterm runs.', true);
+  t.className = 'toast';
+  t.lastChild.before(h('button', { type: 'button', class: 'small', text: 'Load its page', onclick: load }));
+  const unseen = () => {
+    const half = link.pending.size || document.querySelector('dialog') || [...document.querySelectorAll('input,textarea')].some((i) => i.value);
+    if (!document.hidden || half || sessionStorage.getItem('longterm.renewed') === to) return;
+    sessionStorage.setItem('longterm.renewed', to);
+    load();
+  };
+  document.addEventListener('visibilitychange', unseen);
+  unseen();
 }
 
 function side() {

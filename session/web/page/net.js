@@ -23,6 +23,9 @@ const keyName = 'longterm.key:' + base.pathname;
 let key = localStorage.getItem(keyName);
 let tunnel; // through a relay
 
+// older says that the daemon has other files than those that this page is of. A relay has files of its own.
+export const older = (m) => !tunnel && m.page && !document.querySelector('[rel=icon]').href.includes(m.page);
+
 export class Failure extends Error {
   constructor(status, body) {
     super(body?.message ?? (status ? 'The daemon answered ' + status : 'The daemon cannot be reached'));
@@ -178,6 +181,7 @@ export class Link {
         this.lost = undefined;
         this.told = m;
         this.after ||= m.seq ?? 0;
+        this.emit(m.t, m);
         this.become('open');
         for (const s of this.subs.values()) this.write({ t: 'sub', id: s.id, ...s.wants, ...s.had() });
         for (const p of this.pending.values()) this.write(p);

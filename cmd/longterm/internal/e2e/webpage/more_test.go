@@ -102,6 +102,44 @@ func TestNotices(t *testing.T) {
 	quiet(t, b)
 }
 
+// A page that is older than the daemon's says so, and is loaded anew: when asked to, or when nobody looks, once, unless
+// something is half typed.
+//
+// FEATURES: R112
+func TestOldPage(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	p := open(i, b, browser.Desk)
+	newer := func(hash string) {
+		p.Eval(fmt.Sprintf(`void (globalThis.old = true, longterm.link.heard(JSON.stringify({ ...longterm.link.told, page: %q })))`, hash), nil)
+	}
+	const offers = `document.querySelectorAll('.toast button.small').length`
+	loaded := `!globalThis.old && globalThis.longterm?.store.loaded && ` + offers + ` === 0`
+	newer("one")
+	newer("one")
+	p.Wait("one offer", offers+` === 1`)
+	keep(t, p, "newer")
+	p.Eval(`document.querySelector('.toast button.small').click()`, nil)
+	p.Wait("the page of now", loaded)
+	hide := func() {
+		p.Eval(`void Object.defineProperty(document, 'hidden', { value: true, configurable: true })`, nil)
+	}
+	leave := func() { p.Eval(`void document.dispatchEvent(new Event('visibilitychange'))`, nil) }
+	p.Eval(`void (document.querySelector('[type=search]').value = 'half')`, nil)
+	newer("two")
+	hide()
+	leave()
+	p.Wait("it stays", `sessionStorage.getItem('longterm.renewed') !== 'two' && `+offers+` === 1`)
+	p.Eval(`void (document.querySelector('[type=search]').value = '')`, nil)
+	leave()
+	p.Wait("the page of now", loaded)
+	hide()
+	newer("two")
+	p.Eval(`fetch(location.href).then((r) => r.text()).then(() => 0)`, nil) // which takes as long as loading it
+	p.Wait("it is not loaded again and again", `globalThis.old && `+offers+` === 1`)
+	quiet(t, b)
+}
+
 // Once it was opened the page opens without the daemon, and says that it is not there.
 //
 // FEATURES: R83
