@@ -83,8 +83,11 @@ func doingOf(ctx context.Context) *doing {
 	return d
 }
 
-// callTime bounds a call as a whole, whatever it waits for.
-const callTime = 50 * time.Second
+// callTime bounds a call as a whole from when it came, whatever it waits for. What is told then takes sayTime at most.
+const (
+	callTime = 48 * time.Second
+	sayTime  = time.Second
+)
 
 // calls is what each call goes through: names are checked, a place is taken, time is bounded.
 func (s *Server) calls(l Level) sdk.Middleware {
@@ -104,19 +107,22 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			if err != nil {
 				return nil, err
 			}
-			in, err := s.slotFor(ctx, req, t)
-			if err != nil {
-				return nil, err
-			}
-			defer in.End() // the answer is written without it: its reader may be slow
-			free, err := s.places.take(ctx, in, t.waits)
-			if err != nil {
+			refused := func(err error) (sdk.Result, error) {
 				full := failure(err, "")
 				complete(t, full)
 				return full, nil
 			}
+			in, err := s.slotFor(ctx, req, t)
+			if err != nil {
+				return refused(err)
+			}
+			defer in.End() // the answer is written without it: its reader may be slow
+			free, err := s.places.take(ctx, in, t.waits)
+			if err != nil {
+				return refused(err)
+			}
 			defer free()
-			ctx, cancel := context.WithTimeout(ctx, callTime)
+			ctx, cancel := context.WithDeadline(ctx, in.Came().Add(callTime))
 			defer cancel()
 			ctx = turns.With(ctx, in)
 			d := &doing{tool: t, task: SlotOf(ctx)}
@@ -131,7 +137,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			// Whoever was to be asked did not answer in time, or cannot be asked: the call is the same
 			// job, and its state is told instead.
 			s.o.Log.Info("nobody answered", "tool", t.name, "err", err)
-			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), sayTime)
 			defer cancelAgain()
 			return next(context.WithValue(again, doingKey{}, &doing{tool: t, id: d.id, silent: true}), method, req)
 		}
@@ -161,7 +167,13 @@ func (s *Server) slotFor(ctx context.Context, req sdk.Request, t *tool) (*turns.
 	if in := s.slotOf(req); in != nil {
 		return in, nil
 	}
-	return s.lanes.begin(ctx, "", "", t.name)
+	ctx, cancel := context.WithTimeout(ctx, turnTime)
+	defer cancel()
+	in, err := s.lanes.begin(ctx, "", "", t.name)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("there are too many calls at once, and for %s it was not this one's turn; nothing was done for it. Wait for others to be answered, and call wait once for several jobs", turnTime)
+	}
+	return in, err
 }
 
 // isRPC says that an error is an answer of the protocol.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/turns"
 )
 
 // pace is how long a call waits, and how much it may print.
@@ -24,12 +25,13 @@ type pace struct {
 	MaxTokens int      `json:"max_tokens"`
 }
 
-func (p *pace) yield() time.Duration {
+// yield is how long the call may still wait: what it waited for its turn counts.
+func (p *pace) yield(ctx context.Context) time.Duration {
 	y := defaultYield
 	if p.Yield != nil {
 		y = min(*p.Yield, maxYield)
 	}
-	return time.Duration(y * float64(time.Second))
+	return turns.Left(ctx, time.Duration(y*float64(time.Second)))
 }
 
 func (p *pace) budget() int {
@@ -122,7 +124,7 @@ func (s *Server) follow(ctx context.Context, job string, p *pace) (*sdk.CallTool
 	a, err := s.jobAnswer(ctx, job, time.Millisecond, nil, 0)
 	if err == nil && a.going() && a.State != "needs_approval" {
 		defer s.progress(ctx, a.Session)()
-		a, err = s.jobAnswer(ctx, job, p.yield(), nil, 0)
+		a, err = s.jobAnswer(ctx, job, p.yield(ctx), nil, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -238,7 +240,7 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if args.Line != "" { // some programs take a while to say their first word
 		_, err := s.client(ctx).Session(v.Name).Wait(ctx, api.Wait{
 			Conds: []api.Condition{{Kind: "regexp", Pattern: `\S`}, {Kind: "input"}, {Kind: "exit"}},
-			Since: &since, TimeoutMS: max(1, min(firstWord, args.yield()).Milliseconds()),
+			Since: &since, TimeoutMS: max(1, min(firstWord, args.yield(ctx)).Milliseconds()),
 		})
 		if err != nil {
 			return nil, err
@@ -252,7 +254,7 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 func (s *Server) settled(ctx context.Context, session string, since *uint64, p *pace, typed *entered) (*sdk.CallToolResult, error) {
 	_, err := s.client(ctx).Session(session).Wait(ctx, api.Wait{
 		Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: restTime.Milliseconds()}},
-		Since: since, TimeoutMS: max(1, p.yield().Milliseconds()),
+		Since: since, TimeoutMS: max(1, p.yield(ctx).Milliseconds()),
 	})
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 
 // execTask answers an exec of a client that takes tasks: at once if it ends soon, else as a task.
 func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
-	a, err := s.jobAnswer(ctx, job, min(args.yield(), taskAfter), nil, 0)
+	a, err := s.jobAnswer(ctx, job, min(args.yield(ctx), taskAfter), nil, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,8 @@ const slotHeader = "Longterm-Slot"
 // handler has h answer requests in turn.
 func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		turns.Taken(r.Context()).End()   // whose it is is known now, and it takes its turn with that one's
+		parsed := turns.Taken(r.Context())
+		parsed.End()                     // whose it is is known now, and it takes its turn with that one's
 		if r.Method != http.MethodPost { // a stream, or the end of a session: nothing to decode
 			r.Header.Del(slotHeader)
 			h.ServeHTTP(w, r)
@@ -67,7 +68,11 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 		if name == "" {
 			name = toolOf(r)
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), turnTime)
+		came := parsed.Came()
+		if came.IsZero() {
+			came = time.Now()
+		}
+		ctx, cancel := context.WithDeadline(r.Context(), came.Add(turnTime))
 		s, err := l.begin(ctx, client(r), r.Header.Get("Mcp-Session-Id"), name)
 		cancel()
 		if err != nil {
@@ -80,6 +85,7 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 			return
 		}
 		defer s.End()
+		s.CameBefore(came)
 		l.mu.Lock()
 		l.last++
 		n := l.last

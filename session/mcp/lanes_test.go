@@ -119,6 +119,61 @@ func TestLanesOfToolsInBodies(t *testing.T) {
 	}
 }
 
+// A call is answered within 50 s of when it came: what it waited for its turn counts, for its yield time too. One whose turn
+// does not come is told so.
+//
+// FEATURES: R88
+func TestWaitingForATurnCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{lanes: &lanes{others: turns.New(1), held: map[uint64]*turns.Slot{}}, places: newPlaces()}
+		ahead := func(n int) { // each of whom keeps the slot for the 50 ms that it may
+			for range n {
+				go func() { _, _ = s.lanes.begin(t.Context(), "", "", "exec") }()
+			}
+			synctest.Wait()
+		}
+		yield := 30.0
+		var came time.Time
+		h := s.calls(All)(func(ctx context.Context, _ string, _ sdk.Request) (sdk.Result, error) {
+			waited := time.Since(came)
+			if waited < 9*time.Second {
+				t.Errorf("it waited for %v only", waited)
+			}
+			if got := (&pace{Yield: &yield}).yield(ctx); got != 30*time.Second-waited {
+				t.Errorf("after %v it yields in %v", waited, got)
+			}
+			if got := (&pace{}).yield(ctx); got != max(0, 10*time.Second-waited) {
+				t.Errorf("after %v it yields in %v by default", waited, got)
+			}
+			if by, ok := ctx.Deadline(); !ok || by.Sub(came) != callTime {
+				t.Errorf("it ends %v after it came", by.Sub(came))
+			}
+			return &sdk.CallToolResult{}, nil
+		})
+		call := func() *sdk.CallToolResult {
+			t.Helper()
+			came = time.Now()
+			r, err := h(t.Context(), "tools/call", &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: "exec"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.(*sdk.CallToolResult)
+		}
+		ahead(190)
+		if r := call(); r.IsError {
+			t.Errorf("%+v", r)
+		}
+		ahead(1000)
+		if r := call(); !r.IsError || time.Since(came) != turnTime {
+			t.Errorf("%+v after %v", r, time.Since(came))
+		}
+		if callTime+sayTime >= 50*time.Second || maxYield*float64(time.Second) >= float64(callTime) {
+			t.Error("a call may take 50 s")
+		}
+		time.Sleep(time.Minute) // until all have lost their slots
+	})
+}
+
 // A request whose turn does not come is answered before its client gives up.
 //
 // FEATURES: R88

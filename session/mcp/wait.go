@@ -120,7 +120,7 @@ func (s *Server) find(ctx context.Context, ref string) (target, error) {
 
 // untilFirst waits until the first target has what is waited for, or all of them, or the time is over.
 func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Condition, args *waitArgs) {
-	ctx, cancel := context.WithTimeout(ctx, args.yield())
+	ctx, cancel := context.WithTimeout(ctx, args.yield(ctx))
 	defer cancel()
 	var all sync.WaitGroup
 	for i := range targets {
@@ -138,10 +138,10 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 // kept: how a target is that is gone shows in the answer.
 func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
 	if t.job != "" && cond == nil {
-		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield()+time.Second) // ctx ends first
+		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield(ctx)+time.Second) // ctx ends first
 		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs])
 	}
-	w := api.Wait{TimeoutMS: max(1, args.yield().Milliseconds()), Since: args.Since}
+	w := api.Wait{TimeoutMS: max(1, args.yield(ctx).Milliseconds()), Since: args.Since}
 	if cond != nil {
 		w.Conds = []api.Condition{*cond}
 	} else {

@@ -160,6 +160,7 @@ func first(queue *[]*waiter) *waiter {
 type Slot struct {
 	turns      *Turns
 	lane, line string
+	came       time.Time // the request did
 
 	mu          sync.Mutex
 	held, taken bool // taken: it is held, or somebody waits for it
@@ -169,7 +170,7 @@ type Slot struct {
 
 // Begin waits for a slot of a lane, in the line of a session.
 func (t *Turns) Begin(ctx context.Context, lane, line string) (*Slot, error) {
-	s := &Slot{turns: t, lane: lane, line: line}
+	s := &Slot{turns: t, lane: lane, line: line, came: time.Now()}
 	return s, s.take(ctx, false)
 }
 
@@ -239,6 +240,22 @@ func (s *Slot) End() {
 	s.giveLocked()
 }
 
+// Came is when the request came, before it waited for its turn; zero for nil.
+func (s *Slot) Came() time.Time {
+	if s == nil {
+		return time.Time{}
+	}
+	return s.came
+}
+
+// CameBefore says that the request came at a time, when it waited for another slot before; zero: it did not. It is to be
+// called before others know the slot.
+func (s *Slot) CameBefore(at time.Time) {
+	if !at.IsZero() && at.Before(s.came) {
+		s.came = at
+	}
+}
+
 type slotKey struct{}
 
 // With puts a slot into a request's context.
@@ -251,4 +268,14 @@ func Wait(ctx context.Context) (over func()) {
 	s, _ := ctx.Value(slotKey{}).(*Slot)
 	s.Give()
 	return func() { s.GoOn(ctx) }
+}
+
+// Left is what is left of the time within which a request is to be answered: what it waited for its turn counts. It is d
+// for one without a slot, and never negative.
+func Left(ctx context.Context, d time.Duration) time.Duration {
+	s, _ := ctx.Value(slotKey{}).(*Slot)
+	if s == nil {
+		return d
+	}
+	return max(0, min(d, d-time.Since(s.came)))
 }

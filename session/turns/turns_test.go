@@ -131,6 +131,44 @@ func TestWhoHasBegunGoesFirst(t *testing.T) {
 	})
 }
 
+// What a request waited for its turn is a part of the time that it has, also what it waited for the slot before.
+//
+// FEATURES: R88
+func TestWaitingForATurnCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1)
+		if d := Left(t.Context(), time.Hour); d != time.Hour {
+			t.Errorf("%v without a slot", d)
+		}
+		hold, _ := l.Begin(t.Context(), "a", "")
+		hold.lease.Stop()
+		time.AfterFunc(7*time.Second, hold.End)
+		s, err := l.Begin(t.Context(), "b", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.End()
+		ctx := With(t.Context(), s)
+		want := func(d, left time.Duration) {
+			t.Helper()
+			if got := Left(ctx, d); got != left {
+				t.Errorf("%v of %v is left, want %v", got, d, left)
+			}
+		}
+		want(10*time.Second, 3*time.Second)
+		want(5*time.Second, 0)
+		s.CameBefore(hold.Came().Add(-2 * time.Second))
+		want(10*time.Second, time.Second)
+		s.CameBefore(time.Now())
+		s.CameBefore(time.Time{})
+		want(10*time.Second, time.Second)
+		var none *Slot
+		if !none.Came().IsZero() {
+			t.Error("nothing came")
+		}
+	})
+}
+
 // What keeps its slot too long has lost it, and gives none back that is another's.
 func TestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -390,7 +391,7 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	case c.Background:
 		return j.answer(ctx, 0), nil
 	case c.YieldMS > 0:
-		t := time.NewTimer(time.Duration(c.YieldMS) * time.Millisecond)
+		t := time.NewTimer(turns.Left(ctx, time.Duration(c.YieldMS)*time.Millisecond))
 		defer t.Stop()
 		yield = t.C
 	}

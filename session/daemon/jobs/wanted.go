@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -273,7 +274,7 @@ func (w *wanted) await(ctx context.Context, c *api.Call, start bool, onApproval 
 func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, away <-chan struct{}) (api.Result, error) {
 	var yield <-chan time.Time
 	if c.YieldMS > 0 {
-		t := time.NewTimer(time.Duration(c.YieldMS) * time.Millisecond)
+		t := time.NewTimer(turns.Left(ctx, time.Duration(c.YieldMS)*time.Millisecond))
 		defer t.Stop()
 		yield = t.C
 	}
