@@ -34,8 +34,8 @@ type served struct {
 
 // config is what the server is started with.
 type config struct {
-	state, listen, cluster, routes, dir string
-	json                                bool
+	state, listen, advertise, cluster, routes, dir string
+	json                                           bool
 }
 
 func main() {
@@ -43,6 +43,7 @@ func main() {
 	f := flag.NewFlagSet("longterm-fleetd", flag.ExitOnError)
 	f.StringVar(&c.state, "state", "", "directory with this machine's part in the fleet")
 	f.StringVar(&c.listen, "listen", "0.0.0.0:7722", "address for members, HOST:PORT")
+	f.StringVar(&c.advertise, "advertise", "", "address where members reach this server, HOST:PORT (default: where it listens)")
 	f.StringVar(&c.cluster, "cluster", "", "address for the other servers of a cluster, HOST:PORT")
 	f.StringVar(&c.routes, "route", "", "cluster addresses of other servers, HOST:PORT, with commas between")
 	f.StringVar(&c.dir, "dir", "", "directory for what is kept (default: server, in --state)")
@@ -81,7 +82,7 @@ func (c *config) serve(ctx context.Context) error {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	s, err := server.Start(server.Config{
-		Identity: id, Dir: cmp.Or(c.dir, filepath.Join(c.state, "server")), Listen: c.listen, Cluster: c.cluster, Routes: routes,
+		Identity: id, Dir: cmp.Or(c.dir, filepath.Join(c.state, "server")), Listen: c.listen, Advertise: c.advertise, Cluster: c.cluster, Routes: routes,
 		Revoked: dir.SignedRevocations(), Log: log,
 		OnRevoked: func(signed []byte) {
 			if err := dir.KeepRevocations(id.CA, signed); err != nil {

@@ -114,6 +114,7 @@ longterm-fleetd, which is looked for beside this one and in PATH.`
 	}
 	f := c.Flags()
 	f.StringVar(&o.Listen, "listen", "0.0.0.0:7722", "address for members, HOST:PORT")
+	f.StringVar(&o.Advertise, "advertise", "", "address where members reach this server, HOST:PORT, if they do not where it listens")
 	f.StringVar(&o.Cluster, "cluster", "", "address for the other servers of a cluster, HOST:PORT")
 	f.StringSliceVar(&o.Routes, "route", nil, "cluster address of another server, HOST:PORT")
 	f.StringVar(&o.Dir, "dir", "", "directory for what is kept (default: in the state directory)")

@@ -20,7 +20,7 @@ import (
 // A member whose credentials count, and that means harm, has JetStream write nothing into others' subjects: neither by a
 // consumer's deliver subject, nor by where answers or what it pulls go; and it empties nothing of theirs.
 //
-// FEATURES: R94, R114
+// FEATURES: R94
 func TestNothingIsWrittenInAnothersName(t *testing.T) {
 	w := newWorld(t)
 	b := w.link(w.identity(ident.Host, "b", false)).JetStream()
@@ -130,7 +130,7 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 // What JetStream answers to a message may still go where the message says. So what it wrote there is no record, and its
 // host writes what is the case again.
 //
-// FEATURES: R94, R114
+// FEATURES: R94
 func TestSpoiledRecordsAreMended(t *testing.T) {
 	w := newWorld(t)
 	l := w.link(w.identity(ident.Host, "b", false))

@@ -38,6 +38,8 @@ type Config struct {
 	Identity *ident.Identity
 	Dir      string // for what is kept
 	Listen   string // HOST:PORT
+	// Advertise is where members reach it, HOST:PORT, which servers of a cluster tell them; empty: where it listens.
+	Advertise string
 	// Cluster is where other servers connect, HOST:PORT; empty: there are no others. Routes are theirs.
 	Cluster string
 	Routes  []string
@@ -83,6 +85,12 @@ func Start(cfg Config) (*Server, error) {
 		StoreDir: filepath.Join(cfg.Dir, "alone"), WriteDeadline: 10 * time.Second, MaxPayload: 1 << 20, MaxPending: 64 << 20,
 		PingInterval: 10 * time.Second, MaxPingsOut: 2, AuthTimeout: 10, TLSTimeout: 10, NoSystemAccount: false,
 		CustomClientAuthentication: members{s}, TLSConfig: s.tls(tls.VerifyClientCertIfGiven),
+	}
+	if cfg.Advertise != "" {
+		if _, _, err := hostPort(cfg.Advertise); err != nil {
+			return nil, err
+		}
+		o.ClientAdvertise = cfg.Advertise
 	}
 	if cfg.Cluster != "" {
 		if err := s.cluster(o); err != nil {

@@ -134,9 +134,9 @@ func outward() string {
 
 // Serve says what a server is started with.
 type Serve struct {
-	Listen, Cluster, Dir string
-	Routes               []string
-	JSON                 bool
+	Listen, Advertise, Cluster, Dir string
+	Routes                          []string
+	JSON                            bool
 }
 
 // serverProgram is a program of its own: nats-server would make every verb of this one start later.
@@ -155,7 +155,7 @@ func (o *Serve) Argv(dir ident.Dir) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{program, "-state", string(dir), "-listen", o.Listen, "-cluster", o.Cluster, "-route", strings.Join(o.Routes, ","), "-dir", o.Dir}
+	args := []string{program, "-state", string(dir), "-listen", o.Listen, "-advertise", o.Advertise, "-cluster", o.Cluster, "-route", strings.Join(o.Routes, ","), "-dir", o.Dir}
 	if o.JSON {
 		args = append(args, "-json")
 	}

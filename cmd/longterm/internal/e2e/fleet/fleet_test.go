@@ -59,7 +59,7 @@ func connected(t *testing.T, i *e2e.Instance, want int) {
 
 // Two machines of a fleet list each other's sessions, and each drives those of the other as far as it was let in for.
 //
-// FEATURES: R94
+// FEATURES: R94, R115
 func TestTwoMachines(t *testing.T) {
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
@@ -124,7 +124,7 @@ func TestTwoMachines(t *testing.T) {
 // A host is killed and its disk is gone. What it printed until the fleet had a copy of all is read in its place, on
 // another host, which says so; nothing of it can be driven.
 //
-// FEATURES: R94
+// FEATURES: R94, R115
 func TestHostIsLostWithItsDisk(t *testing.T) {
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
