@@ -205,6 +205,9 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	case m.Cut:
 		a.Argv = append(a.Argv, unread)
 	}
+	if m.Cwd == "" { // as of one that is deeper down than a path can say
+		a.Opaque = "the directory that it runs in cannot be told, and so neither whether it is in a project with rules of its own"
+	}
 	path := m.Path
 	if path == "" { // execveat of a descriptor
 		path = m.Dir

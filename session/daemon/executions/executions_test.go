@@ -189,6 +189,22 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
+// A directory that the kernel cannot name is in no project that is known: what is executed there is asked about. One that is
+// known is judged by its rules.
+//
+// FEATURES: R107
+func TestDirectoryThatCannotBeTold(t *testing.T) {
+	d := &door{}
+	s := newSet(t, d)
+	pid := int64(process(t))
+	for _, cwd := range []string{"", "/"} {
+		answered(s, &wire.Execution{ID: "s", PID: pid, Path: "/bin/sh", Argv: []string{"sh"}, Cwd: cwd})
+		if a := d.asks[len(d.asks)-1]; (a.Opaque != "") != (cwd == "") || len(a.Argv) != 1 {
+			t.Errorf("in %q: %+v", cwd, a)
+		}
+	}
+}
+
 // What is denied fails with EPERM and is kept with the reason and what to do instead.
 //
 // FEATURES: R107

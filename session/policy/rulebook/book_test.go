@@ -526,6 +526,23 @@ func TestProjectsOfRealDirectories(t *testing.T) {
 	l.want(Subject{Cwd: deep, Real: true}, "curl x", "deny")
 }
 
+// Nobody gets out of a project by going deep into it.
+//
+// FEATURES: R61 R107
+func TestProjectsFarUp(t *testing.T) {
+	l := newLibrary(t, "")
+	dir := l.project("p", `deny = ["curl"]`)
+	deep := filepath.Join(dir, strings.Repeat("d/", 200))
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, real := range []bool{false, true} {
+		for _, cwd := range []string{deep, filepath.Join(deep, strings.Repeat("gone/", 100))} {
+			l.want(Subject{Cwd: cwd, Real: real}, "curl x", "deny")
+		}
+	}
+}
+
 // What is judged under several names is judged by the same files: they are looked at once for all of them. For the next
 // one, and for another directory, they are looked at again.
 //

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
@@ -66,8 +65,9 @@ func ReadFile(path string) (*File, bool, error) {
 // place is the name of a file of rules in a project.
 var place = filepath.Join(".longterm", "policy.toml")
 
-// maxParents bounds how far up projects are looked for.
-const maxParents = 128
+// maxParents bounds how far up projects are looked for: no path has more directories (PATH_MAX). Whoever makes directories
+// within a project must not get out of it by that.
+const maxParents = 2048
 
 // projectFiles are the files of rules of the projects that a directory is in, the outermost first: in it and
 // in what it is in, not the home directory nor above it, and on its file system. All of them count: a
@@ -126,14 +126,19 @@ func mayBeInProject(dir string) bool {
 // resolved is a directory without links, as far as it is there.
 func resolved(dir string) string {
 	dir = filepath.Clean(dir)
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	for at, rest := dir, ""; ; {
+		// One call first: what is not there is not gone through from the root at each of its levels.
+		if _, err := os.Stat(at); err == nil {
+			if real, err := filepath.EvalSymlinks(at); err == nil {
+				return filepath.Join(real, rest)
+			}
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return dir
+		}
+		at, rest = up, filepath.Join(filepath.Base(at), rest)
 	}
-	up, last := filepath.Split(strings.TrimSuffix(dir, string(filepath.Separator)))
-	if up == "" || up == dir || last == "" {
-		return dir
-	}
-	return filepath.Join(resolved(up), last)
 }
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || notDirectory(err) }
