@@ -5,6 +5,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
@@ -151,7 +152,21 @@ func (h *Registry) Save(e *Handle, change func(*store.Session)) {
 	if err := h.store.UpdateSession(ctx, rec); err != nil && !errors.Is(err, store.ErrNotFound) {
 		h.log.Error("record a session", "session", rec.ID, "err", err)
 	}
-	h.writes.Go(func() { h.writeManifest(e) })
+	h.manifests.later(rec.ID, func() { h.writeManifest(e) })
+}
+
+// manifests are written by a few at a time, a session's in the order in which it changed. Each write waits for the disk, and
+// holds a thread meanwhile: a thousand sessions that end together would leave the daemon with a thousand.
+type manifests [4]writequeue.Queue
+
+func (m *manifests) later(id string, write func()) {
+	m[crc32.ChecksumIEEE([]byte(id))%uint32(len(m))].Later(writequeue.Key{Session: id}, write)
+}
+
+func (m *manifests) flush() {
+	for i := range m {
+		m[i].Flush(context.Background())
+	}
 }
 
 // writeManifest brings a session's manifest up to date. It waits for the disk, so

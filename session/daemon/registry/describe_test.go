@@ -4,6 +4,7 @@ package registry
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -63,4 +64,39 @@ func testRegistry(t *testing.T) *Registry {
 	})
 	log := slog.New(slog.DiscardHandler)
 	return New(Config{Dirs: dirs, Log: log, Store: st, Settings: settings.Open(dirs, log)})
+}
+
+// A session's manifest repeats its newest record, whoever changed it last, once the set of sessions has stopped.
+//
+// FEATURES: R93
+func TestManifestsRepeatTheNewestRecord(t *testing.T) {
+	r := testRegistry(t)
+	all := make([]*Handle, 20)
+	for n := range all {
+		e := NewHandle(store.Session{ID: strconv.Itoa(n), Name: strconv.Itoa(n), State: "running"})
+		all[n] = e
+		if err := os.MkdirAll(r.dirs.Session(e.rec.ID), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.store.CreateSession(t.Context(), e.rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var writers sync.WaitGroup
+	for _, e := range all {
+		for range 5 {
+			writers.Go(func() { r.Save(e, func(rec *store.Session) { rec.Cols++ }) })
+		}
+	}
+	writers.Wait()
+	r.StopAll()
+	for _, e := range all {
+		m, err := store.ReadManifest(r.dirs.Session(e.rec.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Cols != 5 {
+			t.Errorf("session %s: a manifest of %d changes, not 5", e.rec.ID, m.Cols)
+		}
+	}
 }

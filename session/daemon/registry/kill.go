@@ -69,16 +69,19 @@ func ended(e *Handle) error {
 // once the end is known, which takes up to the grace for each step that a process heeds.
 func (h *Registry) Kill(ctx context.Context, e *Handle, grace time.Duration) error {
 	defer h.sweep(e)
-	return h.end(ctx, e, grace)
+	return h.end(ctx, e, grace, h.walker.look)
 }
 
 // KillEach is Kill of several at the same time. It returns why one did not end, in the order of the list; nil: it did.
 func (h *Registry) KillEach(ctx context.Context, list []*Handle, grace time.Duration) []error {
 	defer h.sweep(list...)
 	errs := make([]error, len(list))
+	// One look does for all of them, while none does anything else: in the crowd of those that end, each of its
+	// thousands of system calls would wait for a turn.
+	look := sync.OnceValue(h.walker.look)
 	var all sync.WaitGroup
 	for i, e := range list {
-		all.Go(func() { errs[i] = h.end(ctx, e, grace) })
+		all.Go(func() { errs[i] = h.end(ctx, e, grace, look) })
 	}
 	all.Wait()
 	return errs
@@ -89,14 +92,14 @@ func (h *Registry) Lives(e *Handle) bool {
 	return e.Session.Status().State == session.Running || h.restarts.wanted(e) || len(h.SeeLeft(e)) > 0
 }
 
-// end is Kill but for what the session leaves behind.
-func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration) error {
+// end is Kill but for what the session leaves behind. look is at all processes, before the first is told to end.
+func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration, look func() *sys.Table) error {
 	e.toEnd.Store(true) // where it has ended, too: it may be about to be started again
 	if e.device == nil || e.Session.Status().State != session.Running {
 		h.endLeft(e, grace)
 		return nil
 	}
-	pid, known := e.Session.Status().PID, h.processesOf(e)
+	pid, known := e.Session.Status().PID, processesAmong(look(), e)
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known, all: known, fresh: true})
 	if err == nil && !ended {

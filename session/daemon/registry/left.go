@@ -77,12 +77,15 @@ func (h *Registry) SeeLeft(e *Handle) []sys.Process {
 }
 
 // processesOf are a session's processes, its own among them while it runs.
-func (h *Registry) processesOf(e *Handle) []sys.Process {
+func (h *Registry) processesOf(e *Handle) []sys.Process { return processesAmong(h.walker.look(), e) }
+
+// processesAmong are a session's among all that were seen, and those in its cgroup now.
+func processesAmong(seen *sys.Table, e *Handle) []sys.Process {
 	pid := 0
 	if st := e.Session.Status(); st.State == session.Running {
 		pid = st.PID
 	}
-	all := h.walker.look().Of(pid, e.rec.ID)
+	all := seen.Of(pid, e.rec.ID)
 	if e.device == nil {
 		return all
 	}

@@ -61,6 +61,7 @@ type Registry struct {
 	spawner     spawn.Spawner
 	walker      walker
 	records     writequeue.Queue // records of commands and sessions
+	manifests   manifests        // sessions' own, which repeat them
 	watchers    *watchers        // read what commands print
 	Maintenance *Maintenance
 	Terminals   events.Terminals // of attached clients
@@ -396,6 +397,7 @@ func (h *Registry) StopAll() {
 	wg.Wait()
 	h.records.Flush(context.Background())
 	h.writes.Wait()
+	h.manifests.flush()
 }
 
 // KillAll ends every running process and waits until all are recorded.
