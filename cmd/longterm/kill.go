@@ -45,16 +45,24 @@ With --json one name prints its session, as "info" does; several names, --all an
 		if err != nil {
 			return err
 		}
-		if err := a.Print(done, func(io.Writer) {}); err != nil || len(done.Failed) == 0 {
+		if err := a.Print(done, func(io.Writer) {}); err != nil {
 			return err
 		}
-		for i := range done.Failed[1:] {
-			a.Tell(&done.Failed[i+1].Error, a.JSON)
-		}
-		return &done.Failed[0].Error
+		return a.failed(done.Failed)
 	}
 	f := c.Flags()
 	f.BoolVar(&k.All, "all", false, "all sessions that run")
 	f.StringArrayVar(&k.Labels, "label", nil, "those that run with this label, NAME or NAME=VALUE, repeatable")
 	f.DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
+}
+
+// failed says which of several sessions did not end: the first as the verb's error, the others before it.
+func (a *app) failed(list []api.Failed) error {
+	if len(list) == 0 {
+		return nil
+	}
+	for i := range list[1:] {
+		a.Tell(&list[i+1].Error, a.JSON)
+	}
+	return &list[0].Error
 }
