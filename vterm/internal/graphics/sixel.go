@@ -1,5 +1,7 @@
 package graphics
 
+import "math/bits"
+
 // SixelImage is a sixel picture as it came, and its size in square pixels; nil when nothing
 // is drawn. The macro is the first parameter of the DCS.
 func SixelImage(data []byte, macro int) (img *Image, wide, high int) {
@@ -42,16 +44,21 @@ func (a aspect) scale(w, h int) (int, int) {
 const sixelSideMax = 1 << 14
 
 // sixelSize finds the extent of a picture: what its raster attributes say, or what is
-// drawn, whichever is more. The aspect is that of the raster attributes, or zero.
+// drawn, whichever is more: whole bands, or where there are raster attributes only the pixels that are set, as
+// pictures seldom end with a band. The aspect is that of the raster attributes, or zero.
 func sixelSize(data []byte) (w, h int, shape aspect) {
-	x, bands, n, repeat := 0, 1, 0, 1
+	x, bands, n, repeat, declared := 0, 1, 0, 1, false
 	var params []int
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c >= '?' && c <= '~':
 			x = min(x+repeat, sixelSideMax)
 			w, repeat = max(w, x), 1
-			h = max(h, bands*6)
+			set := 6
+			if declared {
+				set = bits.Len8(c - '?')
+			}
+			h = max(h, (bands-1)*6+set)
 		case c == '$':
 			x = 0
 		case c == '-':
@@ -67,6 +74,7 @@ func sixelSize(data []byte) (w, h int, shape aspect) {
 				shape = aspect{params[0], params[1]}
 			}
 			if c == '"' && len(params) >= 4 {
+				declared = params[2] > 0 && params[3] > 0
 				w, h = max(w, min(params[2], sixelSideMax)), max(h, min(params[3], sixelSideMax))
 			}
 		}
