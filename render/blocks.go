@@ -14,7 +14,13 @@ import (
 
 // Blocks shows images as half blocks, two colours a cell, to those who draw text only. It belongs to one goroutine; the
 // zero value is ready.
-type Blocks struct{ images termimage.Small }
+type Blocks struct {
+	// Pictures has lines also tell which images the blocks stand for, to those who may be able to draw them.
+	Pictures bool
+
+	images termimage.Small
+	keys   termimage.Keys
+}
 
 // Show puts blocks in the place of a screen's images. Lines without any stay as they are, and so does the text of all: the
 // blocks are in spans only. Images are left out that were not made small before ctx ended.
@@ -22,15 +28,15 @@ func (b *Blocks) Show(ctx context.Context, s *Screen) {
 	for i := range s.Lines {
 		l := &s.Lines[i]
 		if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Image != nil }) {
-			l.Spans = b.spans(ctx, l.Spans)
+			b.line(ctx, l)
 		}
 	}
 }
 
-func (b *Blocks) spans(ctx context.Context, spans []Span) []Span {
-	out := make([]Span, 0, len(spans)+16)
-	for i := range spans {
-		s := &spans[i]
+func (b *Blocks) line(ctx context.Context, l *Line) {
+	out := make([]Span, 0, len(l.Spans)+16)
+	for i := range l.Spans {
+		s := &l.Spans[i]
 		var pic *image.NRGBA
 		if im := s.Image; im != nil {
 			pic = b.images.Of(ctx, im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
@@ -38,6 +44,9 @@ func (b *Blocks) spans(ctx context.Context, spans []Span) []Span {
 		if pic == nil {
 			out = append(out, *s)
 			continue
+		}
+		if im := s.Image; b.Pictures {
+			l.Pictures = append(l.Pictures, Picture{Key: b.keys.Of(im.Image), Col: s.Col, Width: s.Width, X: im.X, Y: im.Y, Cols: im.Cols, Rows: im.Rows})
 		}
 		first := len(out)
 		for n := range s.Width {
@@ -50,7 +59,7 @@ func (b *Blocks) spans(ctx context.Context, spans []Span) []Span {
 			out = append(out, c)
 		}
 	}
-	return out
+	l.Spans = out
 }
 
 // block is the cell whose upper half is a pixel and whose lower half is the one below it. What is not opaque there shows

@@ -112,6 +112,11 @@ func (w *object) line(l *Line) {
 	w.opt("size", l.Size)
 	w.key("spans")
 	w.spans(l.Spans)
+	if len(l.Pictures) > 0 { // rare
+		w.key("pictures")
+		b, _ := json.Marshal(l.Pictures) // it has numbers and a key, which is ASCII
+		*w = append(*w, b...)
+	}
 	*w = append(*w, '}')
 }
 

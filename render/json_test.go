@@ -41,6 +41,8 @@ func fill(v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(uint64(*n % 100))
+	case reflect.Float64:
+		v.SetFloat(float64(*n%100) / 8)
 	default:
 		v.SetInt(int64(*n % 100))
 	}

@@ -41,6 +41,20 @@ type Line struct {
 	Wrapped bool   `json:"wrapped" doc:"the text goes on in the next row"`
 	Size    string `json:"size,omitempty" enum:"double-width,double-top,double-bottom"`
 	Spans   []Span `json:"spans"`
+	// Pictures are what the row shows of images, on streams that ask for them; Spans has something in their place.
+	Pictures []Picture `json:"pictures,omitempty" doc:"what the row shows of images, on streams that ask for it"`
+}
+
+// Picture is a row of cells of an image, which is known by a key.
+type Picture struct {
+	Key   string `json:"key" doc:"the image's: the same for the same image"`
+	Col   int    `json:"col" doc:"first column, 0-based"`
+	Width int    `json:"width" doc:"columns covered"`
+	// X and Y are the first cell within the image, Cols and Rows are the cells that all of it is spread over.
+	X    int     `json:"x" doc:"first column within the image, 0-based"`
+	Y    int     `json:"y" doc:"row within the image, 0-based"`
+	Cols float64 `json:"cols" doc:"columns that the whole image is spread over"`
+	Rows float64 `json:"rows" doc:"rows that the whole image is spread over"`
 }
 
 // Span is a run of cells that look the same. A colour is absent when it is the

@@ -14,7 +14,8 @@
 //	overlays  help, lists (found by fuzzy), prompts, questions and approvals, hints
 //	prompt    the line at the foot: a footer, joined to the viewer by what feeds it
 //	player    playback of a recording, a program of its own
-//	canvas    cells of the terminal; events: tcell's keys and mouse; keymap: keys and help; theme
+//	picture   what terminals say that they can draw, and images as they draw them
+//	canvas    cells of the terminal, and images over them; events: tcell's keys and mouse; keymap: keys and help; theme
 //
 // Arrows among them point from what is seen to what it is made of; none points to this package
 // but those of what feeds the viewer.

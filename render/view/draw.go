@@ -23,6 +23,8 @@ func (v *viewer) draw() {
 	v.panes.DrawCursor(&v.canvas, v.m.Focus, v.m.Running(v.m.Focus))
 	v.drawFooter() // its cursor wins
 	switch {
+	default:
+		v.panes.DrawPictures(&v.canvas)
 	case v.over != nil:
 		v.over.Draw(v.overlayScreen())
 	case v.hints && v.mode != modeInput:

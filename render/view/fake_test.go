@@ -37,7 +37,7 @@ func (f *fakeSource) Sessions(context.Context) <-chan model.Update { return f.up
 func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) panes.Stream {
 	s := &fakeStream{
 		id: id, cols: cols, rows: rows, frames: make(chan panes.Frame, 16),
-		acts: make(chan panes.Input, 64), sizes: make(chan [2]int, 64),
+		acts: make(chan panes.Input, 64), sizes: make(chan [2]int, 64), asked: make(chan string, 64),
 	}
 	f.watched <- s
 	return s
@@ -68,12 +68,14 @@ type fakeStream struct {
 	frames     chan panes.Frame
 	acts       chan panes.Input
 	sizes      chan [2]int
+	asked      chan string // keys of images
 	once       sync.Once
 }
 
 func (s *fakeStream) Frames() <-chan panes.Frame { return s.frames }
 func (s *fakeStream) Act(in panes.Input)         { s.acts <- in }
 func (s *fakeStream) Resize(cols, rows int)      { s.sizes <- [2]int{cols, rows} }
+func (s *fakeStream) Picture(key string)         { s.asked <- key }
 func (s *fakeStream) Close()                     { s.once.Do(func() { close(s.frames) }) }
 
 // input is the next thing that was done to the session, focus reports left out.

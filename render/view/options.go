@@ -50,6 +50,7 @@ type LiveOptions struct {
 	Themes  []*theme.Theme      // besides the built-in ones
 	Glyphs  string              // unicode, ascii; else as the terminal's character set has it
 	Frames  bool                // panes have borders
+	Images  string              // how images are drawn: blocks, sixel, kitty, iterm2; else as the terminal can
 	NoHints bool                // the keys that can follow are not shown
 	NoMouse bool                // the terminal keeps the mouse
 	Alerts  model.Alerts
@@ -93,6 +94,7 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 	v.locked = v.locked && keys.Mode(keymap.Locked) != nil
 	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
 	v.canvas.UseASCII(v.o.ascii())
+	v.drawBy()
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""
 	}

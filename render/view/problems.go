@@ -147,6 +147,7 @@ func (v *viewer) edit(i int) {
 	}
 	p := v.problems.list[i]
 	v.problems.at = i
+	v.canvas.Undraw()
 	if err := canvas.Lend(v.o.Screen); err != nil {
 		v.message = "no editor is opened: " + err.Error()
 		return

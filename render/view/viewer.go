@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/panes"
+	"github.com/longterm-dev/longterm/render/view/picture"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -36,6 +37,7 @@ type viewer struct {
 	hints   bool             // what can follow the prefix is shown
 	welcome bool             // the card for newcomers is shown, until the first key
 	canvas  canvas.Canvas
+	means   picture.Means // of the terminal, to draw images
 	quit    bool
 
 	layout   placed
@@ -85,9 +87,11 @@ func Run(ctx context.Context, src Source, o Options) error {
 	v := newViewer(ctx, src, o, keys)
 	defer v.tasks.Wait()
 	defer o.Screen.Fini()
+	defer v.canvas.Undraw()
 	defer canvas.LeaveGround(o.Screen)
 	defer cancel()
 	v.listen(said)
+	v.askMeans()
 	o.Screen.EnablePaste()
 	o.Screen.EnableFocus()
 	return v.run()

@@ -14,6 +14,14 @@ type Frame struct {
 	State  string        `json:"state"`
 	// Taken is how many acts that type were taken, to who resumes (Resume).
 	Taken *uint64 `json:"taken,omitempty"`
+	// Picture answers one who asked for an image, and is all that the frame has.
+	Picture *Picture `json:"-"`
+}
+
+// Picture is an image that lines show. It travels as a message of bytes: the key, then the PNG.
+type Picture struct {
+	Key string
+	PNG []byte // none: it is not shown any more, or is none
 }
 
 // Act is what a watching client does. Keys and mouse travel as such and become bytes
@@ -26,6 +34,8 @@ type Act struct {
 	Paste *string      `json:"paste,omitempty"`
 	Text  string       `json:"text,omitempty"`
 	Focus *bool        `json:"focus,omitempty"`
+	// Picture asks for the image of this key.
+	Picture string `json:"picture,omitempty"`
 }
 
 // Types says that the act types something: such acts are counted (Resume.Typed), those that only tell a size are not.

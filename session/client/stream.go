@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -54,6 +55,8 @@ type StreamOptions struct {
 	Resume attach.Resume
 	// Blocks has frames show images as half blocks in colour, for who draws text only.
 	Blocks bool
+	// Pictures also has lines tell which images these are; Act asks for them by their keys.
+	Pictures bool
 	// Inside is the session the client itself runs in, if any.
 	Inside string
 }
@@ -94,6 +97,9 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 	if o.Blocks {
 		q.Set("images", "blocks")
+	}
+	if o.Pictures {
+		q.Set("pictures", "true")
 	}
 	if o.Inside != "" {
 		q.Set("inside", o.Inside)
@@ -163,11 +169,16 @@ func (st *Stream) Read() (draw []byte, info *attach.Info, err error) {
 
 // NextFrame is the next frame of a watched session.
 func (st *Stream) NextFrame() (*attach.Frame, error) {
-	_, b, err := st.ws.ReadMessage()
+	kind, b, err := st.ws.ReadMessage()
 	if err != nil {
 		return nil, err
 	}
 	f := &attach.Frame{}
+	if kind == websocket.BinaryMessage {
+		n := min(termimage.KeyLen, len(b))
+		f.Picture = &attach.Picture{Key: string(b[:n]), PNG: b[n:]}
+		return f, nil
+	}
 	if err := json.Unmarshal(b, f); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}

@@ -56,6 +56,7 @@ type View struct {
 	Keys   string // whose keys they are, as keymap.Choose takes it
 	Theme  string // name of a built-in theme or of one in Themes
 	Glyphs string // auto, unicode, ascii
+	Images string // auto, blocks, sixel, kitty, iterm2
 	Frames bool
 	Hints  bool
 	Layout string

@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image/color"
+	"image/png"
 	"net"
 	"net/http"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/vterm/input"
@@ -286,6 +289,46 @@ func TestImagesAsBlocks(t *testing.T) {
 			}
 			return false
 		})
+	}
+}
+
+// Who may be able to draw images is told where they are, and gets those that it was shown when it asks for them.
+//
+// FEATURES: R120
+func TestPicturesOfAStream(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pic", Argv: []string{
+		"sh", "-c", `printf 'x\033_Ga=T,f=24,s=1,v=2,c=3,r=1;/wAAAAD/\033\\ready'; exec cat`,
+	}})
+	w := r.stream(t, "/sessions/pic/watch?images=blocks&pictures=true")
+	var got render.Picture
+	w.until("the image", func(told []byte) bool {
+		var f attach.Frame
+		if err := json.Unmarshal(told, &f); err != nil {
+			t.Errorf("%v in %.200s", err, told)
+		}
+		for _, l := range f.Screen.Lines {
+			if strings.HasSuffix(l.Text, "ready") && len(l.Pictures) == 1 && l.Spans[1].Text == "▀▀▀" {
+				got = l.Pictures[0]
+			}
+		}
+		return got.Key != ""
+	})
+	if want := (render.Picture{Key: got.Key, Col: 1, Width: 3, Cols: 3, Rows: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	other := strings.Repeat("0", len(got.Key))
+	for _, key := range []string{"short", other, got.Key} {
+		w.says(attach.Act{Picture: key})
+	}
+	w.until("answers", func([]byte) bool { return w.drawn.Len() > len(other+got.Key) })
+	rest, ok := bytes.CutPrefix(w.drawn.Bytes(), []byte(other+got.Key)) // of the other one nothing is there
+	pic, err := png.Decode(bytes.NewReader(rest))
+	if err != nil || !ok {
+		t.Fatalf("%v in %q", err, w.drawn.Bytes())
+	}
+	if c := color.NRGBAModel.Convert(pic.At(0, 1)); pic.Bounds().Dx() != 1 || pic.Bounds().Dy() != 2 || c != (color.NRGBA{0, 0, 255, 255}) {
+		t.Errorf("%v, its second pixel %v", pic.Bounds(), c)
 	}
 }
 

@@ -21,6 +21,8 @@ type Canvas struct {
 	veil    *tcell.Style // instead of all looks; nil: none
 	ascii   bool
 	under   []layout.Rect // what lies over what is drawn
+
+	pictures pictures
 }
 
 // UseASCII has the viewer's own signs and lines drawn with ASCII's characters. What sessions show stays as it is.
@@ -192,6 +194,7 @@ func Printable(s string) string {
 }
 
 func (c *Canvas) Clear() {
+	c.pictures.forget(c.screen)
 	c.screen.Clear()
 	c.touched = true
 }
@@ -220,10 +223,14 @@ func (c *Canvas) Size() (cols, rows int) { return c.screen.Size() }
 
 // Show sends what was drawn, if anything was.
 func (c *Canvas) Show() {
+	if c.pictures.uncover(c.screen) {
+		c.touched = true
+	}
 	if c.touched {
 		c.touched = false
 		c.screen.Show()
 	}
+	c.pictures.draw(c.screen)
 }
 
 // style is a span's look on the person's terminal.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/picture"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -25,11 +27,21 @@ type hearing struct {
 	tcell.Tty
 	scan groundScan
 	tell func(theme.Ground)
+
+	mu      sync.Mutex // guards answers
+	answers picture.Answers
+	able    func(picture.Means) // nil: nobody wants to know what images it can draw
 }
 
 func (h *hearing) Read(p []byte) (int, error) {
 	n, err := h.Tty.Read(p)
 	h.scan.feed(p[:max(n, 0)], h.tell)
+	h.mu.Lock()
+	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Means(), h.able
+	h.mu.Unlock()
+	if news && able != nil {
+		able(means)
+	}
 	return n, err
 }
 

@@ -35,6 +35,8 @@ type Pane struct {
 
 	placedAt time.Time
 	boxed    bool // what lies outside the session's screen is marked
+
+	asked map[string]bool // images, by their keys, that are on their way
 }
 
 // Inner is where the session's screen goes.
@@ -70,8 +72,15 @@ func (p *Pane) fit(cols, rows int) {
 
 // Apply merges a frame and notes what has to be drawn.
 func (p *Pane) Apply(f Frame) {
+	if f.Picture != nil {
+		p.take(f.Picture)
+		return
+	}
 	if f.Screen == nil {
 		return
+	}
+	if !f.Screen.Delta { // the stream may be another, which was asked for nothing
+		p.asked = nil
 	}
 	whole := !f.Screen.Delta || f.Screen.Cols != p.screen.Cols || f.Screen.Rows != p.screen.Rows ||
 		f.Modes.ReverseVideo != p.modes.ReverseVideo

@@ -67,6 +67,7 @@ type stream struct {
 func (s *stream) Frames() <-chan Frame { return nil }
 func (s *stream) Act(Input)            { s.s.log = append(s.s.log, "act "+s.id) }
 func (s *stream) Close()               { s.s.log = append(s.s.log, "close "+s.id) }
+func (s *stream) Picture(key string)   { s.s.log = append(s.s.log, "picture "+s.id+" "+key) }
 func (s *stream) Resize(cols, rows int) {
 	s.s.log = append(s.s.log, fmt.Sprintf("resize %s %d×%d", s.id, cols, rows))
 }

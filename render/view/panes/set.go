@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/picture"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -30,6 +31,8 @@ type Set struct {
 	framed  bool   // all have borders
 	over    []layout.Rect
 	preview preview
+
+	pictures picture.Store
 }
 
 // New is no pane yet.

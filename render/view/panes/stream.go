@@ -13,6 +13,8 @@ type Stream interface {
 	Frames() <-chan Frame
 	Act(Input)
 	Resize(cols, rows int)
+	// Picture asks for the image of a key that a line has; a Frame answers, unless the stream has begun anew meanwhile.
+	Picture(key string)
 	Close()
 }
 
@@ -20,6 +22,14 @@ type Stream interface {
 type Frame struct {
 	Screen *render.Screen
 	Modes  vterm.Modes
+	// Picture is an image that was asked for, and all that the frame has.
+	Picture *Picture
+}
+
+// Picture is an image as PNG; empty: it is not shown any more, or is none.
+type Picture struct {
+	Key string
+	PNG []byte
 }
 
 // Input is something a person does to a session: one field is set.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +52,8 @@ type stream struct {
 	resume   attach.Resume  // its key is empty where the client knows not how to go on
 	taken    atomic.Uint64  // messages of what was typed
 	news     chan struct{}  // taken has changed; nil: nobody asks
+	pictures *pictures      // nil: nobody asks
+	sending  sync.Mutex     // one message at a time
 }
 
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
@@ -100,7 +103,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		c.readOnly = true
 	}
 	if q.Get("images") == "blocks" {
-		c.blocks = &render.Blocks{}
+		c.blocks = &render.Blocks{Pictures: q.Get("pictures") == "true"}
 	}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.resume = resume; resume.Key != "" {
@@ -160,6 +163,8 @@ func (s *stream) fit(ctx context.Context) {
 }
 
 func (s *stream) send(kind int, b []byte) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
 	if err := s.ws.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
 		return err
 	}

@@ -5,9 +5,15 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -26,6 +32,10 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer c.leave(ctx)
 	c.fit(ctx)
+	if c.blocks != nil && c.blocks.Pictures {
+		c.pictures = &pictures{asked: make(chan string, maxAsked)}
+		go c.sendPictures(ctx)
+	}
 	go func() {
 		defer cancel()
 		c.act(ctx)
@@ -77,6 +87,7 @@ func (s *stream) frames(ctx context.Context) error {
 		render.FromFrame(&out.Screen, &f)
 		if s.blocks != nil {
 			s.blocks.Show(ctx, &out.Screen)
+			s.pictures.shows(&f)
 		}
 		if actor.Of(ctx).IsAgent() {
 			s.srv.hand(ctx, &out)
@@ -103,6 +114,9 @@ func (s *stream) act(ctx context.Context) {
 			s.e.Clients.Active(s.seat, a.Cols, a.Rows)
 			s.fit(ctx)
 		}
+		if a.Picture != "" {
+			s.pictures.ask(a.Picture)
+		}
 		if t, ok := actTyping(&a); ok {
 			if s.typeOnce(ctx, t) != nil {
 				return
@@ -128,4 +142,96 @@ func actTyping(a *attach.Act) (session.Typing, bool) {
 		return t, false
 	}
 	return t, true
+}
+
+const (
+	// maxAsked is how many images a client may have asked for and not have got.
+	maxAsked = 64
+	// maxShown is how many images of a screen can be asked for. An emulator keeps no more.
+	maxShown = 1024
+)
+
+// decoding bounds how many images are decoded at a time, of all streams: each takes tens of megabytes.
+var decoding = make(chan struct{}, 1)
+
+// pictures are the images of a stream whose client draws them itself. It asks by their keys for those that it was shown,
+// and is answered with a message of bytes: the key, then a PNG, which is missing where the image is not shown any more, or
+// is none.
+type pictures struct {
+	asked chan string
+
+	mu    sync.Mutex // guards shown
+	shown []*vterm.Image
+}
+
+// shows notes which images can be asked for; nil: none can.
+func (p *pictures) shows(f *vterm.Frame) {
+	if p == nil {
+		return
+	}
+	shown := make(map[*vterm.Image]bool, len(f.Placed))
+	for index := range f.Placed {
+		if index < len(f.Images) && f.Images[index].Image != nil && len(shown) < maxShown {
+			shown[f.Images[index].Image] = true
+		}
+	}
+	p.mu.Lock()
+	p.shown = slices.Collect(maps.Keys(shown))
+	p.mu.Unlock()
+}
+
+// ask queues that the client wants an image. What is too much is not answered.
+func (p *pictures) ask(key string) {
+	if p == nil || len(key) != termimage.KeyLen {
+		return
+	}
+	select {
+	case p.asked <- key:
+	default:
+	}
+}
+
+// find is an image that is shown; nil: it is not.
+func (p *pictures) find(keys *termimage.Keys, key string) *vterm.Image {
+	p.mu.Lock()
+	list := p.shown
+	p.mu.Unlock()
+	if i := slices.IndexFunc(list, func(img *vterm.Image) bool { return keys.Of(img) == key }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// sendPictures answers what is asked for, one after the other, until ctx ends.
+func (s *stream) sendPictures(ctx context.Context) {
+	var keys termimage.Keys
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case key := <-s.pictures.asked:
+			b := []byte(key)
+			if img := s.pictures.find(&keys, key); img != nil {
+				png, err := s.picture(ctx, img)
+				if err != nil {
+					s.srv.log.Debug("an image that is none", "err", err)
+				}
+				b = append(b, png...)
+			}
+			if s.send(websocket.BinaryMessage, b) != nil {
+				return // who reads from the client notices, too
+			}
+		}
+	}
+}
+
+// picture is an image as PNG, in turn with others.
+func (s *stream) picture(ctx context.Context, img *vterm.Image) ([]byte, error) {
+	select {
+	case decoding <- struct{}{}:
+		defer func() { <-decoding }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return termimage.PNG(img)
 }

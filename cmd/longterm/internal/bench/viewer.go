@@ -126,6 +126,7 @@ type floodStream struct {
 func (s *floodStream) Frames() <-chan panes.Frame { return s.frames }
 func (s *floodStream) Act(panes.Input)            {}
 func (s *floodStream) Resize(int, int)            {}
+func (s *floodStream) Picture(string)             {}
 func (s *floodStream) Close()                     { s.stop() }
 
 // frameClock is how often the daemon sends a frame at most.

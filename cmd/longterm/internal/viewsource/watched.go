@@ -114,6 +114,9 @@ func (w *watched) Act(in panes.Input) {
 	w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
 }
 
+// Picture asks for an image that was shown.
+func (w *watched) Picture(key string) { w.act(attach.Act{Picture: key}) }
+
 // act queues; the viewer must not wait for a daemon.
 func (w *watched) act(a attach.Act) {
 	w.mu.Lock()
@@ -148,7 +151,7 @@ func (w *watched) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.mu.Lock()
 		size := w.size
-		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy, Resume: w.queue.again(), Blocks: true}
+		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy, Resume: w.queue.again(), Blocks: true, Pictures: true}
 		w.mu.Unlock()
 		if w.mute {
 			o.Size = "none"
@@ -211,12 +214,22 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 		if err != nil {
 			return
 		}
+		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes}
+		if f.Picture != nil {
+			shown = panes.Frame{Picture: &panes.Picture{Key: f.Picture.Key, PNG: f.Picture.PNG}}
+			select {
+			case w.frames <- shown:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
 		w.mu.Lock()
 		w.queue.told(f.Taken)
 		w.mu.Unlock()
 		w.rouse()
 		select {
-		case w.frames <- panes.Frame{Screen: &f.Screen, Modes: f.Modes}:
+		case w.frames <- shown:
 		case <-ctx.Done():
 			return
 		}

@@ -1,0 +1,180 @@
+package canvas
+
+import (
+	"image"
+	imagecolor "image/color"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/picture"
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// emulated is our own emulator as the terminal.
+type emulated struct {
+	cols, rows int
+	typed      chan []byte
+	stopped    chan struct{}
+	once       sync.Once
+
+	mu  sync.Mutex // guards the emulator
+	emu vterm.Engine
+}
+
+func (e *emulated) Start() error        { return nil }
+func (e *emulated) Stop() error         { return nil }
+func (e *emulated) Close() error        { return nil }
+func (e *emulated) NotifyResize(func()) {}
+func (e *emulated) Drain() error {
+	e.once.Do(func() { close(e.stopped) })
+	return nil
+}
+
+func (e *emulated) WindowSize() (tcell.WindowSize, error) {
+	return tcell.WindowSize{Width: e.cols, Height: e.rows}, nil
+}
+
+func (e *emulated) Read(p []byte) (int, error) {
+	select {
+	case b := <-e.typed:
+		return copy(p, b), nil
+	case <-e.stopped:
+		return 0, nil
+	}
+}
+
+func (e *emulated) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _ = e.emu.Write(b)
+	if r := e.emu.Replies(nil); len(r) > 0 {
+		e.typed <- r
+	}
+	return len(b), nil
+}
+
+// shows is what the terminal shows: its text, with # where there is an image.
+func (e *emulated) shows() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var f vterm.Frame
+	e.emu.Frame(&f, vterm.Query{})
+	var s render.Screen
+	render.FromFrame(&s, &f)
+	var out []string
+	for _, l := range s.Lines {
+		row := []rune(l.Text + strings.Repeat(" ", e.cols-len([]rune(l.Text))))
+		for _, sp := range l.Spans {
+			for i := range sp.Width {
+				if sp.Image != nil {
+					row[sp.Col+i] = '#'
+				}
+			}
+		}
+		out = append(out, strings.TrimRight(string(row), " "))
+	}
+	return strings.TrimRight(strings.Join(out, "\n"), "\n")
+}
+
+// emulator is a canvas on an emulated terminal, and what that says of its means.
+func emulator(t *testing.T, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
+	t.Helper()
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("STY", "")
+	e := &emulated{cols: cols, rows: rows, typed: make(chan []byte, 64), stopped: make(chan struct{}), emu: vterm.New(vterm.Options{Cols: cols, Rows: rows})}
+	screen, err := tcell.NewTerminfoScreenFromTty(&hearing{Tty: e, tell: func(theme.Ground) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Fini)
+	able := make(chan picture.Means, 16)
+	AskMeans(screen, func(m picture.Means) { able <- m })
+	c := New(screen, false)
+	return &c, e, able
+}
+
+// Images are drawn over their cells, clipped, below what lies over them, and taken away again: by sixels and files, that the
+// cells' text wipes out, and as placements, that it does not.
+//
+// FEATURES: R120
+func TestPictures(t *testing.T) {
+	pic := image.NewNRGBA(image.Rect(0, 0, 48, 48))
+	for i := range 48 * 48 {
+		pic.SetNRGBA(i%48, i/48, imagecolor.NRGBA{uint8(i), 0, 200, 255})
+	}
+	for name, kind := range map[string]picture.Kind{"sixel": picture.Sixel, "iTerm2": picture.ITerm, "kitty": picture.Kitty} {
+		t.Run(name, func(t *testing.T) {
+			c, e, able := emulator(t, 10, 6)
+			means := picture.Means{}
+			for means.Kind != picture.Kitty || means.Cell == (image.Point{}) { // our own emulator knows all
+				select {
+				case means = <-able:
+				case <-t.Context().Done():
+					t.Fatal("it does not say what it can draw")
+				}
+			}
+			if means.Cell != image.Pt(8, 16) {
+				t.Errorf("a cell is %v", means.Cell)
+			}
+			if c.DrawsPictures() {
+				t.Error("images are drawn before that is known")
+			}
+			means.Kind = kind
+			c.Draws(means)
+			// One of six by three cells, beginning in the first row and third column of what lies from 1, 1 to 7, 5.
+			show := func(top int, over ...layout.Rect) {
+				for y := range 5 {
+					c.Text(0, y, 10, "abcdefghij", Plain)
+				}
+				c.Under(over)
+				for i := range 3 {
+					c.PictureRow(layout.Rect{X: 1, Y: top + i, W: 6, H: 1}, []picture.Part{{X: 3, W: 6, Key: "k", FromY: i, Cols: 6, Rows: 3}},
+						func(key string) (*image.NRGBA, bool) { return pic, key == "k" })
+				}
+				c.Under(nil)
+				c.Show()
+			}
+			for _, step := range []struct {
+				name string
+				do   func()
+				want string
+			}{
+				{"drawn", func() { show(1) }, "abcdefghij\nabc####hij\nabc####hij\nabc####hij\nabcdefghij"},
+				{"as it was", func() { show(1) }, "abcdefghij\nabc####hij\nabc####hij\nabc####hij\nabcdefghij"},
+				{"moved, not into the last row", func() { show(3) }, "abcdefghij\nabcdefghij\nabcdefghij\nabc####hij\nabc####hij"},
+				{"covered", func() { show(1, layout.Rect{X: 4, Y: 2, W: 2, H: 1}) }, "abcdefghij\nabc####hij\nabc#ef#hij\nabc####hij\nabcdefghij"},
+				{"text below", func() { c.Text(3, 1, 4, "1234", Plain); show(1) }, "abcdefghij\nabc####hij\nabc####hij\nabc####hij\nabcdefghij"},
+				{"gone", func() { c.Show() }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
+				{"back", func() { show(0) }, "abc####hij\nabc####hij\nabc####hij\nabcdefghij\nabcdefghij"},
+				{"cleared", func() { c.Clear(); c.Text(0, 0, 10, "x", Plain); c.Show() }, "x"},
+				{"drawn again", func() { show(2) }, "abcdefghij\nabcdefghij\nabc####hij\nabc####hij\nabc####hij"},
+				{"lent", func() { c.Undraw(); c.Show() }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
+				{"as blocks", func() { c.Draws(picture.Means{}); show(1) }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
+			} {
+				if step.do(); e.shows() != step.want {
+					t.Errorf("%s:\n%s\nwant\n%s", step.name, e.shows(), step.want)
+				}
+			}
+		})
+	}
+}
+
+// A terminal that prints what it does not know is not asked.
+func TestNotAsked(t *testing.T) {
+	c, e, able := emulator(t, 10, 2)
+	<-able
+	t.Setenv("TERM", "linux")
+	AskMeans(c.screen, func(picture.Means) { t.Error("asked") })
+	if e.shows() != "" {
+		t.Errorf("%q", e.shows())
+	}
+}

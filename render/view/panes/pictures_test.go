@@ -1,0 +1,62 @@
+package panes
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"testing"
+
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/picture"
+)
+
+// An image is asked for when it can be seen by a terminal that draws images: once, and again of a stream that is another.
+//
+// FEATURES: R120
+func TestPicturesAreAskedForOnce(t *testing.T) {
+	s := newStage(t, 20, 6)
+	s.Place([]layout.Place{{Session: "a", Area: layout.Rect{W: 20, H: 5}}}, whole)
+	s.logged()
+	p := s.Get("a")
+	shown := func(delta bool, keys ...string) Frame {
+		f := Frame{Screen: &render.Screen{Cols: 20, Rows: 4, Delta: delta}}
+		for i, key := range keys {
+			f.Screen.Lines = append(f.Screen.Lines, render.Line{Row: i, Pictures: []render.Picture{{Key: key, Width: 2, Cols: 2, Rows: 1}}})
+		}
+		return f
+	}
+	draw := func(want string) {
+		t.Helper()
+		if s.DrawPictures(&s.canvas); s.logged() != want {
+			t.Errorf("want %q", want)
+		}
+	}
+	p.Apply(shown(false, "k", "l", "k"))
+	draw("") // nothing is drawn
+	s.canvas.Draws(picture.Means{Kind: picture.Sixel})
+	draw("picture a k, picture a l")
+	draw("")
+	p.Apply(Frame{Picture: &Picture{Key: "l"}}) // not shown any more, and again
+	draw("picture a l")
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 2, 2))); err != nil {
+		t.Fatal(err)
+	}
+	p.Apply(Frame{Picture: &Picture{Key: "k", PNG: b.Bytes()}})
+	p.Apply(shown(true, "k", "l", "k", "m"))
+	draw("picture a m")
+	p.Apply(shown(false, "k", "l"))
+	draw("picture a l")
+	s.Place([]layout.Place{{Session: "a", Area: layout.Rect{W: 20, H: 1}}}, whole) // one row is left
+	p.Apply(shown(false, "n", "o"))
+	s.logged()
+	draw("picture a n")
+	p.CopyMode()
+	p.Apply(shown(false, "p"))
+	draw("")
+	p.Present()
+	senseless := render.Line{Pictures: []render.Picture{{Key: "q", Col: -1, Width: 2}, {Key: "q", Width: 21}, {Key: "q", Y: -1, Width: 1}}}
+	p.Apply(Frame{Screen: &render.Screen{Cols: 20, Rows: 4, Lines: []render.Line{senseless}}})
+	draw("")
+}

@@ -1,0 +1,250 @@
+package picture
+
+import (
+	"cmp"
+	"image"
+	"image/color"
+	"image/draw"
+	"slices"
+	"strconv"
+)
+
+// maxColors bounds the colours of a sixel image: more are hardly seen.
+const maxColors = 256
+
+// appendSixel appends an image as sixels (VT340, "Sixel Graphics") of so many colours at most. What is not opaque stays as
+// it is on the terminal.
+func appendSixel(dst []byte, pic *image.NRGBA, colors int) []byte {
+	if colors < 2 {
+		colors = maxColors
+	}
+	pal := paletted(pic, min(colors, maxColors))
+	w, h := pic.Rect.Dx(), pic.Rect.Dy()
+	dst = append(dst, "\x1bP0;1;0q\"1;1;"...)
+	dst = append(strconv.AppendInt(dst, int64(w), 10), ';')
+	dst = strconv.AppendInt(dst, int64(h), 10)
+	for i, c := range pal.Palette {
+		r, g, b, _ := c.RGBA()
+		dst = append(strconv.AppendInt(append(dst, '#'), int64(i), 10), ";2"...)
+		for _, v := range []uint32{r, g, b} {
+			dst = strconv.AppendInt(append(dst, ';'), int64((v*100+0x7fff)/0xffff), 10)
+		}
+	}
+	bits := make([][]byte, len(pal.Palette)) // of a band, by colour
+	for top := 0; top < h; top += 6 {
+		var used []int
+		for y := top; y < min(top+6, h); y++ {
+			for x := range w {
+				if pic.Pix[y*pic.Stride+x*4+3] < 0x80 {
+					continue
+				}
+				c := int(pal.Pix[y*pal.Stride+x])
+				if !slices.Contains(used, c) {
+					used = append(used, c)
+					if bits[c] == nil {
+						bits[c] = make([]byte, w)
+					}
+					clear(bits[c])
+				}
+				bits[c][x] |= 1 << (y - top)
+			}
+		}
+		for i, c := range used {
+			if i > 0 {
+				dst = append(dst, '$')
+			}
+			dst = appendRuns(strconv.AppendInt(append(dst, '#'), int64(c), 10), bits[c])
+		}
+		dst = append(dst, '-')
+	}
+	if h > 0 {
+		dst = dst[:len(dst)-1]
+	}
+	return append(dst, "\x1b\\"...)
+}
+
+// appendRuns appends the sixels of a colour, repeated ones as such, and none at the end that are empty.
+func appendRuns(dst, bits []byte) []byte {
+	end := len(bits)
+	for end > 0 && bits[end-1] == 0 {
+		end--
+	}
+	for i := 0; i < end; {
+		n := 1
+		for i+n < end && bits[i+n] == bits[i] {
+			n++
+		}
+		c := '?' + bits[i]
+		i += n
+		if n > 3 {
+			dst = append(strconv.AppendInt(append(dst, '!'), int64(n), 10), c)
+			continue
+		}
+		for range n {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// fewColors is from how few on an image is dithered: with more it is not seen, and takes its time.
+const fewColors = 64
+
+// paletted is an image in so many colours: its own where it has no more, else such as stand for them.
+func paletted(pic *image.NRGBA, colors int) *image.Paletted {
+	shift := 0
+	all := count(pic, shift, colors)
+	if len(all) > colors { // what differs by less is the same, from here on
+		shift = 3
+		all = count(pic, shift, 1<<15)
+	}
+	var pal color.Palette
+	for _, c := range medianCut(all, colors) {
+		pal = append(pal, color.NRGBA{c[0], c[1], c[2], 0xff})
+	}
+	if len(pal) == 0 {
+		pal = color.Palette{color.NRGBA{A: 0xff}}
+	}
+	out := image.NewPaletted(pic.Rect, pal)
+	if shift > 0 && colors <= fewColors {
+		draw.FloydSteinberg.Draw(out, out.Rect, solid{pic}, pic.Rect.Min)
+		return out
+	}
+	index := make(map[[3]uint8]uint8, len(all))
+	for y := range pic.Rect.Dy() {
+		for x := range pic.Rect.Dx() {
+			c := rounded(pic.Pix[y*pic.Stride+x*4:], shift)
+			i, known := index[c]
+			if !known {
+				i = uint8(pal.Index(color.NRGBA{c[0], c[1], c[2], 0xff}))
+				index[c] = i
+			}
+			out.Pix[y*out.Stride+x] = i
+		}
+	}
+	return out
+}
+
+// rounded is a pixel's colour without its last bits.
+func rounded(at []byte, shift int) (c [3]uint8) {
+	for i := range c {
+		c[i] = at[i] >> shift << shift
+		if shift > 0 {
+			c[i] |= 1 << (shift - 1)
+		}
+	}
+	return c
+}
+
+// count is an image's colours, without their last bits; of more than so many, one more.
+func count(pic *image.NRGBA, shift, most int) []counted {
+	counts := map[[3]uint8]int{}
+	for y := range pic.Rect.Dy() {
+		row := pic.Pix[y*pic.Stride:][:pic.Rect.Dx()*4]
+		for i := 0; i < len(row) && len(counts) <= most; i += 4 {
+			if row[i+3] >= 0x80 {
+				counts[rounded(row[i:], shift)]++
+			}
+		}
+	}
+	all := make([]counted, 0, len(counts))
+	for rgb, n := range counts {
+		all = append(all, counted{rgb, n})
+	}
+	slices.SortFunc(all, func(a, b counted) int { return slices.Compare(a.rgb[:], b.rgb[:]) }) // the same picture each time
+	return all
+}
+
+// solid is an image whose pixels are all opaque: what is not is left out afterwards.
+type solid struct{ *image.NRGBA }
+
+func (s solid) At(x, y int) color.Color {
+	c := s.NRGBAAt(x, y)
+	c.A = 0xff
+	return c
+}
+
+// counted is a colour and how many pixels have it.
+type counted struct {
+	rgb [3]uint8
+	n   int
+}
+
+// medianCut is so many colours at most that stand for all: boxes of colours are halved by the number of their pixels, the
+// box first that has most pixels times its longest side.
+func medianCut(all []counted, colors int) [][3]uint8 {
+	if len(all) == 0 {
+		return nil
+	}
+	boxes := []box{newBox(all)}
+	for len(boxes) < colors {
+		i := 0
+		for j := range boxes {
+			if boxes[j].weight() > boxes[i].weight() {
+				i = j
+			}
+		}
+		if boxes[i].weight() == 0 {
+			break // each has one colour
+		}
+		a, b := boxes[i].halves()
+		boxes[i] = a
+		boxes = append(boxes, b)
+	}
+	out := make([][3]uint8, 0, len(boxes))
+	for i := range boxes {
+		out = append(out, boxes[i].mean())
+	}
+	return out
+}
+
+// box is colours that lie together.
+type box struct {
+	list []counted
+	n    int // pixels
+	axis int // its longest side
+	side int // how long that is
+}
+
+func newBox(list []counted) box {
+	b := box{list: list}
+	for axis := range 3 {
+		lo, hi := uint8(255), uint8(0)
+		for i := range list {
+			lo, hi = min(lo, list[i].rgb[axis]), max(hi, list[i].rgb[axis])
+		}
+		if side := int(hi) - int(lo); side > b.side {
+			b.axis, b.side = axis, side
+		}
+	}
+	for i := range list {
+		b.n += list[i].n
+	}
+	return b
+}
+
+func (b *box) weight() int { return b.n * b.side }
+
+// halves are two boxes of about as many pixels. Each has one colour at least.
+func (b *box) halves() (lower, upper box) {
+	slices.SortFunc(b.list, func(x, y counted) int {
+		return cmp.Or(cmp.Compare(x.rgb[b.axis], y.rgb[b.axis]), slices.Compare(x.rgb[:], y.rgb[:]))
+	})
+	at, n := 0, 0
+	for at < len(b.list)-1 && (at == 0 || n+b.list[at].n <= b.n/2) {
+		n += b.list[at].n
+		at++
+	}
+	return newBox(b.list[:at]), newBox(b.list[at:])
+}
+
+func (b *box) mean() (rgb [3]uint8) {
+	for axis := range rgb {
+		sum := 0
+		for i := range b.list {
+			sum += int(b.list[i].rgb[axis]) * b.list[i].n
+		}
+		rgb[axis] = uint8((sum + b.n/2) / b.n)
+	}
+	return rgb
+}
