@@ -86,6 +86,8 @@ func closePane(v *viewer) {
 	id := v.m.Focus
 	switch {
 	case v.m.Session(id) == nil:
+	case v.m.Running(id) && v.pasts[id]:
+		v.endPast(id)
 	case v.m.Running(id) && len(v.m.Shown()) == 1 && len(v.m.Tabs) == 1:
 		v.message = "it runs; " + v.keys.Chord("kill") + " kills it"
 	case v.m.Running(id):
@@ -97,8 +99,13 @@ func closePane(v *viewer) {
 	}
 }
 
-// closeTab closes the current tab; its sessions go on.
+// closeTab closes the current tab; its sessions go on, but for those that only show what others printed.
 func closeTab(v *viewer) {
+	for _, id := range v.m.Of(v.m.Tab()) {
+		if v.pasts[id] {
+			v.endPast(id)
+		}
+	}
 	v.m.CloseTab()
 	v.message = "its sessions go on; " + v.keys.Chord("reopen") + " brings the tab back"
 }

@@ -2,6 +2,8 @@ package view
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
@@ -36,4 +38,32 @@ func openPast(v *viewer) {
 			v.m.Focus, v.m.Zoomed = past, false
 		}
 	})
+}
+
+// endPast ends a session that shows the past of another one: nobody else knows of it. Its pane goes when it has ended.
+func (v *viewer) endPast(id string) {
+	v.beside(func(ctx context.Context) func() {
+		err := v.src.Kill(ctx, id)
+		return func() {
+			if err != nil {
+				v.message = "it goes on: " + err.Error()
+			}
+		}
+	})
+}
+
+// pastsTime is how long the viewer takes at its end for the past sessions that it shows.
+const pastsTime = 2 * time.Second
+
+// endPasts ends those that are left when the person leaves.
+func (v *viewer) endPasts() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), pastsTime)
+	defer cancel()
+	var ending sync.WaitGroup
+	for id := range v.pasts {
+		if v.m.Running(id) {
+			ending.Go(func() { _ = v.src.Kill(ctx, id) }) // it is in the list of sessions, where it goes on
+		}
+	}
+	ending.Wait()
 }

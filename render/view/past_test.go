@@ -47,3 +47,45 @@ func TestPastBesideThePresent(t *testing.T) {
 		t.Errorf("beside what floats: %+v", b.m.Places)
 	}
 }
+
+// A past session ends with its pane, with the tab it is in, and with the viewer; the others go on.
+//
+// FEATURES: R117
+func TestPastEndsWithItsPane(t *testing.T) {
+	b := newBench(t, 80, 12, Options{Historian: &fakeHistorian{past: "-past"}})
+	open := func() {
+		b.list(running("a"))
+		b.m.Focus = "a"
+		b.settle()
+		b.keys("^B")
+		b.call()
+		b.list(running("a"), running("a-past"))
+	}
+	open()
+	b.keys("^c")
+	b.call()
+	if id := <-b.src.killed; id != "a-past" {
+		t.Errorf("killed %s", id)
+	}
+	if b.list(running("a"), exited("a-past", 0)); len(b.m.Places) != 1 || b.m.Focus != "a" {
+		t.Errorf("focus %s, %+v", b.m.Focus, b.m.Places)
+	}
+	open()
+	closeTab(b.viewer)
+	b.call()
+	if id := <-b.src.killed; id != "a-past" {
+		t.Errorf("with its tab: killed %s", id)
+	}
+	b.list(running("a"), running("a-past"))
+	if b.endPasts(); len(b.src.killed) != 1 || <-b.src.killed != "a-past" {
+		t.Error("it goes on after the viewer")
+	}
+	b.list(running("a"), exited("a-past", 0))
+	if b.endPasts(); len(b.src.killed) > 0 {
+		t.Error("one that has ended is killed")
+	}
+	b.keys("^c")
+	if b.settle(); len(b.src.killed) > 0 {
+		t.Error("a session is killed by closing its pane")
+	}
+}

@@ -124,6 +124,7 @@ const maxBatch = 256
 
 func (v *viewer) run() error {
 	defer v.panes.Close()
+	defer v.endPasts()
 	defer v.layouts.saveAtEnd(v.ctx)
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
