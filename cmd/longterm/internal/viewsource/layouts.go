@@ -4,12 +4,15 @@ package viewsource
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/render/view/layout"
@@ -27,8 +30,23 @@ type layouts struct {
 
 const layoutSuffix = ".json"
 
-// lastOfMany is the viewer's own layout where it shows several hosts: that of one host stays as it was.
+// lastOfMany begins the name of the viewer's own layout where it shows several hosts: each set of hosts has its own, and
+// that of one host stays as it was. The name alone is that of earlier versions, for all sets.
 const lastOfMany = "last of several hosts"
+
+// lastOf is what the viewer's own layout is called where these hosts are shown; empty: as it calls it.
+func lastOf(hosts []Host) string {
+	if len(hosts) < 2 {
+		return ""
+	}
+	names := make([]string, len(hosts))
+	for i := range hosts {
+		names[i] = hosts[i].Name
+	}
+	slices.Sort(names)
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n"))) // there may be more hosts than a file's name has room for
+	return lastOfMany + " " + hex.EncodeToString(sum[:8])
+}
 
 // path is a layout's file. Names may hold anything, so they are escaped.
 func (l layouts) path(name string) string {
@@ -46,7 +64,7 @@ func (l layouts) Names(context.Context) ([]string, error) {
 	var names []string
 	for _, f := range files {
 		if base, ok := strings.CutSuffix(f.Name(), layoutSuffix); ok {
-			if name, err := url.PathUnescape(base); err == nil && name != lastOfMany {
+			if name, err := url.PathUnescape(base); err == nil && !strings.HasPrefix(name, lastOfMany) {
 				names = append(names, name)
 			}
 		}
@@ -56,6 +74,9 @@ func (l layouts) Names(context.Context) ([]string, error) {
 
 func (l layouts) Load(_ context.Context, name string) ([]byte, error) {
 	b, err := os.ReadFile(l.path(name))
+	if errors.Is(err, fs.ErrNotExist) && name == lastLayout && l.last != "" {
+		b, err = os.ReadFile(l.path(lastOfMany))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -46,3 +46,43 @@ func TestViewLayouts(t *testing.T) {
 		t.Error("saved where nothing can be saved")
 	}
 }
+
+// Each set of hosts has a last layout of its own, in whatever order they were named; one of an earlier version, which had
+// one for all, is begun with.
+//
+// FEATURES: R76
+func TestLastLayoutOfSeveralHosts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "layouts")
+	of := func(names ...string) layouts {
+		var hosts []Host
+		for _, n := range names {
+			hosts = append(hosts, Host{Name: n})
+		}
+		return layouts{dir: dir, last: lastOf(hosts)}
+	}
+	save := func(l layouts, name, text string) {
+		t.Helper()
+		if err := l.Save(t.Context(), name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(of(), lastOfMany, "earlier")
+	save(of(""), lastLayout, "here")
+	save(of("", "a"), lastLayout, "here and a")
+	save(of("a", "b"), lastLayout, "a and b")
+	save(of("a", "b"), "mine", "named")
+	for _, c := range []struct {
+		l          layouts
+		name, want string
+	}{
+		{of(""), lastLayout, "here"}, {of("c"), lastLayout, "here"}, {of("a", ""), lastLayout, "here and a"}, {of("b", "a"), lastLayout, "a and b"},
+		{of("a", "b", "c"), lastLayout, "earlier"}, {of("ab", ""), lastLayout, "earlier"}, {of(""), "mine", "named"}, {of("", "a"), "other", ""},
+	} {
+		if b, err := c.l.Load(t.Context(), c.name); string(b) != c.want || err != nil {
+			t.Errorf("%s of %q: %q %v, want %q", c.name, c.l.last, b, err, c.want)
+		}
+	}
+	if names, err := of("a", "b").Names(t.Context()); err != nil || !slices.Equal(names, []string{lastLayout, "mine"}) {
+		t.Errorf("%q %v", names, err)
+	}
+}
