@@ -180,6 +180,7 @@ func TestRepaintWraps(t *testing.T) {
 func FuzzRepaint(f *testing.F) {
 	f.Add([]byte("abc\x1b[31mdef\r\n0123456789012345678901234567890"), true)
 	f.Add([]byte("\x1b[2;3H你好\x1b[K🇦\x1b[D🇧e\u0301"), false)
+	f.Add([]byte("x\xed\x9f\x80\xed\x9f\x80\u0301"), false)
 	f.Fuzz(func(t *testing.T, output []byte, exact bool) {
 		want := frameOf(native(11, 5), string(output))
 		out := AppendANSI(nil, want, ANSIOptions{Repaint: true, Exact: exact})

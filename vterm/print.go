@@ -56,9 +56,12 @@ func (t *Terminal) print(r rune) {
 			return
 		}
 	}
-	if w := t.columns(p); w > 0 {
-		t.place(r, w)
+	w := t.columns(p)
+	if w == 0 { // it stands nowhere: nothing goes on with it
+		t.join = width.Start(width.Of('\u200b')) // as after a format character
+		return
 	}
+	t.place(r, w)
 }
 
 // columns is the width of a character that starts a cluster.

@@ -27,35 +27,43 @@ func Score(pattern, text string) (score int, at []int, ok bool) {
 
 // one scores a word: the best of the places it may begin at.
 func one(word, text []rune) (best int, at []int, ok bool) {
+	dead := [2]map[place]bool{{}, {}} // places from which on the rest is not found: after a start within a word, and at one's beginning
 	for start := range text {
 		if unicode.ToLower(text[start]) != word[0] {
 			continue
 		}
-		if s, where, found := from(word, text, start); found && (!ok || s > best) {
+		known := dead[0]
+		if begins(text, start) {
+			known = dead[1]
+		}
+		if s, where, found := from(word, text, start, known); found && (!ok || s > best) {
 			best, at, ok = s, where, true
 		}
 	}
 	return best, at, ok
 }
 
+// place is where in the text a letter of the word would stand.
+type place struct{ letter, at int }
+
 // from scores a word whose first letter stands at start. Letters that follow each other
 // and those that begin a word count more; a late start and gaps count less. A letter that neither follows
 // the one before nor begins a word was not meant.
-func from(word, text []rune, start int) (score int, at []int, ok bool) {
-	dead := map[[2]int]bool{} // letter and place from which on the rest is not found
+func from(word, text []rune, start int, dead map[place]bool) (score int, at []int, ok bool) {
+	wordStart := begins(text, start)
 	var rest func(i, x int) bool
 	rest = func(i, x int) bool {
 		at = append(at, x)
 		if i == len(word)-1 {
 			return true
 		}
-		for next := x + 1; next < len(text); next++ {
-			meant := next == x+1 || !letter(text[next-1]) && begins(text, start)
-			if meant && unicode.ToLower(text[next]) == word[i+1] && !dead[[2]int{i + 1, next}] && rest(i+1, next) {
+		for next := x + 1; next < len(text) && (wordStart || next == x+1); next++ {
+			meant := next == x+1 || !letter(text[next-1])
+			if meant && unicode.ToLower(text[next]) == word[i+1] && !dead[place{i + 1, next}] && rest(i+1, next) {
 				return true
 			}
 		}
-		dead[[2]int{i, x}] = true
+		dead[place{i, x}] = true
 		at = at[:len(at)-1]
 		return false
 	}
