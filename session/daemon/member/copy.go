@@ -34,6 +34,10 @@ const (
 	renewEvery  = 24 * time.Hour   // what is recorded is handed over again: the fleet keeps nothing for ever
 	// chunksARound bounds what one session has copied until it is the others' turn.
 	chunksARound = 8
+	// After a failure it is tried again after a pause, which doubles: a cluster that lost a server takes copies again when
+	// it has voted.
+	firstFailed = 2 * time.Second
+	lastFailed  = 15 * time.Second
 )
 
 // copier copies what sessions print. One goroutine copies; status may be asked by any.
@@ -68,7 +72,7 @@ func newCopier(p *part) *copier { return &copier{p: p, of: map[string]*copied{},
 
 // run copies until the end. What cannot be copied now is copied when it can be: the local disk has it.
 func (c *copier) run(ctx context.Context) {
-	said := ""
+	said, failed := "", firstFailed
 	for pause := copyEvery; ; {
 		err := c.round(ctx)
 		if err != nil && ctx.Err() == nil && err.Error() != said {
@@ -80,9 +84,11 @@ func (c *copier) run(ctx context.Context) {
 		c.mu.Unlock()
 		switch pause = copyEvery; {
 		case err != nil && !errors.Is(err, errHere):
-			pause = registry.Jitter(15 * time.Second)
+			pause, failed = registry.Jitter(failed), min(2*failed, lastFailed)
 		case c.more:
-			pause = 0
+			pause, failed = 0, firstFailed
+		default:
+			failed = firstFailed
 		}
 		select {
 		case <-ctx.Done():
