@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
@@ -209,4 +211,20 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 		<-look.C
 	}
 	t.Error(pub.State())
+}
+
+// More than a thousand members and viewers look at the registry at once, which is as many as JetStream lets by itself.
+//
+// FEATURES: R94
+func TestMoreThanAThousandLook(t *testing.T) {
+	w := newWorld(t)
+	js := w.link(w.identity(ident.Host, "a", false)).JetStream()
+	for n := range 1010 {
+		_, err := js.CreateConsumer(t.Context(), "KV_"+fleet.Bucket, jetstream.ConsumerConfig{
+			Name: fmt.Sprint("c", n), AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Hour,
+		})
+		if err != nil {
+			t.Fatal(n, err)
+		}
+	}
 }

@@ -86,6 +86,7 @@ func Start(cfg Config) (*Server, error) {
 		PingInterval: 10 * time.Second, MaxPingsOut: 2, AuthTimeout: 10, TLSTimeout: 10, NoSystemAccount: false,
 		CustomClientAuthentication: members{s}, TLSConfig: s.tls(tls.VerifyClientCertIfGiven),
 	}
+	o.JetStreamLimits.DefaultMaxConsumers = -1 // each member has one, and more while it looks; a thousand would be all
 	if cfg.Advertise != "" {
 		if _, _, err := hostPort(cfg.Advertise); err != nil {
 			return nil, err
