@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -314,6 +315,42 @@ func TestAnswers(t *testing.T) {
 	all, err := g.List(ctx, Query{All: true})
 	if err != nil || len(all) != 6 || all[0].ID != "A1" || all[3].State != store.ApprovalGone {
 		t.Errorf("%d: %+v %v", len(all), all, err)
+	}
+}
+
+// The rule of an answer for always may be edited: it is that one that is written and counts from then on, narrower or wider
+// than what was asked for, and past no denial. One that cannot be read is written nowhere, and the question stands.
+//
+// FEATURES: R61 R63
+func TestAlwaysByAnEditedRule(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	asked := func(id, text string) Ask {
+		a := line(id, text, agent)
+		a.Policy = "readonly"
+		return a
+	}
+	p := waiting(t, g, asked("job-1", "touch f"))
+	for _, rule := range []string{"touch 'f", "deny touch", ";", "touch\nrm", "ask touch", "\x00"} {
+		if v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: rule}); codeOf(err) != api.CodeInvalid {
+			t.Errorf("%q: %+v, %v", rule, v.Written, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "policy.toml")); !errors.Is(err, os.ErrNotExist) || p.Approval().State != store.ApprovalPending {
+		t.Fatalf("something was written: %v; %+v", err, p.Approval())
+	}
+	if v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: " touch --no-create; rm "}); err != nil || v.Written != "touch --no-create; rm" {
+		t.Fatalf("%+v %v", v, err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Errorf("what was asked for: %v", err)
+	}
+	for text, want := range map[string]policy.Verdict{
+		"touch --no-create g": policy.Allow, "touch g": policy.Ask, "rm g": policy.Allow, "rm -rf /": policy.Deny, "rmdir g": policy.Ask,
+	} {
+		if j := g.Judge(asked("job-2", text)); j.Verdict != want {
+			t.Errorf("%s: %+v", text, j)
+		}
 	}
 }
 
