@@ -20,6 +20,8 @@ function item(s) {
     percent !== null && s.state === 'running' && h('span', { class: 'bar ' + (p.state === 'error' ? 'bad' : ''), style: { width: percent + '%' } }));
 }
 
+const margin = 30; // rows above and below what can be seen
+
 const signature = (s) => [s.name, title(s), ...state(s), s.activity?.errors, s.activity?.progress?.percent, s.progress?.percent, s.ended, s.activity?.elapsed_ms].join('|');
 
 export class List {
@@ -35,6 +37,7 @@ export class List {
       if (e.key === 'Enter') this.body.querySelector('a')?.click();
     } });
     this.el = h('div', { class: 'list', role: 'navigation', 'aria-label': 'Sessions', onkeydown: (e) => this.arrows(e) }, h('div', { class: 'filter' }, icon('search'), this.search), this.body);
+    this.body.addEventListener('scroll', () => { this.due ||= requestAnimationFrame(() => this.draw()); }, { passive: true });
     store.on('change', () => this.draw());
     setInterval(() => { if (!document.hidden) this.draw(true); }, 15000); // times go on
   }
@@ -47,29 +50,39 @@ export class List {
     (next ?? (by < 0 ? this.search : e.target)).focus();
   }
 
-  // draw changes what is not as it was.
+  // draw changes what is not as it was. Only rows that are near what can be seen have elements.
   draw(all) {
-    const sessions = listed(this.filter), want = [];
+    this.due = 0;
+    const sessions = listed(this.filter), rows = [], want = [], { body } = this;
     for (const [name, is] of groups) {
       const part = sessions.filter(is);
       if (!part.length) continue;
       this.heads ??= {};
       const head = this.heads[name] ??= h('h2', {}, h('span', { text: name }), h('span', { class: 'count' }));
       head.lastChild.textContent = part.length;
-      want.push(head);
-      for (const s of part) {
-        const sig = signature(s);
-        let had = this.items.get(s.id);
-        if (!had || had.sig !== sig || all) {
-          const el = item(s), focused = had?.el === document.activeElement;
-          if (had) had.el.replaceWith(el);
-          this.items.set(s.id, had = { el, sig });
-          if (focused) el.focus();
-        }
-        if (s.id === this.current) had.el.setAttribute('aria-current', 'page'); else had.el.removeAttribute('aria-current');
-        want.push(had.el);
-      }
+      rows.push(head, ...part);
     }
+    const tall = body.querySelector('a')?.offsetHeight || 52, seen = Math.ceil(body.clientHeight / tall) + 2 * margin;
+    const from = Math.max(0, Math.min(Math.floor(body.scrollTop / tall) - margin, rows.length - seen)), ids = new Set();
+    for (const s of rows.slice(from, from + seen)) {
+      if (!s.id) {
+        want.push(s);
+        continue;
+      }
+      ids.add(s.id);
+      const sig = signature(s);
+      let had = this.items.get(s.id);
+      if (!had || had.sig !== sig || all) {
+        const el = item(s), focused = had?.el === document.activeElement;
+        if (had) had.el.replaceWith(el);
+        this.items.set(s.id, had = { el, sig });
+        if (focused) el.focus();
+      }
+      if (s.id === this.current) had.el.setAttribute('aria-current', 'page'); else had.el.removeAttribute('aria-current');
+      want.push(had.el);
+    }
+    body.style.setProperty('--above', from * tall + 'px');
+    body.style.setProperty('--below', Math.max(0, rows.length - from - seen) * tall + 'px');
     if (!want.length) want.push(this.none ??= h('p', { class: 'none' }));
     if (this.none) this.none.textContent = !store.loaded ? 'Loading…' : this.filter ? 'No session has these words.' : 'No sessions yet. Start one here, or with longterm new in a terminal.';
     let i = 0;
@@ -78,7 +91,7 @@ export class List {
       if (at !== el) this.body.insertBefore(el, at ?? null);
     }
     while (this.body.children.length > want.length) this.body.lastChild.remove();
-    for (const id of this.items.keys()) if (!store.sessions.has(id)) this.items.delete(id);
+    for (const id of this.items.keys()) if (!ids.has(id)) this.items.delete(id);
   }
 }
 

@@ -102,6 +102,29 @@ func TestNotices(t *testing.T) {
 	quiet(t, b)
 }
 
+// Of a thousand sessions the list has elements for those that can be seen, and every one can be come to.
+//
+// FEATURES: R83
+func TestLongList(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	p := open(i, b, browser.Desk)
+	p.Eval(`void longterm.link.heard(JSON.stringify({ t: 'sessions', first: true, list: Array.from({ length: 1000 }, (_, n) => ({ id: 'id' + n, name: 'many' + n,
+		state: n < 700 ? 'running' : 'exited', exit_code: 0, command: 'x', argv: [], labels: {}, cwd: '/', created: '2026-01-01T00:00:00.' + String(n).padStart(3, '0') + 'Z' })) }))`, nil)
+	const (
+		few   = `document.querySelectorAll('.items > *').length < 150`
+		shown = `[...document.querySelectorAll('.item')].filter((e) => { const r = e.getBoundingClientRect(), all = e.parentNode.getBoundingClientRect(); return r.bottom > all.top && r.top < all.bottom; }).map((e) => e.querySelector('b').textContent)`
+	)
+	p.Wait("the first", shown+`.includes('many0') && `+few)
+	p.Eval(`void (document.querySelector('.items').scrollTop = 1e6)`, nil)
+	p.Wait("the last", shown+`.includes('many999') && `+few)
+	p.Eval(`void (document.querySelector('.items').scrollTop /= 2)`, nil)
+	p.Wait("those between", `((all) => all.length > 3 && all.every((n) => /^many[3-6]/.test(n)))(`+shown+`) && `+few)
+	p.Eval(`((f) => { f.value = 'many777'; f.dispatchEvent(new Event('input')); })(document.querySelector('[type=search]'))`, nil)
+	p.Wait("the one that is looked for", `document.querySelectorAll('.item').length === 1 && `+shown+`[0] === 'many777'`)
+	quiet(t, b)
+}
+
 // A page that is older than the daemon's says so, and is loaded anew: when asked to, or when nobody looks, once, unless
 // something is half typed.
 //
