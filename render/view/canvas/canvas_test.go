@@ -275,3 +275,18 @@ func TestBefore(t *testing.T) {
 		}
 	}
 }
+
+// Blocks that stand for an image are blank where all is drawn in one look: their colours were the image.
+//
+// FEATURES: R120
+func TestVeiledImagesAreBlank(t *testing.T) {
+	c, term := paper(t, 8, 1, false)
+	s := screenOf(12, "ab▀▀▀▀▀▀▀cde")
+	s.Lines[0].Pictures = []render.Picture{{Col: 2, Width: 3}, {Col: 6, Width: 3}, {Col: 20, Width: 3}}
+	for _, want := range []string{"b▀▀▀▀▀▀▀", "b...▀"} {
+		if c.Line(layout.Rect{W: 8, H: 1}, &s.Lines[0], 12, 1, false); row(c, term, 0) != want {
+			t.Errorf("%q, want %q", row(c, term, 0), want)
+		}
+		c.Veil(&Plain)
+	}
+}

@@ -37,6 +37,14 @@ func (c *Canvas) Line(at layout.Rect, l *render.Line, cols, left int, reverse bo
 		col = end
 	}
 	c.Fill(x(col), at.Y, edge-col, Plain)
+	if c.veil == nil {
+		return
+	}
+	for _, p := range l.Pictures { // blocks that are all of one colour show nothing
+		if from, end := max(p.Col, left), min(p.Col+p.Width, edge); from < end {
+			c.Fill(x(from), at.Y, end-from, Plain)
+		}
+	}
 }
 
 // span draws the columns [from, end) of a span.
