@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -103,8 +105,34 @@ func TestViewKeys(t *testing.T) {
 	}
 }
 
+// Boundaries are found from anywhere in a long row, and are those that are found from its beginning.
+func TestBoundaries(t *testing.T) {
+	parts := []string{"a", " ", "\n", "\r", "\xce", "\uFFFD", "e\u0301", "👩‍👩‍👧", "👩", "\u200d", "\u0301", "🇩", "🇪", "한", "\u1100", "\u1161", "\u0600", "क", "\u094d", "\u093f", "世", "\ufe0f", "🏽", "\u200b"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		l := line{}
+		for range r.IntN(14) {
+			l.text += parts[r.IntN(len(parts))]
+		}
+		for at := 0; at < len(l.text); {
+			next := l.next(at)
+			if got := l.prev(next); got != at {
+				t.Fatalf("%q: before %d is %d, want %d", l.text, next, got, at)
+			}
+			at = next
+		}
+	}
+	for _, text := range []string{strings.Repeat("\xce", 5000), strings.Repeat("ab ", 5000)} {
+		l := line{text: text}
+		if at := l.surely(len(text) - 10); at < len(text)-20 {
+			t.Errorf("%.10q is looked through from %d on", text, at)
+		}
+	}
+}
+
 func FuzzEditing(f *testing.F) {
 	f.Add("ab\x01\x06ü👩‍👩‍👧\x17\x19\x1f", 7)
+	f.Add("yb\u00fc\xf2"+strings.Repeat("\xce", 5000)+"\u039f\x91\xa9👧", 332)
 	f.Add("!ls \t\r/he\t\r\x12l\x1b", 3)
 	f.Fuzz(func(t *testing.T, keys string, w int) {
 		p := New(Options{History: &History{lines: []string{"one", "!two"}}, Completer: &Local{Dir: "testdata"}})

@@ -58,8 +58,8 @@ func (l *line) prev(at int) int {
 	if begin := l.pastes.beginningBefore(l.text, at); begin >= 0 {
 		return begin
 	}
-	// Clusters never span a line end, so the search begins at the newest one.
-	from := strings.LastIndexByte(l.text[:at-1], '\n') + 1
+	_, size := utf8.DecodeLastRuneInString(l.text[:at])
+	from := l.surely(at - size)
 	last := from
 	for from < at {
 		last = from
@@ -67,6 +67,28 @@ func (l *line) prev(at int) int {
 		from += len(g)
 	}
 	return last
+}
+
+// surely is a boundary at a position or before it, whatever stands before that. Long rows would be looked through from
+// their beginning otherwise, once for each character.
+func (l *line) surely(at int) int {
+	for at > 0 {
+		_, after := utf8.DecodeRuneInString(l.text[at:])
+		_, before := utf8.DecodeLastRuneInString(l.text[:at])
+		// What goes on with something else than the character before it goes on with a joiner, or with one of those that a
+		// cluster may have at its end.
+		if first(l.text[at-before:at+after]) == before && first("a"+l.text[at-before:at]) == 1 {
+			break
+		}
+		at -= before
+	}
+	return at
+}
+
+// first is how long the first cluster of a text is.
+func first(text string) int {
+	g, _, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+	return len(g)
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
@@ -135,8 +157,10 @@ func (l *line) vertical(down bool) bool {
 		begin, end = l.bounds(begin - 1)
 	}
 	at := begin
-	for at < end && uniseg.StringWidth(l.text[begin:at]) < column {
-		at = l.next(at)
+	for passed := 0; at < end && passed < column; {
+		next := l.next(at)
+		passed += uniseg.StringWidth(l.text[at:next])
+		at = next
 	}
 	l.cursor = min(at, end)
 	return true
