@@ -49,7 +49,7 @@ func TestStore(t *testing.T) {
 	}
 	other := Open(s.path) // another process
 	for _, from := range []*Store{s, other} {
-		if g, err := from.Verify(one); err != nil || g != (Grant{Name: "one", Level: Read, Session: "s1"}) {
+		if g, err := from.Verify(one); err != nil || g != (Grant{Name: "one", Level: Read, Session: "s1", hash: g.hash}) {
 			t.Errorf("%+v, %v", g, err)
 		}
 		if g, err := from.Named("two"); err != nil || g.Level != All || g.Agent != "a" {
@@ -149,6 +149,37 @@ func TestDuring(t *testing.T) {
 			t.Errorf("%d are still under way", len(s.live))
 		}
 	})
+}
+
+// A token that is revoked after it was looked up, and before its request is under way, is revoked for that one too; also where
+// another one has its name by then. Others' are not.
+func TestRevokedBeforeItIsUnderWay(t *testing.T) {
+	s := newStore(t)
+	made(t, s, Token{Name: "other", Level: "read"})
+	for _, again := range []bool{false, true} {
+		secret := made(t, s, Token{Name: "one", Level: "read"})
+		one, err := s.Verify(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := s.Named("other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Revoke("one"); err != nil {
+			t.Fatal(err)
+		}
+		if again {
+			made(t, s, Token{Name: "one", Level: "read"})
+		}
+		a, endA := s.During(t.Context(), one)
+		b, endB := s.During(t.Context(), other)
+		if !errors.Is(context.Cause(a), ErrUnknown) || b.Err() != nil {
+			t.Errorf("made again: %v: %v, %v", again, context.Cause(a), b.Err())
+		}
+		endA()
+		endB()
+	}
 }
 
 // FEATURES: R86

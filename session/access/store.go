@@ -45,6 +45,9 @@ type Grant struct {
 	Page    bool      // a login of the page
 	Masked  bool      // secrets in output are masked
 	Expires time.Time // zero: never
+
+	hash    string // of the token's secret
+	revoked uint64 // how many revocations there were when the token was looked up
 }
 
 // Prefix begins every secret, so that programs that look for secrets know one.
@@ -72,6 +75,8 @@ type Store struct {
 
 	liveMu sync.Mutex        // guards what follows
 	live   map[*under]string // requests under way, with their token's name
+
+	revoked atomic.Uint64 // revocations so far; changed with liveMu held
 }
 
 // known is a file of tokens that was read. It is not changed.
@@ -228,6 +233,7 @@ func (s *Store) Revoke(name string) (bool, error) {
 	}
 	s.liveMu.Lock()
 	defer s.liveMu.Unlock()
+	s.revoked.Add(1)
 	for u, of := range s.live {
 		if of == name {
 			u.end(ErrUnknown)
@@ -251,22 +257,23 @@ func (s *Store) write(all []Token) error {
 
 // Verify says what the holder of a secret may do. All tokens are compared, in constant time each.
 func (s *Store) Verify(secret string) (Grant, error) {
-	sum := sha256.Sum256([]byte(secret))
+	sum, revoked := sha256.Sum256([]byte(secret)), s.revoked.Load()
 	k, err := s.look()
 	if err != nil {
 		return Grant{}, err
 	}
-	return s.grant(k, k.of(sum))
+	return s.grant(k, k.of(sum), revoked)
 }
 
 // Named is what the holder of a token of a name may do: for the user's own processes, which are let in without a
 // secret and act for who showed them one.
 func (s *Store) Named(name string) (Grant, error) {
+	revoked := s.revoked.Load()
 	k, err := s.look()
 	if err != nil {
 		return Grant{}, err
 	}
-	return s.grant(k, slices.IndexFunc(k.all, func(t Token) bool { return t.Name == name }))
+	return s.grant(k, slices.IndexFunc(k.all, func(t Token) bool { return t.Name == name }), revoked)
 }
 
 // Whose is the name of the token of a secret, by what was last read; empty: it is not known, or new. Who is let in,
@@ -293,7 +300,7 @@ func (k *known) of(sum [sha256.Size]byte) int {
 	return found
 }
 
-func (s *Store) grant(k *known, i int) (Grant, error) {
+func (s *Store) grant(k *known, i int, revoked uint64) (Grant, error) {
 	if i < 0 {
 		return Grant{}, ErrUnknown
 	}
@@ -308,7 +315,7 @@ func (s *Store) grant(k *known, i int) (Grant, error) {
 	may, err := ParseRights(t.May)
 	return Grant{
 		Name: t.Name, Level: level, May: may, Session: t.Session, Label: t.Label, Agent: t.Agent,
-		Page: t.Page, Masked: t.Masked, Expires: t.Expires,
+		Page: t.Page, Masked: t.Masked, Expires: t.Expires, hash: t.Hash, revoked: revoked,
 	}, err
 }
 
@@ -330,6 +337,11 @@ func (s *Store) During(ctx context.Context, g Grant) (during context.Context, do
 		s.live = map[*under]string{}
 	}
 	s.live[u] = g.Name
+	if s.revoked.Load() != g.revoked { // since it was looked up: whoever revoked it did not find this request
+		if now, err := s.Named(g.Name); err != nil || now.hash != g.hash {
+			end(ErrUnknown)
+		}
+	}
 	return during, func() {
 		if expiry != nil {
 			expiry.Stop()
