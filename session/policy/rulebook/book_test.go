@@ -537,7 +537,7 @@ func TestProjectsFarUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, real := range []bool{false, true} {
-		for _, cwd := range []string{deep, filepath.Join(deep, strings.Repeat("gone/", 100))} {
+		for _, cwd := range []string{deep, filepath.Join(deep, strings.Repeat("gone/", 100)), filepath.Join(deep, strings.Repeat("d/", 2000)), dir + "/" + strings.Repeat("d", 5000)} {
 			l.want(Subject{Cwd: cwd, Real: real}, "curl x", "deny")
 		}
 	}

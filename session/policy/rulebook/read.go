@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
@@ -73,10 +74,10 @@ const maxParents = 2048
 // in what it is in, not the home directory nor above it, and on its file system. All of them count: a
 // file further in takes nothing from those further out.
 func projectFiles(dir, home string) (found []string) {
-	if !filepath.IsAbs(dir) || len(dir) > 4096 {
+	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	dir = resolved(dir)
+	dir = resolved(reachable(dir))
 	if home != "" {
 		home = resolved(home)
 	}
@@ -107,9 +108,10 @@ func projectFiles(dir, home string) (found []string) {
 // mayBeInProject says of a directory without links whether it is worth looking at with all care: executions mostly are in
 // none, and wait for this.
 func mayBeInProject(dir string) bool {
-	if !filepath.IsAbs(dir) || len(dir) > 4096 {
+	if !filepath.IsAbs(dir) {
 		return false
 	}
+	dir = reachable(dir)
 	for range maxParents {
 		if _, err := os.Lstat(filepath.Join(dir, ".longterm")); !missing(err) {
 			return true
@@ -121,6 +123,18 @@ func mayBeInProject(dir string) bool {
 		dir = up
 	}
 	return true
+}
+
+// maxPath is one more than the kernel takes of a path (PATH_MAX).
+const maxPath = 4096
+
+// reachable is a directory, or the last one on the way to it that a path leads to: a shell says where it is however deep that
+// is, and it is in the projects further up all the same.
+func reachable(dir string) string {
+	if len(dir) < maxPath {
+		return dir
+	}
+	return dir[:max(1, strings.LastIndexByte(dir[:maxPath], filepath.Separator))]
 }
 
 // resolved is a directory without links, as far as it is there.
