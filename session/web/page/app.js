@@ -113,7 +113,7 @@ function renew(to) {
   t.className = 'toast';
   t.lastChild.before(h('button', { type: 'button', class: 'small', text: 'Load its page', onclick: load }));
   const unseen = () => {
-    const half = link.pending.size || document.querySelector('dialog') || [...document.querySelectorAll('input,textarea')].some((i) => i.value);
+    const half = link.pending.size || document.querySelector('dialog') || [...document.querySelectorAll('input:not([type=range],[type=checkbox]),textarea')].some((i) => i.value);
     if (!document.hidden || half || sessionStorage.getItem('longterm.renewed') === to) return;
     sessionStorage.setItem('longterm.renewed', to);
     load();
@@ -142,7 +142,7 @@ async function start() {
   const body = Object.fromEntries(Object.entries(given).filter(([, v]) => v));
   try {
     const s = await net.post('sessions', body);
-    store.sessions.set(s.id, s);
+    if (!store.sessions.has(s.id)) store.sessions.set(s.id, s); // what the socket told is newer, and only what changes is told again
     location.hash = '#/s/' + s.id;
   } catch (err) { failed(err); }
 }

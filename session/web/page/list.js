@@ -63,8 +63,10 @@ export class List {
       rows.push(head, ...part);
     }
     const tall = body.querySelector('a')?.offsetHeight || 52, seen = Math.ceil(body.clientHeight / tall) + 2 * margin;
-    const from = Math.max(0, Math.min(Math.floor(body.scrollTop / tall) - margin, rows.length - seen)), ids = new Set();
-    for (const s of rows.slice(from, from + seen)) {
+    let from = Math.max(0, Math.min(Math.floor(body.scrollTop / tall) - margin, rows.length - seen)), to = from + seen;
+    const at = rows.findIndex((s) => s.id && this.items.get(s.id)?.el === document.activeElement), ids = new Set();
+    if (at >= 0) [from, to] = [Math.min(from, at), Math.max(to, at + 1)]; // who has the focus keeps it
+    for (const s of rows.slice(from, to)) {
       if (!s.id) {
         want.push(s);
         continue;
@@ -76,21 +78,19 @@ export class List {
         const el = item(s), focused = had?.el === document.activeElement;
         if (had) had.el.replaceWith(el);
         this.items.set(s.id, had = { el, sig });
-        if (focused) el.focus();
+        if (focused) el.focus({ preventScroll: true });
       }
       if (s.id === this.current) had.el.setAttribute('aria-current', 'page'); else had.el.removeAttribute('aria-current');
       want.push(had.el);
     }
     body.style.setProperty('--above', from * tall + 'px');
-    body.style.setProperty('--below', Math.max(0, rows.length - from - seen) * tall + 'px');
+    body.style.setProperty('--below', Math.max(0, rows.length - to) * tall + 'px');
     if (!want.length) want.push(this.none ??= h('p', { class: 'none' }));
     if (this.none) this.none.textContent = !store.loaded ? 'Loading…' : this.filter ? 'No session has these words.' : 'No sessions yet. Start one here, or with longterm new in a terminal.';
-    let i = 0;
-    for (const el of want) {
-      const at = this.body.children[i++];
-      if (at !== el) this.body.insertBefore(el, at ?? null);
-    }
-    while (this.body.children.length > want.length) this.body.lastChild.remove();
+    const focus = document.activeElement; // what is moved loses it
+    for (const el of [...body.children]) if (!want.includes(el)) el.remove();
+    want.forEach((el, i) => { if (body.children[i] !== el) body.insertBefore(el, body.children[i]); });
+    if (body.contains(focus)) focus.focus({ preventScroll: true });
     for (const id of this.items.keys()) if (!ids.has(id)) this.items.delete(id);
   }
 }

@@ -238,14 +238,13 @@ export class Link {
   // thin takes a thin frame. One that does not fit what is drawn has the session shown anew.
   thin(data) {
     const id = parseInt(data, 36), sub = this.subs.get(id);
-    if (!sub) return;
     try {
       const f = readThin(data);
-      this.define(f);
-      sub.frame({ ...f, n: sub.n += 1, v: sub.v += f.grew }, this.styles);
+      this.define(f); // for all: one that ended may have been the first to be told
+      sub?.frame({ ...f, n: sub.n += 1, v: sub.v += f.grew }, this.styles);
     } catch {
       this.write({ t: 'unsub', id });
-      this.write({ t: 'sub', id, ...sub.wants });
+      if (sub) this.write({ t: 'sub', id, ...sub.wants });
     }
   }
 

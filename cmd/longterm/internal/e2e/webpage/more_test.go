@@ -109,6 +109,8 @@ func TestLongList(t *testing.T) {
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
+	p.Eval(`void (location.hash = '#/approvals')`, nil) // tiles would ask for the sessions' screens
+	p.Wait("the list and no tiles", `!document.querySelector('.tiles')`)
 	p.Eval(`void longterm.link.heard(JSON.stringify({ t: 'sessions', first: true, list: Array.from({ length: 1000 }, (_, n) => ({ id: 'id' + n, name: 'many' + n,
 		state: n < 700 ? 'running' : 'exited', exit_code: 0, command: 'x', argv: [], labels: {}, cwd: '/', created: '2026-01-01T00:00:00.' + String(n).padStart(3, '0') + 'Z' })) }))`, nil)
 	const (
@@ -116,10 +118,20 @@ func TestLongList(t *testing.T) {
 		shown = `[...document.querySelectorAll('.item')].filter((e) => { const r = e.getBoundingClientRect(), all = e.parentNode.getBoundingClientRect(); return r.bottom > all.top && r.top < all.bottom; }).map((e) => e.querySelector('b').textContent)`
 	)
 	p.Wait("the first", shown+`.includes('many0') && `+few)
+	p.Eval(`void (document.querySelector('.item').focus(), document.querySelector('.items').scrollTop = 3000)`, nil)
+	p.Wait("the focus stays where it is, out of sight", shown+`.includes('many60') && document.activeElement.textContent.includes('many0')`)
+	p.Eval(`void document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }))`, nil)
+	p.Wait("the next", shown+`.includes('many1') && document.activeElement.textContent.includes('many1')`)
+	p.Eval(`void document.activeElement.blur()`, nil)
 	p.Eval(`void (document.querySelector('.items').scrollTop = 1e6)`, nil)
 	p.Wait("the last", shown+`.includes('many999') && `+few)
 	p.Eval(`void (document.querySelector('.items').scrollTop /= 2)`, nil)
 	p.Wait("those between", `((all) => all.length > 3 && all.every((n) => /^many[3-6]/.test(n)))(`+shown+`) && `+few)
+	var same bool
+	p.Eval(`((was) => { longterm.store.emit('change'); return was === `+shown+`.join(); })(`+shown+`.join())`, &same)
+	if !same {
+		t.Error("the list shows others when it is drawn anew")
+	}
 	p.Eval(`((f) => { f.value = 'many777'; f.dispatchEvent(new Event('input')); })(document.querySelector('[type=search]'))`, nil)
 	p.Wait("the one that is looked for", `document.querySelectorAll('.item').length === 1 && `+shown+`[0] === 'many777'`)
 	quiet(t, b)
@@ -148,6 +160,8 @@ func TestOldPage(t *testing.T) {
 		p.Eval(`void Object.defineProperty(document, 'hidden', { value: true, configurable: true })`, nil)
 	}
 	leave := func() { p.Eval(`void document.dispatchEvent(new Event('visibilitychange'))`, nil) }
+	p.Eval(`void (location.hash = '#/search')`, nil)
+	p.Wait("what can be ticked, which is nothing typed", `document.querySelector('[type=checkbox]')`)
 	p.Eval(`void (document.querySelector('[type=search]').value = 'half')`, nil)
 	newer("two")
 	hide()
