@@ -14,7 +14,8 @@ import (
 )
 
 // AskMeans asks a terminal which images it can draw; able is told, from a goroutine of the screen's, of all that it
-// answers. Some terminals print a question that they do not know.
+// answers. Some terminals print a question that they do not know. tmux, which passes no images of kitty's on, would have its
+// question for the pane's title.
 func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 	switch term := os.Getenv("TERM"); {
 	case term == "linux", term == "dumb", strings.HasPrefix(term, "vt"), os.Getenv("STY") != "":
@@ -25,7 +26,11 @@ func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 			h.mu.Lock()
 			h.able = able
 			h.mu.Unlock()
-			_ = write(screen, picture.Ask)
+			ask := picture.Ask
+			if term := os.Getenv("TERM"); os.Getenv("TMUX") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen") {
+				ask = picture.AskOthers
+			}
+			_ = write(screen, ask)
 		}
 	}
 }

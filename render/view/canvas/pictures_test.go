@@ -23,8 +23,9 @@ type emulated struct {
 	stopped    chan struct{}
 	once       sync.Once
 
-	mu  sync.Mutex // guards the emulator
-	emu vterm.Engine
+	mu      sync.Mutex // guards the rest
+	emu     vterm.Engine
+	written []byte // all of it
 }
 
 func (e *emulated) Start() error        { return nil }
@@ -53,6 +54,7 @@ func (e *emulated) Write(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, _ = e.emu.Write(b)
+	e.written = append(e.written, b...)
 	if r := e.emu.Replies(nil); len(r) > 0 {
 		e.typed <- r
 	}
@@ -87,6 +89,7 @@ func emulator(t *testing.T, cols, rows int) (*Canvas, *emulated, chan picture.Me
 	t.Helper()
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("STY", "")
+	t.Setenv("TMUX", "")
 	e := &emulated{cols: cols, rows: rows, typed: make(chan []byte, 64), stopped: make(chan struct{}), emu: vterm.New(vterm.Options{Cols: cols, Rows: rows})}
 	screen, err := tcell.NewTerminfoScreenFromTty(&hearing{Tty: e, tell: func(theme.Ground) {}})
 	if err != nil {
@@ -176,5 +179,23 @@ func TestNotAsked(t *testing.T) {
 	AskMeans(c.screen, func(picture.Means) { t.Error("asked") })
 	if e.shows() != "" {
 		t.Errorf("%q", e.shows())
+	}
+}
+
+// tmux would take a question about kitty's graphics for the title of its pane, and is asked for the rest only.
+func TestTmuxIsNotAskedForKitty(t *testing.T) {
+	for name, value := range map[string]string{"TMUX": "/tmp/tmux,1,0", "TERM": "screen-256color"} {
+		c, e, _ := emulator(t, 10, 2)
+		t.Setenv(name, value)
+		e.mu.Lock()
+		e.written = nil
+		e.mu.Unlock()
+		AskMeans(c.screen, func(picture.Means) {})
+		e.mu.Lock()
+		asked := string(e.written)
+		e.mu.Unlock()
+		if asked != picture.AskOthers || strings.Contains(asked, "\x1b_") {
+			t.Errorf("%s: asked %q", name, asked)
+		}
 	}
 }

@@ -35,9 +35,11 @@ type Means struct {
 	Cell   image.Point // pixels of a cell; 0: it did not say
 }
 
-// Ask asks a terminal for its means. The last question is one that all terminals answer.
-const Ask = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + // kitty graphics, query
-	"\x1b[>q" + // XTVERSION
+// Ask asks a terminal for its means.
+const Ask = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + AskOthers // kitty graphics, query
+
+// AskOthers asks for all but kitty graphics. The last question is one that all terminals answer.
+const AskOthers = "\x1b[>q" + // XTVERSION
 	"\x1b[16t" + // pixels of a cell
 	"\x1b[?1;1;0S" + // XTSMGRAPHICS: colour registers
 	"\x1b[c" // DA1
