@@ -13,6 +13,7 @@ func (s *Set) DrawPictures(c *canvas.Canvas) {
 	if !c.DrawsPictures() {
 		return
 	}
+	s.pictures.Begin()
 	for _, p := range s.panes {
 		if p.Copying() != nil {
 			continue

@@ -225,6 +225,7 @@ func TestStore(t *testing.T) {
 		t.Errorf("an image that is none: %v %v", pic, ok)
 	}
 	for i := range maxImages + 1 {
+		s.Begin()
 		s.Put(fmt.Sprint(i), b.Bytes())
 		s.Put(fmt.Sprint(i), []byte("not taken"))
 	}
@@ -233,6 +234,42 @@ func TestStore(t *testing.T) {
 	}
 	if pic, ok := s.Get(fmt.Sprint(maxImages)); !ok || !bytes.Equal(pic.Pix, scene(16, 16).Pix) {
 		t.Error("the newest is not as it was put")
+	}
+}
+
+// Where more is shown than there is room for, what is drawn stays, and the rest is not asked for again and again. It is
+// once something is not shown any more.
+func TestStoreIsFull(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2048, maxImage/2048))); err != nil {
+		t.Fatal(err)
+	}
+	var s Store
+	draw := func(keys ...string) (asked string) {
+		s.Begin()
+		for _, k := range keys {
+			if _, ok := s.Get(k); !ok {
+				asked += k
+			}
+		}
+		for _, k := range asked {
+			s.Put(string(k), b.Bytes())
+		}
+		return asked
+	}
+	for i, step := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"a", "b", "c"}, "abc"}, {[]string{"a", "b", "c"}, ""}, {[]string{"a", "b", "c", "d"}, "d"}, {[]string{"a", "b", "c", "d"}, ""},
+		{[]string{"b", "c"}, ""}, {[]string{"b", "c"}, "c"}, {[]string{"b", "c"}, ""},
+	} {
+		if got := draw(step.keys...); got != step.want {
+			t.Errorf("drawing %d asks for %q, want %q", i, got, step.want)
+		}
+	}
+	if pic, ok := s.Get("c"); !ok || pic.Rect.Empty() || s.pixels > maxPixels {
+		t.Errorf("%v %v, %d pixels", pic.Rect, ok, s.pixels)
 	}
 }
 

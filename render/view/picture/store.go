@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/draw"
 	"image/png"
+	"slices"
 )
 
 // Bounds of what a Store keeps, in pixels and images, and of one image in pixels.
@@ -15,16 +16,30 @@ const (
 	maxImage  = 1 << 22
 )
 
-// Store has images by their keys. What is too much is forgotten, the oldest first. The zero value is empty.
+// maxRefused bounds the keys of images that there was no room for.
+const maxRefused = 1 << 12
+
+// Store has images by their keys. What is too much is forgotten, the oldest first, and never what is in use: there is no
+// room for another one then, or two that are both shown would be asked for by turns for ever. The zero value is empty.
 type Store struct {
-	images map[string]*image.NRGBA // nil: it is none
-	order  []string
-	pixels int
+	images  map[string]*image.NRGBA // nil: it is none
+	order   []string
+	pixels  int
+	used    map[string]bool // of images, since Begin
+	refused map[string]bool // there was no room for these
+}
+
+// Begin begins a drawing: what Get finds until the next one is in use.
+func (s *Store) Begin() {
+	if len(s.used) < len(s.images) { // there may be room now
+		clear(s.refused)
+	}
+	clear(s.used)
 }
 
 var errTooLarge = errors.New("the image is too large")
 
-// Put takes an image as PNG. What cannot be read is known as no image.
+// Put takes an image as PNG. What cannot be read, or has no room, is known as no image.
 func (s *Store) Put(key string, b []byte) {
 	if _, known := s.images[key]; known {
 		return
@@ -34,21 +49,35 @@ func (s *Store) Put(key string, b []byte) {
 		pic = &image.NRGBA{}
 	}
 	if s.images == nil {
-		s.images = map[string]*image.NRGBA{}
+		s.images, s.used, s.refused = map[string]*image.NRGBA{}, map[string]bool{}, map[string]bool{}
 	}
-	s.images[key] = pic
+	for s.pixels+area(pic) > maxPixels || len(s.order) >= maxImages {
+		oldest := slices.IndexFunc(s.order, func(k string) bool { return !s.used[k] })
+		if oldest < 0 {
+			if len(s.refused) >= maxRefused {
+				clear(s.refused)
+			}
+			s.refused[key] = true
+			return
+		}
+		s.pixels -= area(s.images[s.order[oldest]])
+		delete(s.images, s.order[oldest])
+		s.order = slices.Delete(s.order, oldest, oldest+1)
+	}
+	s.images[key], s.used[key] = pic, true
 	s.order = append(s.order, key)
 	s.pixels += area(pic)
-	for len(s.order) > 1 && (s.pixels > maxPixels || len(s.order) > maxImages) {
-		s.pixels -= area(s.images[s.order[0]])
-		delete(s.images, s.order[0])
-		s.order = s.order[1:]
-	}
 }
 
-// Get is an image; false: it is not there. One that could not be read has no pixels.
+// Get is an image; false: it is not there. One that could not be read, or had no room, has no pixels.
 func (s *Store) Get(key string) (*image.NRGBA, bool) {
+	if s.refused[key] {
+		return &image.NRGBA{}, true
+	}
 	pic, ok := s.images[key]
+	if ok {
+		s.used[key] = true
+	}
 	return pic, ok
 }
 
