@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -33,13 +34,15 @@ func appendSixel(dst []byte, pic *image.NRGBA, colors int) []byte {
 	bits := make([][]byte, len(pal.Palette)) // of a band, by colour
 	for top := 0; top < h; top += 6 {
 		var used []int
+		var seen [maxColors]bool
 		for y := top; y < min(top+6, h); y++ {
 			for x := range w {
 				if pic.Pix[y*pic.Stride+x*4+3] < 0x80 {
 					continue
 				}
 				c := int(pal.Pix[y*pal.Stride+x])
-				if !slices.Contains(used, c) {
+				if !seen[c] {
+					seen[c] = true
 					used = append(used, c)
 					if bits[c] == nil {
 						bits[c] = make([]byte, w)
@@ -93,13 +96,14 @@ const fewColors = 64
 // paletted is an image in so many colours: its own where it has no more, else such as stand for them.
 func paletted(pic *image.NRGBA, colors int) *image.Paletted {
 	shift := 0
-	all := count(pic, shift, colors)
+	all := count(pic, colors)
 	if len(all) > colors { // what differs by less is the same, from here on
-		shift = 3
-		all = count(pic, shift, 1<<15)
+		shift = roundedBy
+		all = countRounded(pic)
 	}
 	var pal color.Palette
-	for _, c := range medianCut(all, colors) {
+	stand := medianCut(slices.Clone(all), colors)
+	for _, c := range stand {
 		pal = append(pal, color.NRGBA{c[0], c[1], c[2], 0xff})
 	}
 	if len(pal) == 0 {
@@ -110,40 +114,97 @@ func paletted(pic *image.NRGBA, colors int) *image.Paletted {
 		draw.FloydSteinberg.Draw(out, out.Rect, solid{pic}, pic.Rect.Min)
 		return out
 	}
-	index := make(map[[3]uint8]uint8, len(all))
-	for y := range pic.Rect.Dy() {
-		for x := range pic.Rect.Dx() {
-			c := rounded(pic.Pix[y*pic.Stride+x*4:], shift)
-			i, known := index[c]
-			if !known {
-				i = uint8(pal.Index(color.NRGBA{c[0], c[1], c[2], 0xff}))
-				index[c] = i
+	if shift > 0 {
+		index := make([]uint8, roundedColors)
+		for i := range all {
+			index[roundedIndex(all[i].rgb[:])] = nearest(stand, all[i].rgb)
+		}
+		for y := range pic.Rect.Dy() {
+			row, to := pic.Pix[y*pic.Stride:], out.Pix[y*out.Stride:]
+			for x := range pic.Rect.Dx() {
+				to[x] = index[roundedIndex(row[x*4:])]
 			}
-			out.Pix[y*out.Stride+x] = i
+		}
+		return out
+	}
+	index := make(map[[3]uint8]uint8, len(all))
+	for i := range all {
+		index[all[i].rgb] = nearest(stand, all[i].rgb)
+	}
+	var last [3]uint8
+	at := index[last]
+	for y := range pic.Rect.Dy() {
+		row, to := pic.Pix[y*pic.Stride:], out.Pix[y*out.Stride:]
+		for x := range pic.Rect.Dx() {
+			if c := [3]uint8(row[x*4:]); c != last { // neighbours are often of one colour
+				last, at = c, index[c]
+			}
+			to[x] = at
 		}
 	}
 	return out
 }
 
-// rounded is a pixel's colour without its last bits.
-func rounded(at []byte, shift int) (c [3]uint8) {
-	for i := range c {
-		c[i] = at[i] >> shift << shift
-		if shift > 0 {
-			c[i] |= 1 << (shift - 1)
+// nearest is which of some colours, 256 at most, is nearest to one.
+func nearest(list [][3]uint8, c [3]uint8) (index uint8) {
+	best := math.MaxInt
+	for i := range list {
+		r, g, b := int(list[i][0])-int(c[0]), int(list[i][1])-int(c[1]), int(list[i][2])-int(c[2])
+		if d := r*r + g*g + b*b; d < best {
+			best, index = d, uint8(i)
 		}
 	}
-	return c
+	return index
 }
 
-// count is an image's colours, without their last bits; of more than so many, one more.
-func count(pic *image.NRGBA, shift, most int) []counted {
+// roundedBy is how many bits less the colours of an image with too many of them have, and roundedColors how many there are
+// then: few enough for lists of all, as maps are too slow for all pixels of an image.
+const (
+	roundedBy     = 3
+	roundedColors = 1 << (3 * (8 - roundedBy))
+)
+
+// roundedIndex is a pixel's colour without its last bits, as a number.
+func roundedIndex(at []byte) int {
+	return int(at[0]>>roundedBy)<<(2*(8-roundedBy)) | int(at[1]>>roundedBy)<<(8-roundedBy) | int(at[2]>>roundedBy)
+}
+
+// countRounded is an image's colours without their last bits.
+func countRounded(pic *image.NRGBA) []counted {
+	counts := make([]int32, roundedColors)
+	for y := range pic.Rect.Dy() {
+		row := pic.Pix[y*pic.Stride:][:pic.Rect.Dx()*4]
+		for i := 0; i < len(row); i += 4 {
+			if row[i+3] >= 0x80 {
+				counts[roundedIndex(row[i:])]++
+			}
+		}
+	}
+	var all []counted
+	for i, n := range counts {
+		if n > 0 {
+			const mask, half = 1<<(8-roundedBy) - 1, 1 << (roundedBy - 1)
+			channel := func(shift int) uint8 { return uint8(i>>shift&mask<<roundedBy | half) }
+			all = append(all, counted{[3]uint8{channel(2 * (8 - roundedBy)), channel(8 - roundedBy), channel(0)}, int(n)})
+		}
+	}
+	return all
+}
+
+// count is an image's colours; of more than so many, one more.
+func count(pic *image.NRGBA, most int) []counted {
 	counts := map[[3]uint8]int{}
 	for y := range pic.Rect.Dy() {
 		row := pic.Pix[y*pic.Stride:][:pic.Rect.Dx()*4]
-		for i := 0; i < len(row) && len(counts) <= most; i += 4 {
-			if row[i+3] >= 0x80 {
-				counts[rounded(row[i:], shift)]++
+		for i := 0; i < len(row) && len(counts) <= most; {
+			c, n := [3]uint8(row[i:]), 0
+			for ; i < len(row) && [3]uint8(row[i:]) == c; i += 4 { // neighbours are often of one colour
+				if row[i+3] >= 0x80 {
+					n++
+				}
+			}
+			if n > 0 {
+				counts[c] += n
 			}
 		}
 	}
