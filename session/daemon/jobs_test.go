@@ -258,6 +258,7 @@ func TestBrokenConnections(t *testing.T) {
 //
 // FEATURES: R16
 func TestJobClocksRun(t *testing.T) {
+	const begins = int64(3000) // milliseconds in which what is left running has begun: else it would be taken back
 	r, dir := serve(t), t.TempDir()
 	sleeps := api.NewSession{Argv: []string{"sh", "-c", "echo first; sleep 600 & sleep 600"}, Cwd: dir}
 	for _, c := range []struct {
@@ -265,9 +266,9 @@ func TestJobClocksRun(t *testing.T) {
 		call                 api.Call
 	}{
 		{"too long", "wall", "killed null", api.Call{TimeoutMS: ptr(int64(1000))}},
-		{"too long, and left", "wall", "running null", api.Call{TimeoutMS: ptr(int64(1000)), OnTimeout: "background"}},
-		{"silent", "idle", "killed null", api.Call{IdleTimeoutMS: ptr(int64(100))}},
-		{"silent, and left", "idle", "running null", api.Call{IdleTimeoutMS: ptr(int64(100)), OnTimeout: "background"}},
+		{"too long, and left", "wall", "running null", api.Call{TimeoutMS: ptr(begins), OnTimeout: "background"}},
+		{"silent", "idle", "killed null", api.Call{IdleTimeoutMS: ptr(begins)}},
+		{"silent, and left", "idle", "running null", api.Call{IdleTimeoutMS: ptr(begins), OnTimeout: "background"}},
 		{"yields", "none", "running null", api.Call{YieldMS: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -283,7 +284,7 @@ func TestJobClocksRun(t *testing.T) {
 		})
 	}
 	bashSession(t, r, "shell", dir)
-	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "sleep 600", Call: api.Call{IdleTimeoutMS: ptr(int64(100))}})
+	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Line: "sleep 600", Call: api.Call{IdleTimeoutMS: ptr(begins)}})
 	if exitOf(&res) != "running null" || res.TimedOut != "idle" {
 		t.Errorf("a line that is silent: %+v", res)
 	}
