@@ -141,7 +141,8 @@ func (s *Server) removeSession(ctx context.Context, in *struct {
 	if err != nil {
 		return none{}, err
 	}
-	return none{true}, s.reg.Remove(ctx, e, in.Force)
+	// Who asks may run in the session, and go with it: what has begun is done.
+	return none{true}, s.reg.Remove(context.WithoutCancel(ctx), e, in.Force)
 }
 
 func (s *Server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (none, error) {

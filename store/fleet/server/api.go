@@ -15,8 +15,8 @@ import (
 // would write there itself.
 const jetStreamAPI = "$JS.API."
 
-// serveAPI passes on what members ask of JetStream, if what it says goes to their own inboxes. Each server of a cluster
-// does so for its members, or for those of another one that is too old for that.
+// serveAPI passes on what members ask of JetStream, if what it says goes to their own inboxes. Any server of a cluster
+// does so for all members that may ask in this way: those of an older server may not.
 func (s *Server) serveAPI() error {
 	sub, err := s.local.QueueSubscribe(fleet.APIOf("*")+".>", "api", func(m *client.Msg) {
 		what, body, err := checkAsked(m)
