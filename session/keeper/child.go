@@ -157,6 +157,7 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	if m.Umask > 0 { // the whole process's, for a moment: it makes no files that depend on it
 		defer syscall.Umask(syscall.Umask(int(m.Umask-1) & 0o777))
 	}
+	started := time.Now() // before all that the child starts: what it leaves behind is known by that
 	pid, err := syscall.ForkExec(m.Path, m.Argv, attr)
 	if leave(err) {
 		k.log.Warn("not started in a cgroup", "session", c.id, "err", err)
@@ -168,7 +169,7 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 		return err
 	}
 	files.started()
-	c.pid, c.outs, c.input, c.started = pid, files.outs, files.input, time.Now()
+	c.pid, c.outs, c.input, c.started = pid, files.outs, files.input, started
 	exposeToOOM(pid)
 	k.mu.Lock()
 	k.children[c.id] = c
