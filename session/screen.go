@@ -28,6 +28,18 @@ func (s *Session) Look(ctx context.Context, f func(View)) error {
 	return s.do(ctx, func() { f(s.view()) })
 }
 
+// LookBehind is Look once the emulator has seen the output up to an offset, as far as there is that much.
+func (s *Session) LookBehind(ctx context.Context, offset uint64, f func(View)) error {
+	return s.do(ctx, func() {
+		for before := s.off; s.off < offset; before = s.off {
+			if s.drain(); s.off == before {
+				break
+			}
+		}
+		f(s.view())
+	})
+}
+
 // Frame copies the screen, or the rows of it that changed since q.Since.
 func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) error {
 	return s.do(ctx, func() { s.engine.Frame(f, q) })

@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -188,6 +189,69 @@ func TestAttachedClients(t *testing.T) {
 	again.draws("still here")
 	again.types("and on\r")
 	again.draws("and on")
+}
+
+// What scrolls by while a drawing is made stands in the history of a terminal that keeps it: a drawing covers no line
+// that was not printed there first. A client that comes back has what was printed meanwhile as well.
+//
+// FEATURES: R94 R113
+func TestDrawingsOfWhatScrolls(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "counts", Cwd: t.TempDir(), Argv: []string{
+		"sh", "-c", `n=0; while read x; do for y in 1 2 3 4 5 6 7 8 9 10; do n=$((n+1)); echo "line $n;"; done; done`,
+	}})
+	const query = "/sessions/counts/attach?cols=60&rows=12&resume=me"
+	screen := vterm.New(vterm.Options{Cols: 60, Rows: 12})
+	c := r.stream(t, query)
+	read, next, from := 0, uint64(0), uint64(0)
+	until := func(n int) {
+		c.until(fmt.Sprint("line ", n), func(told []byte) bool {
+			if told != nil {
+				var info attach.Info
+				if err := json.Unmarshal(told, &info); err != nil {
+					t.Fatal(err)
+				}
+				if next = info.Next; next == 0 {
+					next = info.Offset
+				}
+				return false
+			}
+			_, _ = screen.Write(c.drawn.Bytes()[read:])
+			read, from = c.drawn.Len(), next
+			return strings.Contains(c.drawn.String(), fmt.Sprintf("line %d;", n))
+		})
+	}
+	const rounds = 60
+	for i := 1; i <= rounds; i++ {
+		c.types("\r")
+		c.says(attach.Control{Cols: 60, Rows: 12}) // asks for a drawing
+		until(10 * i)
+		if i%10 == 5 {
+			_ = c.ws.Close()
+			c, read = r.stream(t, fmt.Sprintf("%s&again=true&typed=%d&from=%d", query, i, from)), 0
+		}
+	}
+	var text []byte
+	var f vterm.Frame
+	h := screen.History()
+	screen.Frame(&f, vterm.Query{})
+	for i := range h.Len() {
+		var l vterm.Line
+		h.Line(i, &l)
+		for _, cell := range l.Cells {
+			text = f.AppendText(text, cell)
+		}
+	}
+	for i := range f.Lines {
+		for _, cell := range f.Lines[i].Cells {
+			text = f.AppendText(text, cell)
+		}
+	}
+	for i := 1; i <= 10*rounds; i++ {
+		if n := bytes.Count(text, fmt.Appendf(nil, "line %d;", i)); n != 1 {
+			t.Errorf("line %d stands there %d times", i, n)
+		}
+	}
 }
 
 // A client that watches is sent rows, and what it does becomes bytes as the program's modes want them.

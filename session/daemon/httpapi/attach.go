@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -327,6 +328,7 @@ type attached struct {
 	lag        uint64         // bytes it may be behind
 	history    int            // lines of the past to print before the first drawing
 	painted    bool           // there was a drawing
+	follows    bool           // the terminal has all that was printed up to offset
 	drawn      attach.Control // size of the session it showed
 	filter     attach.Filter
 	frame      vterm.Frame
@@ -345,16 +347,14 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 	news, leave := a.srv.reg.Terminals.Join()
 	defer leave()
 	fresh := true
-	if err := a.catchUp(); err != nil {
-		return err
-	}
+	a.goOn()
 	for {
 		over := finished(a.e.Session)
 		var err error
 		if fresh || !a.fits() {
 			err = a.repaint(ctx)
 		} else {
-			fresh, err = a.follow()
+			fresh, err = a.follow(math.MaxUint64)
 			if fresh && err == nil {
 				continue
 			}
@@ -397,18 +397,14 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 	}
 }
 
-// catchUp sends a client that keeps what scrolls by, and comes back, what was printed meanwhile. A drawing follows.
-func (a *attached) catchUp() error {
+// goOn begins where the terminal of a client stands that comes back. A drawing follows, and before it what was printed
+// meanwhile.
+func (a *attached) goOn() {
 	from := a.resume.From
-	if from == 0 || a.filter.Contain || !a.fits() {
-		return nil
+	if start, end := a.e.Session.OutputRange(); from >= start && from > 0 && from <= end && a.fits() {
+		a.offset, a.follows = from, true
+		a.filter.Prime(a.before()) // a drawing may stand within a sequence
 	}
-	if start, end := a.e.Session.OutputRange(); from < start || from > end {
-		return nil
-	}
-	a.offset = from
-	_, err := a.follow()
-	return err
 }
 
 func (a *attached) fits() bool {
@@ -416,14 +412,14 @@ func (a *attached) fits() bool {
 	return a.cols == 0 || a.cols == st.Cols && a.rows == st.Rows
 }
 
-// follow sends what was printed since. fresh asks for a drawing instead: bytes were
+// follow sends what was printed since, up to an offset. fresh asks for a drawing instead: bytes were
 // lost, or the client is too far behind.
-func (a *attached) follow() (fresh bool, err error) {
-	for {
-		if _, end := a.e.Session.OutputRange(); end-a.offset > a.lag {
+func (a *attached) follow(to uint64) (fresh bool, err error) {
+	for a.offset < to {
+		if _, end := a.e.Session.OutputRange(); min(end, to)-a.offset > a.lag {
 			return true, nil
 		}
-		c, err := a.e.Session.Output(a.offset, a.buf)
+		c, err := a.e.Session.Output(a.offset, a.buf[:min(uint64(len(a.buf)), to-a.offset)])
 		if err != nil {
 			return false, err
 		}
@@ -453,6 +449,7 @@ func (a *attached) follow() (fresh bool, err error) {
 			return false, err
 		}
 	}
+	return false, nil
 }
 
 // tell sends what the client shows or needs besides the drawing.

@@ -23,9 +23,11 @@ func (a *attached) repaint(ctx context.Context) error {
 	var modes vterm.Modes
 	var carry []byte
 	var past []vterm.Line
+	var at uint64
 	a.frame = vterm.Frame{}
-	err := a.e.Session.Look(ctx, func(v session.View) {
-		modes, a.offset = v.Modes, v.Offset
+	// The emulator may be behind what was sent: a drawing of then would have the lines since sent again.
+	err := a.e.Session.LookBehind(ctx, a.offset, func(v session.View) {
+		modes, at = v.Modes, v.Offset
 		if a.history > 0 {
 			past, _ = historyLines(v.Engine.History(), fmt.Sprintf("-%d:", a.history))
 		}
@@ -46,6 +48,13 @@ func (a *attached) repaint(ctx context.Context) error {
 	if !fits {
 		crop(&a.frame, a.cols, a.rows)
 	}
+	// The drawing covers what a terminal keeps when it scrolls by: that is printed first.
+	if a.follows && fits && !a.filter.Contain {
+		if _, err := a.follow(at); err != nil {
+			return err
+		}
+	}
+	a.offset, a.follows = at, fits
 	if err := a.tell(false); err != nil {
 		return err
 	}

@@ -242,11 +242,11 @@ func checkMembers(t *testing.T, s string) {
 		if plain, whole := unquoted(`"` + name + `"`); !whole || plain != name {
 			return true // of another spelling; the daemon's names are plain
 		}
-		var a, b any
-		if err := json.Unmarshal([]byte(value), &a); err != nil {
-			t.Errorf("%q: %s: %v", s, name, err)
+		if !json.Valid([]byte(value)) { // numbers may be of any size
+			t.Errorf("%q: %s: %s is no value", s, name, value)
 			return true
 		}
+		var b any
 		_ = json.Unmarshal(want[name], &b)
 		text, isText := b.(string)
 		if got, ok := unquoted(value); isText && ok && got != text {
