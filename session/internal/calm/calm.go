@@ -26,7 +26,7 @@ const (
 func (m *Memory) due(allocated, live uint64) bool {
 	moved := allocated - m.last
 	m.last = allocated
-	if allocated-m.freed >= burst {
+	if m.freed == 0 || allocated-m.freed >= burst { // its start is one
 		m.pending = runs
 	}
 	if m.pending == 0 || moved > tick || live > most {
@@ -43,5 +43,8 @@ func (m *Memory) Look() {
 	runtime.ReadMemStats(&is)
 	if m.due(is.TotalAlloc, is.HeapAlloc) {
 		debug.FreeOSMemory()
+		if m.pending == 0 {
+			leavePages()
+		}
 	}
 }
