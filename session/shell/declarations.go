@@ -70,7 +70,7 @@ func (p *declarations) declaration() (name, value string, set bool, err error) {
 		if p.end() || p.s[p.i] != '-' && p.s[p.i] != '+' {
 			break
 		}
-		array = array || strings.ContainsAny(p.bare(), "aA")
+		array = strings.ContainsAny(p.bare(), "aA") || array
 	}
 	from := p.i
 	for !p.end() && isNameByte(p.s[p.i], p.i > from) {

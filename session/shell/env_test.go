@@ -20,6 +20,7 @@ func TestParseDeclarations(t *testing.T) {
 		{`declare -x A=$'a\tb\E\x41\101\u20ac\'\q'`, Env{"A": "a\tb\x1bAA€'\\q"}},
 		{`declare -ix N="5"` + "\n" + `declare -rx R="r"`, Env{"N": "5", "R": "r"}},
 		{`declare -ax L=([0]="a" [1]="b c")` + "\ndeclare -x A=\"1\"", Env{"A": "1"}},
+		{`declare -a -x L=(a)` + "\ndeclare -x -A M=()\ndeclare -x A=\"1\"", Env{"A": "1"}},
 		{`export A='it'"'"'s'`, Env{"A": "it's"}},
 		{`export A='it'\''s'`, Env{"A": "it's"}},
 		{"export A=plain/path:x\nexport B=", Env{"A": "plain/path:x", "B": ""}},
