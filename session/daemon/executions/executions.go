@@ -186,16 +186,11 @@ func missing(err error) syscall.Errno {
 func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	of := s.Sessions.Subject(m.ID)
 	a := gateway.Ask{
-		ID: fmt.Sprintf("%s.%d.%d.%x", m.ID, m.Start, m.PID, m.Number), Kind: gateway.Execution,
+		Kind: gateway.Execution, Naming: func() (string, []string) { return named(m) },
 		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
-		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd,
+		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
 		Programs: of.Programs, Differ: of.Differ,
-	}
-	if a.Depth = 1; m.PID == m.Lead || m.Parent == m.Lead {
-		a.Above = func() []string { all, _ := descent(m); return all }
-	} else {
-		a.Descent, a.Depth = descent(m)
 	}
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
 	switch {
@@ -248,21 +243,42 @@ const unread = "…(more that could not be read)"
 // maxDepth bounds going up to a session's own process.
 const maxDepth = 64
 
-// descent are the processes from the one that executes to the session's own, and how many are above that: 1 is what a
-// shell executes that was typed into. What lost its parents is below all that is known.
-func descent(m *wire.Execution) (all []string, depth int) {
-	all, depth = []string{name(m.PID, m.Start)}, 1
-	for pid := m.Parent; m.PID != m.Lead && depth < maxDepth; depth++ {
-		st, err := sys.ReadStat(int(pid))
-		if err == nil {
-			all = append(all, name(pid, st.Start))
+// depth is how many processes there are from the one that executes up to the session's own: 1 is what a shell executes that
+// was typed into. What lost its parents is below all that is known.
+func depth(m *wire.Execution) int {
+	n := 1
+	for pid := m.Parent; m.PID != m.Lead && pid != m.Lead && pid > 1 && n < maxDepth; n++ {
+		parent, err := sys.Parent(int(pid))
+		if err != nil {
+			break
 		}
-		if err != nil || pid <= 1 || pid == m.Lead {
+		pid = int64(parent)
+	}
+	return n
+}
+
+// named are the name of an execution, the same for each daemon that is told of it, and the processes from the one that
+// executes to the session's own. Each read of when one started takes longer than most are judged.
+func named(m *wire.Execution) (id string, descent []string) {
+	start := m.Start
+	if start == 0 { // the keeper has left it to us
+		if st, err := sys.ReadStat(int(m.PID)); err == nil { // of one that has ended nobody waits for the answer
+			start = st.Start
+		}
+	}
+	descent = []string{name(m.PID, start)}
+	for pid := m.Parent; m.PID != m.Lead && len(descent) < maxDepth; {
+		st, err := sys.ReadStat(int(pid))
+		if err != nil {
+			break
+		}
+		descent = append(descent, name(pid, st.Start))
+		if pid <= 1 || pid == m.Lead {
 			break
 		}
 		pid = int64(st.Parent)
 	}
-	return all, depth
+	return fmt.Sprintf("%s.%d.%d.%x", m.ID, start, m.PID, m.Number), descent
 }
 
 // name tells a process from one that gets its number later.

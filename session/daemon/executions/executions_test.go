@@ -34,6 +34,7 @@ type door struct {
 
 func (d *door) Admit(ctx context.Context, a gateway.Ask) (gateway.Answer, error) {
 	d.mu.Lock()
+	a.ID, a.Descent = a.Naming()
 	d.asks = append(d.asks, a)
 	d.mu.Unlock()
 	if d.decide == nil {
@@ -153,13 +154,22 @@ func TestAsked(t *testing.T) {
 		t.Errorf("without its owner's rights: %q", d.unprivileged)
 	}
 	again := *m
-	again.Path = suid
+	again.Path, again.Start = suid, 0 // told by one who has not looked when it started
 	if answered(s, &again); d.asks[1].ID != a.ID {
 		t.Errorf("%s and %s are the same execution", a.ID, d.asks[1].ID)
 	}
 	again.Number++
 	if answered(s, &again); d.asks[2].ID == a.ID {
 		t.Error("two executions are one")
+	}
+	if self, err := sys.ReadStat(os.Getpid()); err != nil || !slices.Equal(a.Descent, []string{name(int64(pid), st.Start), name(m.Lead, self.Start)}) {
+		t.Errorf("below %q, %v", a.Descent, err)
+	}
+	for deep, lead := range []int64{m.PID, m.Lead, int64(os.Getppid())} {
+		of := *m
+		if of.Lead = lead; depth(&of) != max(1, deep) {
+			t.Errorf("%d processes below the session's own: depth %d", deep, depth(&of))
+		}
 	}
 }
 

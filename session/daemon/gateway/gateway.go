@@ -80,8 +80,8 @@ type Ask struct {
 	// Descent are the process that executes and those above it, up to the session's own, each named for good (its number and
 	// when it began).
 	Descent []string
-	// Above finds Descent when it is needed; nil: it is known.
-	Above func() []string `json:"-"`
+	// Naming finds ID and Descent when they are needed, of an execution that somebody is asked about; nil: they are known.
+	Naming func() (id string, descent []string) `json:"-"`
 	// Waits is told before somebody is asked or a record is waited for; nil: nobody is.
 	Waits func() `json:"-"`
 	// Programs, of an execution, are those that its session's sandbox profile lists; nil: none are. Differ has others asked
@@ -216,7 +216,7 @@ func (g *Gateway) Admit(ctx context.Context, a Ask) (Answer, error) {
 // Begin judges. When a person has to be asked, the asking is on record and told of, and Pending waits for the
 // answer; else Pending is nil.
 func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
-	if a.ID == "" {
+	if a.ID == "" && a.Naming == nil {
 		a.ID = uuid.NewString()
 	}
 	answer, p, err := g.begin(ctx, a)
@@ -243,8 +243,9 @@ func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	case j.Verdict == policy.Deny:
 		return answer, nil, errors.Join(denied(j), g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	case j.Verdict == policy.Ask:
-		if a.Above != nil {
-			a.Descent, a.Above = a.Above(), nil
+		if a.Naming != nil {
+			a.ID, a.Descent = a.Naming()
+			a.Naming = nil
 		}
 		for {
 			closed := g.closed()
