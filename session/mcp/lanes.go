@@ -31,7 +31,7 @@ type lanes struct {
 
 func newLanes() *lanes {
 	n := runtime.GOMAXPROCS(0)
-	return &lanes{looks: turns.New(max(2, n)), others: turns.New(max(1, n/2)), held: map[uint64]*turns.Slot{}}
+	return &lanes{looks: turns.New(max(2, n)).Crowds(max(1, n/2)), others: turns.New(max(1, n/2)), held: map[uint64]*turns.Slot{}}
 }
 
 // Listener has a server that is not serving yet take its requests from a listener in turn, too.

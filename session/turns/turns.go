@@ -7,6 +7,9 @@
 //	connection → its next request is read and parsed (Listener, in a slot of its own kind)
 //	  → lane, line → one of the slots → the request's work → end
 //
+// A lane in which a crowd waits has some of the slots only (Crowds), so that processors are left for who comes next: what comes
+// in is not even heard of while all of them are at work.
+//
 // A slot is given back while a request waits for something. When it goes on, it comes before those of its lane that have not
 // begun, so that what was begun gets done. Whatever keeps a slot for the length of lease has lost it: a client that reads no
 // more keeps nobody else from anything.
@@ -20,21 +23,28 @@ import (
 
 // Turns are slots for work, and who waits for one.
 type Turns struct {
-	mu      sync.Mutex
-	free    int
-	waiting map[string]*lane
-	turn    []*lane // those with somebody that waits, the next first
+	most int // slots of a lane with a crowd
+
+	mu    sync.Mutex
+	free  int
+	lanes map[string]*lane // those that have slots or wait for some
+	turn  []*lane          // those with somebody that waits, the next first
 }
+
+// crowd is how many who wait in a lane are one.
+const crowd = 16
 
 // lease is how long anything keeps a slot.
 const lease = 50 * time.Millisecond
 
 // lane is who waits for a turn of one lane.
 type lane struct {
-	name  string
-	begun []*waiter // who goes on
-	lines map[string]*line
-	turn  []*line // of those who begin
+	name    string
+	held    int       // slots
+	waiting int       // in its queues, also who went away
+	begun   []*waiter // who goes on
+	lines   map[string]*line
+	turn    []*line // of those who begin
 }
 
 // line is those of one session of the protocol.
@@ -51,19 +61,30 @@ type waiter struct {
 
 // New makes slots.
 func New(slots int) *Turns {
-	return &Turns{free: slots, waiting: map[string]*lane{}}
+	return &Turns{most: slots, free: slots, lanes: map[string]*lane{}}
+}
+
+// Crowds has a lane in which a crowd waits have so many slots at most. It is to be called before there is anyone.
+func (t *Turns) Crowds(slots int) *Turns {
+	t.most = slots
+	return t
 }
 
 // enter waits for a slot.
 func (t *Turns) enter(ctx context.Context, lane, line string, begun bool) error {
 	t.mu.Lock()
-	if t.free > 0 {
+	q := t.laneLocked(lane)
+	if t.free > 0 && t.mayLocked(q) {
 		t.free--
+		q.held++
 		t.mu.Unlock()
 		return nil
 	}
 	w := &waiter{turn: make(chan struct{})}
-	t.queueLocked(lane, line, begun, w)
+	if q.waiting == 0 {
+		t.turn = append(t.turn, q)
+	}
+	q.queue(line, begun, w)
 	t.mu.Unlock()
 	select {
 	case <-w.turn:
@@ -75,19 +96,28 @@ func (t *Turns) enter(ctx context.Context, lane, line string, begun bool) error 
 	given := w.given
 	t.mu.Unlock()
 	if given {
-		t.leave()
+		t.leave(lane)
 	}
 	return ctx.Err()
 }
 
-// queueLocked has somebody wait. The caller holds mu.
-func (t *Turns) queueLocked(name, of string, begun bool, w *waiter) {
-	q := t.waiting[name]
+func (t *Turns) laneLocked(name string) *lane {
+	q := t.lanes[name]
 	if q == nil {
 		q = &lane{name: name, lines: map[string]*line{}}
-		t.waiting[name] = q
-		t.turn = append(t.turn, q)
+		t.lanes[name] = q
 	}
+	return q
+}
+
+// mayLocked says that a lane may have one more slot.
+func (t *Turns) mayLocked(q *lane) bool {
+	return q.held < t.most || q.waiting < crowd
+}
+
+// queue has somebody wait.
+func (q *lane) queue(of string, begun bool, w *waiter) {
+	q.waiting++
 	if begun {
 		q.begun = append(q.begun, w)
 		return
@@ -101,37 +131,51 @@ func (t *Turns) queueLocked(name, of string, begun bool, w *waiter) {
 	x.queue = append(x.queue, w)
 }
 
-// leave gives a slot to the first of the lane whose turn it is.
-func (t *Turns) leave() {
+// leave takes a slot back from a lane, and gives it to the first of the lane whose turn it is.
+func (t *Turns) leave(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.turn) > 0 {
-		q := t.turn[0]
-		t.turn = t.turn[1:]
-		next := q.next()
-		if len(q.begun)+len(q.turn) > 0 {
-			t.turn = append(t.turn, q)
-		} else {
-			delete(t.waiting, q.name)
+	t.free++
+	q := t.lanes[name]
+	q.held--
+	t.dropLocked(q)
+	for i := 0; t.free > 0 && i < len(t.turn); {
+		q := t.turn[i]
+		if !t.mayLocked(q) {
+			i++
+			continue
 		}
+		next := q.next()
+		t.turn = append(t.turn[:i], t.turn[i+1:]...)
 		if next != nil {
+			t.free--
+			q.held++
 			next.given = true
 			close(next.turn)
-			return
 		}
+		if q.waiting > 0 {
+			t.turn = append(t.turn, q)
+		}
+		t.dropLocked(q)
 	}
-	t.free++
+}
+
+// dropLocked forgets a lane that nobody is in.
+func (t *Turns) dropLocked(q *lane) {
+	if q.held == 0 && q.waiting == 0 {
+		delete(t.lanes, q.name)
+	}
 }
 
 // next takes the first out who is still there; nil: all have gone away.
 func (q *lane) next() *waiter {
-	if w := first(&q.begun); w != nil {
+	if w := q.first(&q.begun); w != nil {
 		return w
 	}
 	for len(q.turn) > 0 {
 		x := q.turn[0]
 		q.turn = q.turn[1:]
-		w := first(&x.queue)
+		w := q.first(&x.queue)
 		if len(x.queue) > 0 {
 			q.turn = append(q.turn, x)
 		} else {
@@ -145,10 +189,11 @@ func (q *lane) next() *waiter {
 }
 
 // first takes the first out of a queue who is still there.
-func first(queue *[]*waiter) *waiter {
+func (q *lane) first(queue *[]*waiter) *waiter {
 	for len(*queue) > 0 {
 		w := (*queue)[0]
 		(*queue)[0] = nil
+		q.waiting--
 		if *queue = (*queue)[1:]; !w.gone {
 			return w
 		}
@@ -219,7 +264,7 @@ func (s *Slot) giveLocked() {
 	if s.lease != nil {
 		s.lease.Stop()
 	}
-	s.turns.leave()
+	s.turns.leave(s.lane)
 }
 
 // GoOn takes it again, before those that have not begun. It goes on without one when ctx ends.

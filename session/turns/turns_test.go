@@ -51,8 +51,71 @@ func TestLanesTakeTurns(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if l.free != 1 || len(l.waiting) != 0 || len(l.turn) != 0 {
-			t.Errorf("left: %d free, %d lanes, %d in turn", l.free, len(l.waiting), len(l.turn))
+		if l.free != 1 || len(l.lanes) != 0 || len(l.turn) != 0 {
+			t.Errorf("left: %d free, %d lanes, %d in turn", l.free, len(l.lanes), len(l.turn))
+		}
+	})
+}
+
+// Of a lane in which a crowd waits few are worked on at a time, so that others come at once; what is no crowd has all slots.
+//
+// FEATURES: R88
+func TestCrowdLeavesSlotsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slots = 4
+		l := New(slots).Crowds(1)
+		var mu sync.Mutex
+		now, most, done := map[string]int{}, map[string]int{}, map[string]int{}
+		work := func(lane string, of int) {
+			for range of {
+				go func() {
+					s, err := l.Begin(t.Context(), lane, "")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					now[lane]++
+					most[lane] = max(most[lane], now[lane])
+					mu.Unlock()
+					time.Sleep(lease / 2)
+					mu.Lock()
+					now[lane]--
+					done[lane]++
+					mu.Unlock()
+					s.End()
+				}()
+			}
+		}
+		work("few", crowd-1)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if most["few"] != slots || done["few"] != crowd-1 {
+			t.Errorf("of those who are no crowd %d were worked on at once, %d in all", most["few"], done["few"])
+		}
+		work("wild", 1000)
+		time.Sleep(10 * lease) // those that came before it was a crowd are done
+		mu.Lock()
+		most["wild"] = 0
+		mu.Unlock()
+		for range 10 {
+			time.Sleep(lease)
+			began := time.Now()
+			s, err := l.Begin(t.Context(), "screen", "")
+			if err != nil || time.Since(began) != 0 {
+				t.Errorf("waited %v behind a crowd: %v", time.Since(began), err)
+			}
+			s.End()
+		}
+		synctest.Wait()
+		if mu.Lock(); most["wild"] != 1 {
+			t.Errorf("of the crowd %d were worked on at once", most["wild"])
+		}
+		mu.Unlock()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if done["wild"] != 1000 || l.free != slots || len(l.lanes) != 0 || len(l.turn) != 0 {
+			t.Errorf("%d of the crowd were worked on; left: %d free, %d lanes, %d in turn", done["wild"], l.free, len(l.lanes), len(l.turn))
 		}
 	})
 }

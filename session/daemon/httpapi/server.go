@@ -82,7 +82,7 @@ type Daemon interface {
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
 	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
 	n := runtime.GOMAXPROCS(0)
-	s.looks, s.others = turns.New(2*max(2, n)), turns.New(max(2, n))
+	s.looks, s.others = turns.New(2*max(2, n)).Crowds(max(1, n/2)), turns.New(max(2, n)).Crowds(max(1, n/2))
 	s.page = s.newPageDoor()
 	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s
