@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -166,4 +167,51 @@ func TestPatienceBeginsAnew(t *testing.T) {
 			t.Error("a pause outlasts its context")
 		}
 	})
+}
+
+// What the program on a screen waits for is told also by a daemon whose screens do not say it: its description of the session
+// does.
+//
+// FEATURES: R88
+func TestWhatOlderScreensWaitFor(t *testing.T) {
+	const screen, info = "GET /v1/sessions/s/screen", "GET /v1/sessions/s"
+	asks := writes(200, "application/json", `{"name":"s","needs_input":{"kind":"password"}}`)
+	for _, c := range []struct {
+		name         string
+		answer, then http.HandlerFunc
+		at           string
+		kind         string
+		asked        []string
+		fails        bool
+	}{
+		{"asks", writes(200, "application/json", `{"version":7,"needs_input":{"kind":"confirm"}}`), asks, "", "confirm", []string{screen}, false},
+		{"does not", writes(200, "application/json", `{"version":7,"needs_input":null}`), asks, "", "", []string{screen}, false},
+		{"older, asks", writes(200, "application/json", `{"version":7}`), asks, "", "password", []string{screen, info}, false},
+		{"older, does not", writes(200, "application/json", `{"version":7}`), writes(200, "application/json", `{"name":"s"}`), "", "", []string{screen, info}, false},
+		{"older, gone", writes(200, "application/json", `{"version":7}`), refuses(api.Errorf(api.CodeNotFound, "no such session")), "", "", []string{screen, info}, false},
+		{"past", writes(200, "application/json", `{"version":7}`), asks, "-5m", "", []string{screen + "?at=-5m"}, false},
+		{"of another shape", writes(200, "application/json", `{"version":7,"needs_input":"text"}`), asks, "", "", []string{screen}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, client := newFake(t, c.answer, c.then)
+			got, err := client.Session("s").Screen(testContext(t), ScreenQuery{At: c.at})
+			if (err != nil) != c.fails || got.Version != 7 {
+				t.Errorf("%+v, %v", got, err)
+			}
+			kind := ""
+			if got.Needs != nil {
+				kind = got.Needs.Kind
+			}
+			if kind != c.kind {
+				t.Errorf("it waits for %q, want %q", kind, c.kind)
+			}
+			var asked []string
+			for _, r := range f.requests() {
+				asked = append(asked, r.line)
+			}
+			if !slices.Equal(asked, c.asked) {
+				t.Errorf("asked %q, want %q", asked, c.asked)
+			}
+		})
+	}
 }

@@ -5,6 +5,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -385,9 +386,28 @@ type Screen struct {
 	Needs *api.Needs `json:"needs_input,omitempty"`
 }
 
-// Screen is the screen as spans.
+// Screen is the screen as spans. Of a daemon whose screens do not tell what is waited for, the session's description is asked
+// for that.
 func (s *Session) Screen(ctx context.Context, q ScreenQuery) (Screen, error) {
-	return get[Screen](ctx, s.c, s.path+"/screen", s.revealing(q.values()))
+	a, err := get[struct {
+		render.Screen
+		Needs json.RawMessage `json:"needs_input"` // null, or not there
+	}](ctx, s.c, s.path+"/screen", s.revealing(q.values()))
+	screen := Screen{Screen: a.Screen}
+	switch {
+	case err != nil:
+		return screen, err
+	case a.Needs != nil:
+		err = json.Unmarshal(a.Needs, &screen.Needs)
+		if err != nil {
+			err = fmt.Errorf("what the program on the screen waits for: %w", err)
+		}
+	case q.At == "":
+		if v, err := s.Info(ctx); err == nil { // else the screen is what there is to tell
+			screen.Needs = v.Needs
+		}
+	}
+	return screen, err
 }
 
 // ScreenAs is the screen in another format (text, ansi, html, svg, png, md, json) as bytes.

@@ -89,7 +89,7 @@ var wellCalls = []wellCall{
 			t.Errorf("%v %q", a.header, a.body)
 		}
 	}},
-	{id: "screen", path: "over?scrollback=0:1&trim=true&no_color=true", check: contains("over and out")},
+	{id: "screen", path: "over?scrollback=0:1&trim=true&no_color=true", check: contains(`"needs_input":null`)},
 	{id: "screen-text", path: "over/text", check: contains("over and out")},
 	{id: "read-records", path: "over?from=0", check: contains(`"kind":"end"`)},
 	{id: "search", path: "?text=and+out&session=over", check: contains(`"over and out`)},

@@ -5,11 +5,15 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
@@ -280,7 +284,18 @@ type ScreenQuery struct {
 // Screen is a session's screen, and whether somebody is waited for there.
 type Screen struct {
 	render.Screen
-	Needs *api.Needs `json:"needs_input,omitempty" doc:"the program in the foreground waits for input; not of past screens"`
+	Needs *ScreenNeeds `json:"needs_input,omitempty" doc:"the program in the foreground waits for input; null: it does not. Not there for past screens, nor in answers of daemons before this was told"`
+}
+
+// ScreenNeeds is what is waited for, or null: who asks a daemon that does not tell it sees that it does not.
+type ScreenNeeds struct{ *api.Needs }
+
+// MarshalJSON implements json.Marshaler.
+func (n ScreenNeeds) MarshalJSON() ([]byte, error) { return json.Marshal(n.Needs) }
+
+// Schema implements huma.SchemaProvider.
+func (ScreenNeeds) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[api.Needs](), true, "Needs"), {Type: "null"}}}
 }
 
 func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (Screen, error) {
@@ -303,7 +318,7 @@ func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (Screen, error)
 		screen.Trim()
 	}
 	if in.At == "" {
-		screen.Needs = registry.NeedsOf(e.Session.Status())
+		screen.Needs = &ScreenNeeds{registry.NeedsOf(e.Session.Status())}
 	}
 	return screen, err
 }

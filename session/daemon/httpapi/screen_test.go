@@ -3,8 +3,11 @@
 package httpapi
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -27,6 +30,25 @@ func TestHistoryRanges(t *testing.T) {
 	for _, spec := range []string{"x", "1", "a:b", "1:b"} {
 		if _, err := historyLines(hundred{}, spec); err == nil {
 			t.Errorf("%q was accepted", spec)
+		}
+	}
+}
+
+// A screen tells what is waited for also where that is nothing, so that who asks knows a daemon that does not tell it.
+//
+// FEATURES: R88
+func TestScreensTellWhatIsWaitedFor(t *testing.T) {
+	for want, screen := range map[string]Screen{
+		`null`:           {Needs: &ScreenNeeds{}},
+		`{"kind":"text"`: {Needs: &ScreenNeeds{&api.Needs{Kind: "text"}}},
+		``:               {}, // a past one
+	} {
+		b, err := json.Marshal(screen)
+		var got struct {
+			Needs json.RawMessage `json:"needs_input"`
+		}
+		if err != nil || json.Unmarshal(b, &got) != nil || want == "" && got.Needs != nil || !strings.HasPrefix(string(got.Needs), want) {
+			t.Errorf("%s, %v; want %s", b, err, want)
 		}
 	}
 }
