@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/render/termimage"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // Blocks shows images as half blocks, two colours a cell, to those who draw text only. It belongs to one goroutine; the
@@ -45,8 +46,8 @@ func (b *Blocks) line(ctx context.Context, l *Line) {
 			out = append(out, *s)
 			continue
 		}
-		if im := s.Image; b.Pictures {
-			l.Pictures = append(l.Pictures, Picture{Key: b.keys.Of(im.Image), Col: s.Col, Width: s.Width, X: im.X, Y: im.Y, Cols: im.Cols, Rows: im.Rows})
+		if b.Pictures {
+			l.Pictures = append(l.Pictures, s.picture(b.keys.Of))
 		}
 		first := len(out)
 		for n := range s.Width {
@@ -60,6 +61,27 @@ func (b *Blocks) line(ctx context.Context, l *Line) {
 		}
 	}
 	l.Spans = out
+}
+
+// picture is what a span shows of an image; key is an image's.
+func (s *Span) picture(key func(*vterm.Image) string) Picture {
+	im := s.Image
+	return Picture{Key: key(im.Image), Col: s.Col, Width: s.Width, X: im.X, Y: im.Y, Cols: im.Cols, Rows: im.Rows}
+}
+
+// TellPictures has lines tell what they show of images, and where one stood that is not kept any more. key is an image's.
+func TellPictures(lines []Line, key func(*vterm.Image) string) {
+	for i := range lines {
+		l := &lines[i]
+		for j := range l.Spans {
+			switch s := &l.Spans[j]; {
+			case s.Image != nil:
+				l.Pictures = append(l.Pictures, s.picture(key))
+			case s.Lost:
+				l.Pictures = append(l.Pictures, Picture{Col: s.Col, Width: s.Width, Cols: float64(s.Width), Rows: 1})
+			}
+		}
+	}
 }
 
 // block is the cell whose upper half is a pixel and whose lower half is the one below it. What is not opaque there shows

@@ -41,13 +41,13 @@ type Line struct {
 	Wrapped bool   `json:"wrapped" doc:"the text goes on in the next row"`
 	Size    string `json:"size,omitempty" enum:"double-width,double-top,double-bottom"`
 	Spans   []Span `json:"spans"`
-	// Pictures are what the row shows of images, on streams that ask for them; Spans has something in their place.
-	Pictures []Picture `json:"pictures,omitempty" doc:"what the row shows of images, on streams that ask for it"`
+	// Pictures are what the row shows of images, for those who ask; Spans has something in their place.
+	Pictures []Picture `json:"pictures,omitempty" doc:"what the row shows of images, where that is asked for"`
 }
 
 // Picture is a row of cells of an image, which is known by a key.
 type Picture struct {
-	Key   string `json:"key" doc:"the image's: the same for the same image"`
+	Key   string `json:"key" doc:"the image's: the same for the same image; empty: it is not kept any more"`
 	Col   int    `json:"col" doc:"first column, 0-based"`
 	Width int    `json:"width" doc:"columns covered"`
 	// X and Y are the first cell within the image, Cols and Rows are the cells that all of it is spread over.
@@ -85,6 +85,7 @@ type Span struct {
 	Link      string `json:"link,omitempty" doc:"hyperlink target (OSC 8)"`
 
 	Image *ImagePart `json:"-"` // nil: it is text
+	Lost  bool       `json:"-"` // an image stood here that is not kept any more
 }
 
 // ImagePart is a row of cells of an image that a program placed.

@@ -66,7 +66,7 @@ type spanner struct {
 	styles spanStyles
 	text   []byte // scratch: the text of a line
 	ends   []int  // scratch: where in text each cell ends
-	screen bool   // the lines are the frame's own, not of its history
+	screen bool   // the lines are the frame's own, not of history
 }
 
 func (s *spanner) line(l *vterm.Line) Line {
@@ -91,8 +91,8 @@ func (s *spanner) line(l *vterm.Line) Line {
 		span.Text = text[s.end(col):s.end(end)]
 		span.Col, span.Width = col, end-col
 		span.Widths = s.widths(cells, text, col, end)
-		if cells[col]&vterm.CellImage != 0 && s.screen {
-			span.Image = s.image(cells[col], l.Row, col)
+		if cells[col]&vterm.CellImage != 0 {
+			span.Image, span.Lost = s.image(cells[col], l.Row, col)
 		}
 		out.Spans = append(out.Spans, span)
 		col = end
@@ -121,17 +121,21 @@ func joins(cells []vterm.Cell, i int) bool {
 // imageIndex is where a cell's content is.
 const imageIndex = vterm.Cell(1<<21 - 1)
 
-// image is what a span beginning with a cell shows of an image; nil: nothing.
-func (s *spanner) image(c vterm.Cell, row, col int) *ImagePart {
-	at, placed := s.f.Placed[int(c.Content())]
+// image is what a span beginning with a cell shows of an image; nil: nothing, as it is lost or stands elsewhere.
+func (s *spanner) image(c vterm.Cell, row, col int) (part *ImagePart, lost bool) {
+	where := s.f.PlacedAbove
+	if s.screen {
+		where = s.f.Placed
+	}
+	at, placed := where[int(c.Content())]
 	if !placed || int(c.Content()) >= len(s.f.Images) {
-		return nil
+		return nil, false
 	}
 	p := &s.f.Images[c.Content()]
 	if p.Image == nil || row < at.Row || row >= at.Row+p.Rows || col >= at.Col+p.Cols {
-		return nil
+		return nil, p.Image == nil
 	}
-	return &ImagePart{Image: p.Image, X: col - at.Col, Y: row - at.Row, Cols: at.Cols, Rows: at.Rows}
+	return &ImagePart{Image: p.Image, X: col - at.Col, Y: row - at.Row, Cols: at.Cols, Rows: at.Rows}, false
 }
 
 func runEnd(cells []vterm.Cell, col int) int {

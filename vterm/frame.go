@@ -21,6 +21,8 @@ type Query struct {
 	// Since leaves out rows that did not change after this version. 0: all rows.
 	Since  uint64
 	Screen ScreenKind
+	// HistoryFrom and HistoryTo (exclusive) are the lines of history of which Frame.PlacedAbove tells.
+	HistoryFrom, HistoryTo int
 }
 
 // Frame is a copy of a screen, or of the rows of it that changed. Its tables are
@@ -47,6 +49,9 @@ type Frame struct {
 	// Placed says of each placement that the screen shows where its first cell is; a row above the screen is negative.
 	// nil: there is none.
 	Placed map[int]Place
+	// PlacedAbove is the same of the lines of history that Query names. Rows count as History counts lines; that of an
+	// image whose beginning history has dropped is negative.
+	PlacedAbove map[int]Place
 }
 
 // Cursor is where the next character goes.
@@ -120,5 +125,6 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Links = t.tables.Links.List[:len(t.tables.Links.List):len(t.tables.Links.List)]
 	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
 	f.Placed = t.placed(s)
+	f.PlacedAbove = t.placedAbove(q.HistoryFrom, q.HistoryTo)
 	f.Palette = t.colors.Palette
 }

@@ -62,41 +62,115 @@ type Place struct {
 
 // placed finds where the placements begin that a screen shows: the top of one may have scrolled away.
 func (t *Terminal) placed(s *grid.Screen) (all map[int]Place) {
-	s.EachImage(func(index, row, col int) {
-		p, known := all[index]
-		switch {
-		case known && col >= p.Col:
-			return
-		case known:
-			p.Col = col
-		default:
-			if all == nil {
-				all = map[int]Place{}
-			}
-			p = Place{Row: row, Col: col}
-			p.Cols, p.Rows = t.spread(&t.images.Placements[index])
-		}
-		all[index] = p
-	})
-	if s != t.primary {
-		return all
-	}
-	var l Line
-	for index, p := range all {
-		if p.Row > 0 {
-			continue
-		}
-		h := t.History()
-		for n := 1; n < t.images.Placements[index].Rows && n <= h.Len(); n++ {
-			h.Line(h.Len()-n, &l)
-			if !shows(l.Cells, index) {
-				break
-			}
-			p.Row = -n
-		}
-		all[index] = p
+	s.EachImage(func(index, row, col int) { all = t.showsAt(all, index, row, col) })
+	if s == t.primary && all != nil {
+		t.begins(all, 0, t.History().Len())
 	}
 	return all
+}
+
+// placedAbove finds where the placements begin that lines of history show.
+func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
+	if len(t.images.Placements) == 0 || from < 0 {
+		return nil
+	}
+	for n := from; n < min(to, t.History().Len()); n++ {
+		t.imagesOf(n, func(index, col int) { all = t.showsAt(all, index, n, col) })
+	}
+	if all != nil {
+		t.begins(all, from, from)
+	}
+	return all
+}
+
+// showsAt notes that a placement shows in a cell. Rows come from above.
+func (t *Terminal) showsAt(all map[int]Place, index, row, col int) map[int]Place {
+	p, known := all[index]
+	switch {
+	case known && col >= p.Col:
+		return all
+	case known:
+		p.Col = col
+	default:
+		if all == nil {
+			all = map[int]Place{}
+		}
+		p = Place{Row: row, Col: col}
+		p.Cols, p.Rows = t.spread(&t.images.Placements[index])
+	}
+	all[index] = p
+	return all
+}
+
+// imagesOf visits the cells of a line of history that show an image.
+func (t *Terminal) imagesOf(line int, f func(index, col int)) {
+	var l Line
+	t.History().Line(line, &l)
+	for col, c := range l.Cells {
+		if index := int(c.Content()); c&CellImage != 0 && index < len(t.images.Placements) {
+			f(index, col)
+		}
+	}
+}
+
+// begins finds where the placements begin that a row shows, the first of those that are known, and that may begin further
+// up, by at most 4096 rows. above is how much history there is above that row.
+func (t *Terminal) begins(all map[int]Place, first, above int) {
+	open := map[int]int{} // in how many lines above each was seen, of those whose beginning was not
+	for index, p := range all {
+		if p.Row == first && t.images.Placements[index].Rows > 1 {
+			open[index] = 0
+		}
+	}
+	found := func(index, n int) {
+		p := all[index]
+		p.Row = first - n
+		all[index] = p
+		delete(open, index)
+	}
+	for n := 1; n <= above && len(open) > 0; n++ {
+		t.imagesOf(above-n, func(index, _ int) {
+			if seen, is := open[index]; is && seen == n-1 {
+				open[index] = n
+			}
+		})
+		for index, seen := range open {
+			if seen < n || n+1 >= t.images.Placements[index].Rows {
+				found(index, seen)
+			}
+		}
+	}
+	var dropped map[int]int
+	if len(open) > 0 && t.History().FirstID() > 0 {
+		dropped = t.cut(open)
+	}
+	for index := range open {
+		found(index, above+dropped[index])
+	}
+}
+
+// cut says of placements that the oldest line of history shows how many of their rows were dropped above it.
+func (t *Terminal) cut(open map[int]int) (dropped map[int]int) {
+	kept := map[int]int{}
+	count := func(index, line int) {
+		if _, is := open[index]; is && kept[index] == line {
+			kept[index]++
+		}
+	}
+	lines := t.History().Len()
+	for n, more := 0, true; n < lines && more; n++ {
+		more = false
+		t.imagesOf(n, func(index, _ int) {
+			count(index, n)
+			more = more || kept[index] > n
+		})
+	}
+	t.primary.EachImage(func(index, row, _ int) { count(index, lines+row) })
+	dropped = map[int]int{}
+	for index, n := range kept {
+		dropped[index] = max(0, t.images.Placements[index].Rows-n)
+	}
+	return dropped
 }
 
 // spread is how many cells an image takes. One that fills its last ones in part only is not stretched over them, and
@@ -119,15 +193,6 @@ func (t *Terminal) spread(p *Placement) (cols, rows float64) {
 		rows = float64(p.Image.Height) / float64(t.opts.CellHeight)
 	}
 	return float64(p.Image.Width) / float64(t.opts.CellWidth), rows
-}
-
-func shows(cells []Cell, index int) bool {
-	for _, c := range cells {
-		if c&CellImage != 0 && int(c.Content()) == index {
-			return true
-		}
-	}
-	return false
 }
 
 // eraseImages blanks the cells of the placements that match.

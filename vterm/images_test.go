@@ -2,6 +2,7 @@ package vterm
 
 import (
 	"encoding/base64"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -122,4 +123,53 @@ func TestITermFileIsLong(t *testing.T) {
 	if len(term.images.Images) != 0 || text(term) != "x" {
 		t.Errorf("%q", text(term))
 	}
+}
+
+// Images are placed in lines of history, too: whole where they begin further up than what is asked for, and by their end
+// where history has dropped their beginning.
+//
+// FEATURES: R112
+func TestPlacedAbove(t *testing.T) {
+	term := New(Options{Cols: 20, Rows: 4, ScrollbackLines: 10})
+	var f Frame
+	at := func(from, to int) map[int]Place {
+		term.Frame(&f, Query{HistoryFrom: from, HistoryTo: to})
+		return f.PlacedAbove
+	}
+	same := func(what string, got map[int]Place, want map[int]Place) {
+		t.Helper()
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	feed(term, "top\r\n")
+	if got := at(0, 5); got != nil {
+		t.Errorf("no images: %v", got)
+	}
+	feed(term, "ab\x1b_Ga=T,f=24,s=1,v=1,c=3,r=6;AAAA\x1b\\\r\nxy\x1b_Ga=T,f=24,s=1,v=1,c=2,r=1;AAAA\x1b\\\r\n1\r\n2\r\n3\r\n4")
+	// Lines 1 to 6 are of the first, line 7 is the second's.
+	if n := term.History().Len(); n != 8 {
+		t.Fatalf("%d lines", n)
+	}
+	first, second := Place{1, 2, 3, 6}, Place{7, 2, 2, 1}
+	same("all", at(0, 100), map[int]Place{1: first, 2: second})
+	same("the end of one", at(5, 8), map[int]Place{1: first, 2: second})
+	same("its last line", at(6, 7), map[int]Place{1: first})
+	same("others", at(0, 1), nil)
+	for _, r := range [][2]int{{-1, 8}, {8, 9}, {5, 5}, {6, 2}} {
+		same("a range that is none", at(r[0], r[1]), nil)
+	}
+	feed(term, strings.Repeat("\r\nmore", 5)) // lines 0 to 2 are dropped: of the first four rows are left
+	same("its beginning is gone", at(0, 10), map[int]Place{1: {-2, 2, 3, 6}, 2: {4, 2, 2, 1}})
+	same("seen from further down", at(2, 10), map[int]Place{1: {-2, 2, 3, 6}, 2: {4, 2, 2, 1}})
+
+	term = New(Options{Cols: 20, Rows: 4, ScrollbackLines: 2})
+	feed(term, "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=8;AAAA\x1b\\") // it is on the screen still
+	same("it goes on on the screen", at(0, 2), map[int]Place{1: {-2, 0, 3, 8}})
+	same("on the screen", f.Placed, map[int]Place{1: {-4, 0, 3, 8}})
+
+	term = New(Options{Cols: 20, Rows: 4})
+	feed(term, "\x1b_Ga=T,f=24,s=1,v=1,c=2,r=9000;AAAA\x1b\\") // more rows than any image is given
+	n := term.History().Len()
+	same("a tall one", at(n-1, n), map[int]Place{1: {0, 0, 2, float64(n + 4)}})
 }

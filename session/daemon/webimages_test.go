@@ -5,10 +5,13 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -90,5 +93,89 @@ func TestImagesOnThePage(t *testing.T) {
 	other.say(map[string]any{"t": "img", "k": key})
 	if _, got := other.images(func(_ [][]any, got map[string][]byte) bool { _, told := got[key]; return told }); got[key] != nil {
 		t.Error("a page was given an image of a session that it does not show")
+	}
+}
+
+// An image that scrolled away is told of with the lines of history that show it, in whatever part of it they are, and sent
+// by its key and its session: now, and of a moment at which it was there. One that was deleted is said to be gone.
+//
+// FEATURES: R112
+func TestImagesOfHistory(t *testing.T) {
+	d := startDaemon(t, testDirs(t))
+	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c",
+		`stty -echo; printf 'ab\033_Ga=T,q=2,i=7,f=24,s=1,v=2,c=3,r=4;/wAAAAD/\033\\'; seq 100; echo ready; read x; printf '\033_Ga=d,d=I,q=2,i=7\033\\'; echo gone; exec cat`}, Cols: 40, Rows: 10})
+	until := func(text string) {
+		t.Helper()
+		get[api.Waited](d, "POST", "/sessions/one/wait", api.Wait{Conds: []api.Condition{{Kind: "text", Text: text}}, Since: new(uint64)})
+	}
+	history := func(query string) (got []render.Line) {
+		t.Helper()
+		return get[render.Screen](d, "GET", "/sessions/one/screen?since=1000000000000000&scrollback="+query, nil).Scrollback
+	}
+	until("ready")
+	moment := fmt.Sprint(get[api.OutputText](d, "GET", "/sessions/one/output/text", nil).Next)
+	var key string
+	for query, rows := range map[string][]int{"0:3&pictures=true": {0, 1, 2}, "2:50&pictures=true": {2, 3}, "3:4&pictures=true&at=" + moment: {3}, "0:4": nil} {
+		lines, first := history(query), 0
+		if strings.HasPrefix(query, "2") || strings.HasPrefix(query, "3") {
+			first = int(query[0] - '0')
+		}
+		var seen []int
+		for i, l := range lines {
+			for _, p := range l.Pictures {
+				key = p.Key
+				seen = append(seen, first+i)
+				if want := (render.Picture{Key: key, Col: 2, Width: 3, Y: first + i, Cols: 3, Rows: 4}); p != want || len(key) != 24 {
+					t.Errorf("%s: row %d: %+v, want %+v", query, l.Row, p, want)
+				}
+			}
+		}
+		if !slices.Equal(seen, rows) {
+			t.Errorf("%s: images in lines %v, want %v", query, seen, rows)
+		}
+	}
+	b := d.openWeb(api.OpenWeb{})
+	page := b.open(0)
+	asks := func(m map[string]any) []byte {
+		t.Helper()
+		m["t"], m["k"] = "img", key
+		page.say(m)
+		var told []byte
+		page.images(func(_ [][]any, got map[string][]byte) bool {
+			var is bool
+			told, is = got[key]
+			return is
+		})
+		return told
+	}
+	for _, c := range []struct {
+		what string
+		ask  map[string]any
+		is   bool
+	}{
+		{"of no session", map[string]any{}, false},
+		{"of one that is none", map[string]any{"s": "two"}, false},
+		{"now", map[string]any{"s": "one"}, true},
+		{"then", map[string]any{"s": "one", "at": moment}, true},
+		{"at an offset", map[string]any{"s": "one", "at": 1}, false},
+		{"at no moment", map[string]any{"s": "one", "at": "never"}, false},
+	} {
+		told := asks(c.ask)
+		if pic, err := png.Decode(bytes.NewReader(told)); (told != nil) != c.is || c.is && (err != nil || pic.Bounds().Dx() != 1 || pic.Bounds().Dy() != 2) {
+			t.Errorf("%s: %d bytes, %v", c.what, len(told), err)
+		}
+	}
+	get[struct{}](d, "POST", "/sessions/one/input", api.Input{Text: "\r"})
+	until("gone")
+	for _, l := range history("0:4&pictures=true") {
+		if want := []render.Picture{{Col: 2, Width: 3, Cols: 3, Rows: 1}}; !slices.Equal(l.Pictures, want) {
+			t.Errorf("row %d of what was deleted: %+v", l.Row, l.Pictures)
+		}
+	}
+	if asks(map[string]any{"s": "one"}) != nil {
+		t.Error("an image that was deleted is sent")
+	}
+	if asks(map[string]any{"s": "one", "at": moment}) == nil {
+		t.Error("an image that was there then is not sent")
 	}
 }

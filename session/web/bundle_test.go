@@ -8,7 +8,7 @@ import (
 // Modules become one file, each once and after what it imports; what is imported by a call stays one.
 func TestBundle(t *testing.T) {
 	files := map[string][]byte{
-		"app.js": []byte("// It begins here.\nimport { one, two as deux } from './a.js';\nimport * as b from './b.js';\n\nconst late = () => import('./c.js');\n  one(deux, b.x, late);\n"),
+		"app.js": []byte("// It begins here.\nimport { one, two } from './a.js';\nimport { x } from './b.js';\n\nconst late = () => import('./c.js');\n  one(two, x, late);\n"),
 		"a.js":   []byte("import { x } from './b.js';\nexport function one() { return x; }\nexport const two = 2;\n"),
 		"b.js":   []byte("export const x = 1;\nexport async function f() {}\nexport class K {}\n"),
 		"c.js":   []byte("  // Note.\n  export const c = 3;\n"), "style.css": []byte("/* Frame */\na {\n  color: red;\n}\n"),
@@ -16,9 +16,7 @@ func TestBundle(t *testing.T) {
 	if err := bundle(files, "app.js"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "const $b=(()=>{const x=1;async function f(){}\nclass K{}\nreturn{x,f,K}})();\n" +
-		"const $a=(()=>{const{x}=$b;function one(){return x}\nconst two=2;\nreturn{one,two}})();\n" +
-		"const $app=(()=>{const{one,two:deux}=$a;const b=$b;const late=()=>import('./c.js');one(deux,b.x,late);\nreturn{}})();\n"
+	const want = "const x=1;async function f(){}\nclass K{}\nfunction one(){return x}\nconst two=2;\nconst late=()=>import('./c.js');one(two,x,late);\n"
 	if got := string(files["app.js"]); got != want {
 		t.Errorf("%s", got)
 	}
@@ -56,6 +54,9 @@ func TestBundleRefuses(t *testing.T) {
 		"bundling":        {"app.js": "export default 3;\n"},
 		"several lines":   {"app.js": "const a = `x\ny`;\n"},
 		"not written as ": {"app.js": "import './a.js';\n", "a.js": ""},
+		"not written":     {"app.js": "import { a as b } from './a.js';\n", "a.js": ""},
+		"a.js as well":    {"app.js": "import { x } from './a.js';\nlet y = [1, 2], z;\n", "a.js": "export const x = (a, b) => a, { z, w } = x;\n"},
+		"browsers have":   {"app.js": "let mine, [status] = [1];\n"},
 	} {
 		content := map[string][]byte{}
 		for name, text := range files {
@@ -63,6 +64,24 @@ func TestBundleRefuses(t *testing.T) {
 		}
 		if err := bundle(content, "app.js"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// What stands at the beginning of a line is known to all modules.
+func TestDeclared(t *testing.T) {
+	for line, want := range map[string]string{
+		"const a = (b, c) => [b, c], d = 'e, f', g = { h: 1, i: 2 };": "a d g",
+		"let a, b = 1, c; // d, e":                                    "a b c",
+		"const round = Math.round, { min, max } = Math;":              "round min max",
+		"async function f(a, b) { const c = 1; }":                     "f",
+		"class K extends L {":                                         "K",
+		"const f = (a) =>":                                            "f",
+		"  const inner = 1;":                                          "",
+		"f(a, b);":                                                    "",
+	} {
+		if got := strings.Join(declared(line), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 }

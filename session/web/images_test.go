@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -11,8 +12,8 @@ import (
 //
 // FEATURES: R112
 func TestPageAsksForImagesItKeeps(t *testing.T) {
-	const script = `import { came, picture } from './images.js';
-const asked = [], turn = {}, want = (k) => picture(k, turn, () => asked.push(k));
+	const script = `import { again, came, picture, show } from './images.js';
+const asked = [], link = { turn: {}, write: (m) => asked.push(m.k) }, want = (k) => picture(k, link);
 const first = want(0);
 for (let k = 1; k < 3000; k++) want(k);
 const before = asked.length;
@@ -24,10 +25,26 @@ for (let k = 7000; k < 9000; k++) want(k);
 gone.want();
 first.want();
 for (let n = all.length; n < asked.length; n++) came({ k: asked[n] });
-console.log(JSON.stringify({ before, all, more: asked.slice(all.length) }));`
+const more = asked.slice(all.length);
+const waits = picture(1, link, { s: 'one', at: 5 }), drawn = [], el = { style: {}, classList: { toggle: (_, on) => drawn.push(on) } };
+show(el, waits, [1, 0, 0, 2, 2], { w: 1, h: 1 });
+came({ k: 1 }); // there is none
+const lost = asked.length, told = [];
+link.write = (m) => told.push(m);
+show(el, waits, [1, 0, 0, 2, 2], { w: 1, h: 1 });
+link.turn = {}; // it broke before there was an answer
+again();
+again();
+came({ k: 1, png: btoa('png') });
+again();
+console.log(JSON.stringify({ before, all, more, lost: lost - all.length - more.length, told, drawn, style: el.style.background.slice(0, 10) }));`
 	var got struct {
 		Before    int
 		All, More []int
+		Lost      int
+		Told      []map[string]any
+		Drawn     []bool
+		Style     string
 	}
 	if err := json.Unmarshal(module(t, script, "images.js"), &got); err != nil {
 		t.Fatal(err)
@@ -45,5 +62,9 @@ console.log(JSON.stringify({ before, all, more: asked.slice(all.length) }));`
 	want := slices.Concat(run(5000, atOnce, 1), []int{0, 4000}, run(8999, most, -1))
 	if !slices.Equal(got.More, want) {
 		t.Errorf("then %d: %v", len(got.More), got.More)
+	}
+	one := map[string]any{"t": "img", "k": 1.0, "s": "one", "at": 5.0}
+	if got.Lost != 1 || len(got.Told) != 3 || !reflect.DeepEqual(got.Told[2], one) || !slices.Equal(got.Drawn, []bool{true, true, false, false}) || got.Style != `url("blob:` {
+		t.Errorf("of one that is not there at first: %+v", got)
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
@@ -278,6 +280,7 @@ type ScreenQuery struct {
 	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
 	NoColor    bool   `query:"no_color" doc:"every colour is the terminal's default; attributes stay"`
 	Trim       bool   `query:"trim" doc:"leave empty rows at the end out, but not the cursor's (JSON, gemini)"`
+	Pictures   bool   `query:"pictures" doc:"lines also tell what they show of images (JSON); the page's socket sends those by their key"`
 	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
 }
 
@@ -311,6 +314,10 @@ func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (Screen, error)
 		render.FromFrame(&screen.Screen, f)
 		screen.Scrollback = render.Lines(nil, f, history)
 	})
+	if in.Pictures {
+		render.TellPictures(screen.Lines, s.pictures.of)
+		render.TellPictures(screen.Scrollback, s.pictures.of)
+	}
 	if in.NoColor {
 		screen.DropColors()
 	}
@@ -341,7 +348,11 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 		if since != q.Since && screenKinds[q.Screen] != vterm.ScreenAlternate { // or from above the screen
 			above, _ = historyLines(engine.History(), aboveScreen)
 		}
-		engine.Frame(&f, vterm.Query{Since: since, Screen: screenKinds[q.Screen]})
+		query := vterm.Query{Since: since, Screen: screenKinds[q.Screen]}
+		if len(history) > 0 {
+			query.HistoryFrom, query.HistoryTo = history[0].Row, history[len(history)-1].Row+1
+		}
+		engine.Frame(&f, query)
 	}
 	if err := s.lookAt(ctx, e, q.At, take); err != nil {
 		return err
@@ -359,6 +370,18 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 	}
 	use(&f, history, modes)
 	return nil
+}
+
+// pictureKeys are the keys of images that screens tell of.
+type pictureKeys struct {
+	mu   sync.Mutex // guards keys
+	keys termimage.Keys
+}
+
+func (k *pictureKeys) of(img *vterm.Image) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.keys.Of(img)
 }
 
 // aboveScreen are lines of history in which a secret may begin that goes on on the screen.

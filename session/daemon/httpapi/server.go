@@ -50,6 +50,7 @@ type Server struct {
 	reveals  reveals
 	requests metrics.Requests
 	drafts   drafts
+	pictures pictureKeys
 	page     *web.Door
 	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler

@@ -293,26 +293,36 @@ var mouseNames = map[vterm.MouseTracking]string{
 // lookingBack bounds how many past screens are made at a time, of all pages: each may read megabytes.
 var lookingBack = make(chan struct{}, 2)
 
-// lookBack takes a past screen.
-func (s *frames) lookBack(f *wire.Frame) error {
-	p := s.p
+// lookBack has a session looked at as it stood at a moment, which is an offset.
+func (c *conn) lookBack(ctx context.Context, e *registry.Handle, at string, look func(vterm.Engine)) (uint64, error) {
 	select {
 	case lookingBack <- struct{}{}:
 		defer func() { <-lookingBack }()
-	case <-p.ctx.Done():
-		return p.ctx.Err()
+	case <-ctx.Done():
+		return 0, ctx.Err()
 	}
-	off, err := p.c.srv.Host.Offset(p.ctx, p.e, s.view.At)
+	off, err := c.srv.Host.Offset(ctx, e, at)
+	if err != nil {
+		return 0, err
+	}
+	engine, err := e.Session.Past(ctx, off)
+	if err == nil {
+		look(engine)
+	}
+	return off, err
+}
+
+// lookBack takes a past screen.
+func (s *frames) lookBack(f *wire.Frame) error {
+	p := s.p
+	off, err := p.c.lookBack(p.ctx, p.e, s.view.At, func(engine vterm.Engine) {
+		above := linesAbove(engine.History())
+		engine.Frame(&s.frame, vterm.Query{})
+		p.c.srv.Host.Veil(p.c.ctx).Frame(&s.frame, above)
+	})
 	if err != nil {
 		return err
 	}
-	engine, err := p.e.Session.Past(p.ctx, off)
-	if err != nil {
-		return err
-	}
-	above := linesAbove(engine.History())
-	engine.Frame(&s.frame, vterm.Query{})
-	p.c.srv.Host.Veil(p.c.ctx).Frame(&s.frame, above)
 	p.showsImages(&s.frame)
 	s.since, s.begun = 0, true
 	render.FromFrame(&s.screen, &s.frame)

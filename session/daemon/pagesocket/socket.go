@@ -98,7 +98,7 @@ type conn struct {
 	ctx context.Context // of the request: who asks, for as long as that counts
 	end context.CancelCauseFunc
 
-	asked chan string // keys of images that the page wants; nil: none yet. Of who reads what it says
+	asked chan wanted // images; nil: none yet. Of who reads what the page says
 
 	brief bool // the page reads thin frames and parts of sessions; set before there is a subscription
 
@@ -218,7 +218,7 @@ func (c *conn) take(m *wire.Message) {
 			p.acknowledged(m.N)
 		}
 	case "img":
-		c.wantsImage(m.K)
+		c.wantsImage(m)
 	case "key", "text", "paste", "mouse", "focus", "resize":
 		p := c.sub(m.ID)
 		if p == nil {

@@ -1,7 +1,7 @@
 // The page: login, the list, and what is shown beside it by the address.
 import { List, Tiles } from './list.js';
-import * as net from './net.js';
-import * as notify from './notify.js';
+import { Failure, Link, login, logout, me, older, post, session, url } from './net.js';
+import { followNotices, on, toggle } from './notify.js';
 import { Approvals, failed, Jobs, Search } from './panels.js';
 import { SessionPage } from './session.js';
 import { follow, listed, store, waiting, wants } from './store.js';
@@ -33,14 +33,14 @@ function fromAddress() {
   return secret;
 }
 
-function ask(why) {
+function askLogin(why) {
   const field = h('input', { type: 'password', 'aria-label': 'Token', placeholder: 'lt_…', autocomplete: 'off', autofocus: true, id: 'token' });
   const note = h('p', { class: 'note', role: 'alert', text: why ?? '' });
   const form = h('form', { class: 'login', onsubmit: async (e) => {
     e.preventDefault();
     const text = field.value.trim();
     try {
-      await begin(await net.login(secretIn(text) ?? { token: text }));
+      await begin(await login(secretIn(text) ?? { token: text }));
     } catch (err) {
       note.textContent = err.message;
       field.select();
@@ -57,13 +57,13 @@ let link, list, page, shownHash;
 async function begin(me) {
   store.me = me;
   link?.ws?.close();
-  link = new net.Link();
+  link = new Link();
   globalThis.longterm = { link, store, get page() { return page; } }; // for looking at it from a console, and for tests
   follow(link);
-  notify.follow();
+  followNotices();
   link.on('hello', (m) => {
     store.me = { ...store.me, may: m.may ?? store.me.may };
-    if (net.older(m)) renew(m.page);
+    if (older(m)) renew(m.page);
   });
   link.on('refused', (m) => failed({ message: m.message, hint: m.hint }));
   const alone = !!me.session;
@@ -88,7 +88,7 @@ async function begin(me) {
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
   onhashchange = () => {
     const secret = fromAddress();
-    if (secret) net.login(secret).then(begin, failed);
+    if (secret) login(secret).then(begin, failed);
     else show();
   };
   shownHash = undefined;
@@ -141,7 +141,7 @@ async function start() {
   if (!given) return;
   const body = Object.fromEntries(Object.entries(given).filter(([, v]) => v));
   try {
-    const s = await net.post('sessions', body);
+    const s = await post('sessions', body);
     if (!store.sessions.has(s.id)) store.sessions.set(s.id, s); // what the socket told is newer, and only what changes is told again
     location.hash = '#/s/' + s.id;
   } catch (err) { failed(err); }
@@ -149,12 +149,12 @@ async function start() {
 
 async function settings() {
   const given = await dialog('Settings', [{ name: 'theme', label: 'Colours', options: themes, value: document.documentElement.dataset.theme ?? 'auto' },
-    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: notify.on() ? 'on' : 'off' }, { name: 'login', label: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, options: ['stay', 'log out'], value: 'stay' }], 'Save');
+    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: on() ? 'on' : 'off' }, { name: 'login', label: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, options: ['stay', 'log out'], value: 'stay' }], 'Save');
   if (!given) return;
   setTheme(given.theme);
-  if ((given.notices === 'on') !== notify.on()) notify.toggle();
+  if ((given.notices === 'on') !== on()) toggle();
   if (given.login === 'log out') {
-    await net.logout();
+    await logout();
     location.reload();
   }
 }
@@ -213,28 +213,28 @@ addEventListener('resize', landmark);
 async function main() {
   if (!document.getElementById('lacks').hidden) return; // it says what this browser lacks
   setTheme(localStorage.getItem('longterm.theme') ?? 'auto');
-  net.session.on('login', () => {
+  session.on('login', () => {
     if (link) {
       link.turn = null;
       link.ws?.close();
     }
     page?.end?.();
     page = null;
-    ask('The login has ended.');
+    askLogin('The login has ended.');
   });
   const secret = fromAddress();
   try {
-    await begin(secret ? await net.login(secret) : await net.me());
+    await begin(secret ? await login(secret) : await me());
   } catch (err) {
-    if (secret || err.status === 401) ask(secret ? err.message + (err.hint ? '. ' + err.hint : '') : '');
-    else if (err instanceof net.Failure) {
-      ask(err.message);
+    if (secret || err.status === 401) askLogin(secret ? err.message + (err.hint ? '. ' + err.hint : '') : '');
+    else if (err instanceof Failure) {
+      askLogin(err.message);
       setTimeout(() => location.reload(), 5000);
     } else throw err;
   }
   if ('serviceWorker' in navigator && isSecureContext) {
     const policy = globalThis.trustedTypes?.createPolicy('longterm', { createScriptURL: (u) => u }) ?? { createScriptURL: (u) => u };
-    navigator.serviceWorker.register(policy.createScriptURL(net.url('sw.js').href)).catch(() => {});
+    navigator.serviceWorker.register(policy.createScriptURL(url('sw.js').href)).catch(() => {});
   }
 }
 

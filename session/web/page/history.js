@@ -1,6 +1,7 @@
 // Rows above the screen, fetched as one scrolls: only those that can be seen have elements.
 import { get } from './net.js';
 import { drawRow, rowElement } from './grid.js';
+import { picture } from './images.js';
 import { ofLine } from './screen.js';
 import { h } from './ui.js';
 
@@ -8,7 +9,8 @@ const chunk = 200;
 const tallest = 8e6; // pixels: browsers' elements end somewhere above that
 
 export class History {
-  constructor(session, changed) {
+  constructor(link, session, changed) {
+    this.link = link;
     this.session = session;
     this.changed = changed; // the height did
     this.el = h('div', { class: 'history', role: 'region', 'aria-label': 'Scrollback' });
@@ -32,8 +34,10 @@ export class History {
   get first() { return this.total - this.lines; }
 
   query(range) {
-    return get(`sessions/${this.session}/screen`, { scrollback: range, at: this.at, since: this.at === undefined ? 1e15 : undefined, screen: 'primary' }, { signal: this.loading.signal });
+    return get(`sessions/${this.session}/screen`, { scrollback: range, at: this.at, since: this.at === undefined ? 1e15 : undefined, screen: 'primary', pictures: true }, { signal: this.loading.signal });
   }
+
+  row(l) { return ofLine(l, (key) => picture(key, this.link, { s: this.session, at: this.at })); }
 
   // measure asks how many lines there are now. Where the oldest ones were dropped, all have other places.
   async measure(at) {
@@ -46,7 +50,7 @@ export class History {
     if (!s || signal.aborted) return;
     const last = s.scrollback?.at(-1), total = last ? last.row + 1 : 0;
     const known = last && this.rows.get(last.row);
-    if (total < this.total || total === this.total && known && known.text !== ofLine(last).text) {
+    if (total < this.total || total === this.total && known && known.text !== this.row(last).text) {
       this.rows.clear();
       this.asked.clear();
     }
@@ -54,7 +58,7 @@ export class History {
       this.total = total;
       this.changed();
     }
-    if (last) this.rows.set(last.row, ofLine(last));
+    if (last) this.rows.set(last.row, this.row(last));
     this.again?.();
   }
 
@@ -65,7 +69,7 @@ export class History {
     try {
       const s = await this.query(`${from}:${to}`);
       if (signal.aborted) return;
-      for (const l of s.scrollback ?? []) this.rows.set(l.row, ofLine(l));
+      for (const l of s.scrollback ?? []) this.rows.set(l.row, this.row(l));
       if (to - from < chunk) this.asked.delete(n); // there may be more of it later
       this.again?.();
     } catch (err) {

@@ -15,16 +15,18 @@ function next() {
   }
 }
 
-// picture is the image of a key. ask has it sent; turn is the connection: what was asked for on an older one is lost.
-export function picture(key, turn, ask) {
+// picture is the image of a key; from says which session's it is, where that does not show it now. What was asked for on an
+// older connection is lost.
+export function picture(key, link, from) {
   const p = known.get(key) ?? { todo: [], size: 0 };
   p.want = () => {
+    const { turn } = link;
     known.delete(key);
     known.set(key, p);
     if (p.url || p.turn === turn) return;
     p.turn = turn;
     if (of !== turn) [of, line, under] = [turn, new Map(), 0];
-    line.set(key, ask);
+    line.set(key, () => link.write({ t: 'img', k: key, ...from }));
     next();
   };
   p.want();
@@ -49,8 +51,12 @@ export function came({ k, png }) {
   next();
   const p = known.get(k);
   if (!p || p.url) return;
-  p.turn = png && p.turn;
-  if (!png) return;
+  p.gone = !png;
+  if (!png) {
+    p.turn = '';
+    for (const draw of p.todo) draw();
+    return;
+  }
   const data = Uint8Array.from(atob(png), (c) => c.charCodeAt());
   bytes += p.size = data.length;
   p.url = URL.createObjectURL(new Blob([data], { type: 'image/png' }));
@@ -58,11 +64,26 @@ export function came({ k, png }) {
   bound();
 }
 
+// again asks anew for what was not answered when a connection broke.
+export function again() {
+  of = 0;
+  for (const p of [...known.values()]) {
+    if (p.url || !p.todo.length) continue;
+    p.turn = '';
+    p.want();
+  }
+}
+
 // show makes an element the part of an image that a style says, in cells of m.
 export function show(el, p, [, x, y, cols, rows], m) {
-  const draw = () => { el.style.background = `url("${p.url}") ${-x * m.w}px ${-y * m.h}px / ${cols * m.w}px ${rows * m.h}px no-repeat`; };
+  const draw = () => {
+    el.classList.toggle('gone', p.gone);
+    if (p.gone) el.title = 'An image that is not kept any more';
+    else el.style.background = `url("${p.url}") ${-x * m.w}px ${-y * m.h}px / ${cols * m.w}px ${rows * m.h}px no-repeat`;
+  };
   p.want();
-  if (p.url) return draw();
+  if (p.url || p.gone) draw();
+  if (p.url) return;
   if (p.todo.length > 999) p.todo = [];
   p.todo.push(draw);
 }

@@ -95,7 +95,7 @@ export class List {
   }
 }
 
-const atOnce = 32; // tiles that are live: a connection has 64 subscriptions
+const mostLive = 32; // tiles that are live: a connection has 64 subscriptions
 
 // Tiles are sessions' screens in small, live as far as they can be seen.
 export class Tiles {
@@ -179,7 +179,7 @@ class Tile {
       this.sub = null;
       return;
     }
-    if (this.sub || lively >= atOnce) return;
+    if (this.sub || lively >= mostLive) return;
     lively++;
     this.sub = this.all.link.subscribe({ s: this.id, kind: 'thumb' }, {
       had: () => this.screen.e ? { v: this.screen.v, e: this.screen.e } : {},

@@ -1,7 +1,7 @@
 // What goes to the daemon and comes from it: requests with the page's key, and one socket for all sessions that comes
 // back by itself. docs/web-protocol.md is the contract.
 
-import { came, picture } from './images.js';
+import { again, came, picture } from './images.js';
 import { readThin } from './screen.js';
 
 export const emitter = () => {
@@ -19,8 +19,8 @@ export const emitter = () => {
 const base = new URL('.', document.baseURI);
 export const url = (path) => new URL(path, base);
 
-const keyName = 'longterm.key:' + base.pathname;
-let key = localStorage.getItem(keyName);
+const loginKey = 'longterm.key:' + base.pathname;
+let key = localStorage.getItem(loginKey);
 let tunnel; // through a relay
 
 // older says that the daemon has other files than those that this page is of. A relay has files of its own.
@@ -55,7 +55,7 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
   try { told = text ? JSON.parse(text) : undefined; } catch { told = undefined; }
   if (answer.ok) return told;
   if (answer.status === 401 && path !== 'web/login') {
-    const newer = localStorage.getItem(keyName);
+    const newer = localStorage.getItem(loginKey);
     if (!tunnel && newer && newer !== key) { // another tab has logged in anew: the cookie is that login's
       key = newer;
       return ask(method, path, { body, query, raw, signal });
@@ -90,7 +90,7 @@ export async function login(secret) {
   if (secret.relay) return through(secret.relay);
   const told = await ask('POST', 'web/login', { body: secret });
   key = told.key;
-  localStorage.setItem(keyName, key);
+  localStorage.setItem(loginKey, key);
   return told;
 }
 
@@ -99,7 +99,7 @@ export const me = () => sessionStorage.getItem(relayName) ? through(sessionStora
 export async function logout() {
   await ask('POST', 'web/logout', { body: {} }).catch(() => {});
   key = null;
-  localStorage.removeItem(keyName);
+  localStorage.removeItem(loginKey);
 }
 
 // Link is the socket. What subscribes is told of frames; what was typed and not answered is said again after a break,
@@ -185,6 +185,7 @@ export class Link {
         this.become('open');
         for (const s of this.subs.values()) this.write({ t: 'sub', id: s.id, ...s.wants, ...s.had() });
         for (const p of this.pending.values()) this.write(p);
+        again();
         break;
       case 'f': {
         if (m.reset) this.styles = new Map();
@@ -230,7 +231,7 @@ export class Link {
 
   define({ styles }) {
     for (const [id, st] of styles ?? []) {
-      if (st.i) st.pic = picture(st.i[0], this.turn, () => this.write({ t: 'img', k: st.i[0] }));
+      if (st.i) st.pic = picture(st.i[0], this);
       this.styles.set(id, st);
     }
   }

@@ -32,7 +32,7 @@ async function tell(tag, title, body, hash) {
   };
 }
 
-export function follow() {
+export function followNotices() {
   store.on('event', (e) => {
     const { session: s, approval: a } = e;
     if (e.kind === 'approval' && a) return tell(a.id, 'Approval: ' + (a.name || 'a command'), a.line || (a.argv ?? []).join(' '), '#/approvals');

@@ -26,8 +26,8 @@ const row = (flags, spans) => {
 const ofFrame = (styles, [, flags, ...spans]) => row(flags, spans.map(([st, text, widths]) =>
   ({ text, widths, n: width(text, widths), st: styles.get(st) ?? plain })));
 
-// ofLine makes a row of a line as the API has it.
-export function ofLine(l) {
+// ofLine makes a row of a line as the API has it; pic is the image of a key.
+export function ofLine(l, pic) {
   const spans = [];
   let col = 0;
   for (const s of l.spans) {
@@ -36,6 +36,7 @@ export function ofLine(l) {
       f: s.fg, b: s.bg, fi: s.fg_index, bi: s.bg_index, u: s.underline, uc: s.underline_color, l: s.link,
       a: attrs.reduce((bits, name, i) => bits | (s[name] ? 1 << i : 0), 0),
     };
+    for (const { key, col: at, x, y, cols, rows } of l.pictures ?? []) if (at === s.col) Object.assign(st, { i: [key, x, y, cols, rows], pic: pic(key) });
     spans.push({ text: s.text, widths: s.widths, n: s.width, st });
     col = s.col + s.width;
   }

@@ -16,7 +16,7 @@ export class Term {
     Object.assign(this, { link, id: session.id, to, types: may.includes('type') && session.state === 'running' });
     this.screen = new Screen();
     this.grid = new Grid();
-    this.history = new History(session.id, () => this.heightChanged());
+    this.history = new History(link, session.id, () => this.heightChanged());
     this.status = h('div', { class: 'over', hidden: true, role: 'status' });
     this.area = h('textarea', {
       class: 'ime', autocapitalize: 'off', autocomplete: 'off', spellcheck: false, readOnly: !this.types, rows: 1,

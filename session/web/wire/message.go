@@ -94,17 +94,9 @@ func (m *Message) View() (View, error) {
 		}
 		v.From, v.To = rows[0], rows[1]
 	}
-	if given(m.At) {
-		if json.Unmarshal(m.At, &v.At) != nil {
-			var off uint64
-			if json.Unmarshal(m.At, &off) != nil {
-				return v, errors.New("at is an offset or a time")
-			}
-			v.At = fmt.Sprint(off)
-		}
-		if len(v.At) > maxName {
-			return v, errors.New("at is an offset or a time")
-		}
+	var err error
+	if v.At, err = m.Moment(); err != nil {
+		return v, err
 	}
 	if v.FPS == 0 {
 		v.FPS = 60
@@ -113,6 +105,24 @@ func (m *Message) View() (View, error) {
 		v.FPS = min(v.FPS, 2)
 	}
 	return v, nil
+}
+
+// Moment is at which moment of a session something is asked for; empty: now.
+func (m *Message) Moment() (at string, err error) {
+	if !given(m.At) {
+		return "", nil
+	}
+	if json.Unmarshal(m.At, &at) != nil {
+		var off uint64
+		if json.Unmarshal(m.At, &off) != nil {
+			return "", errors.New("at is an offset or a time")
+		}
+		at = fmt.Sprint(off)
+	}
+	if len(at) > maxName {
+		return "", errors.New("at is an offset or a time")
+	}
+	return at, nil
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

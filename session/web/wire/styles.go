@@ -35,6 +35,9 @@ type style struct {
 	attrs                            uint8
 }
 
+// lostImage stands for an image that is not kept any more: it is no image's key.
+const lostImage = "-"
+
 // Attributes, as bits.
 const (
 	bold = 1 << iota
@@ -73,6 +76,8 @@ func (t *Styles) id(s *render.Span) int {
 	k := styleOf(s, t.links)
 	if p := s.Image; p != nil {
 		k.image, k.ix, k.iy, k.icols, k.irows = t.images.Of(p.Image), p.X, p.Y, p.Cols, p.Rows
+	} else if s.Lost {
+		k.image = lostImage
 	}
 	if k == plain {
 		return 0

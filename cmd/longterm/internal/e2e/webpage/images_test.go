@@ -20,7 +20,7 @@ import (
 
 // painted draws what the rows' images show on a canvas and reads the pixel in the middle of a cell.
 const painted = `(async (row, col) => {
-	const t = longterm.page.term, el = [...t.grid.rows.children[row]?.querySelectorAll('.pic') ?? []].find((e) => {
+	const t = longterm.page.term, line = typeof row === 'number' ? t.grid.rows.children[row] : row, el = [...line?.querySelectorAll('.pic') ?? []].find((e) => {
 		const left = Math.round((e.getBoundingClientRect().left - t.grid.rows.getBoundingClientRect().left) / t.m.w);
 		return col >= left && col < left + Math.round(parseFloat(e.style.width) / t.m.w);
 	});
@@ -120,5 +120,55 @@ func TestPageShowsManyImages(t *testing.T) {
 	if p.Eval(fmt.Sprintf("%s(%d, 3)", painted, rows+1), &last); last != "255,255,0,255" {
 		t.Errorf("the file shows %s", last)
 	}
+	quiet(t, b)
+}
+
+// Images stand where they were in the scrollback, too, also when the page came after they scrolled away, in the past, and
+// over a broken connection. Where one is not kept any more the page says so.
+//
+// FEATURES: R112
+func TestImagesInScrollback(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	script := `stty -echo; echo first; printf 'ab\033_Ga=T,q=2,i=7,f=24,s=1,v=1,c=6,r=3;AAD/\033\\ end\r\n'; seq 200; while read x; do printf '\033_Ga=d,d=I,q=2,i=7\033\\'; seq 20; echo "$x"; done`
+	i.Run("new", "-n", "above", "--cols", "60", "--rows", "14", "--", "sh", "-c", script)
+	i.Run("wait", "above", "--for", "text=200", "--timeout", "60s")
+	p := open(i, b, browser.Desk)
+	show(i, p, "above")
+	shows(p, "200")
+	const pics = `[...document.querySelectorAll('.history .pic')]`
+	// top goes to the oldest line: again and again, as the screen is followed until the page knows that somebody scrolled.
+	top := func(what, each string) {
+		t.Helper()
+		p.Wait(what, `(({ history: h, screen, scroller }) => {
+			if (h.at !== screen.at || h.total < 180) longterm.page.term.measure();
+			else scroller.scrollTop = 0;
+		})(longterm.page.term) || `+pics+`.length === 3 && `+pics+`.every((e) => `+each+`)`)
+	}
+	pixels := func(what string) {
+		t.Helper()
+		top("images "+what, `e.style.backgroundImage`)
+		var got []string
+		p.Eval(`Promise.all(`+pics+`.map((e, n) => `+painted+`(e.parentNode, 2 + 2 * n)))`, &got)
+		if strings.Join(got, " ") != strings.Repeat("0,0,255,255 ", 2)+"0,0,255,255" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	pixels("above the screen")
+	keep(t, p, "scrollback-images")
+	p.Eval(`void location.reload()`, nil)
+	p.Wait("the page", `globalThis.longterm?.page?.term?.screen.rows.some((r) => r.text === '200')`)
+	pixels("after a reload")
+	var offset int
+	p.Eval(`fetch('v1/sessions/above/output/text', { headers: { 'Longterm-Page': localStorage.getItem('longterm.key:/') } }).then((r) => r.json()).then((o) => o.next)`, &offset)
+	i.Run("send", "above", "--enter", "deleted")
+	i.Run("wait", "above", "--for", "text=deleted", "--timeout", "60s")
+	p.Eval(`void location.reload()`, nil)
+	p.Wait("the page", `globalThis.longterm?.page?.term?.screen.rows.some((r) => r.text === 'deleted')`)
+	top("images that are said to be gone", `e.classList.contains('gone') && e.title`)
+	keep(t, p, "scrollback-images-gone")
+	p.Eval(fmt.Sprintf(`longterm.page.goTo(%d)`, offset), nil)
+	p.Wait("the past", `longterm.page.term.screen.at !== undefined`)
+	pixels("in the past")
 	quiet(t, b)
 }
