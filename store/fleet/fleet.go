@@ -17,6 +17,7 @@ package fleet
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -66,10 +67,15 @@ func InboxOf(name string) string { return "_INBOX_" + name }
 // KeySubject is where a key of the bucket is written.
 func KeySubject(key string) string { return "$KV." + Bucket + "." + key }
 
-// Keys of the registry: one of each host, one of each of its records, and cursors of readers of events.
+// Keys of the registry: one of each host, one of each block of its records, and cursors of readers of events. Hosts of an
+// older version have a key for each record.
 func HostKey(host string) string           { return "h." + host }
 func RecordKey(host, record string) string { return "r." + host + "." + record }
+func BlockKey(host string, n int) string   { return RecordKey(host, BlockMark+strconv.Itoa(n)) }
 func CursorKey(host, reader string) string { return "c." + host + "." + reader }
+
+// BlockMark begins what a block has below its host's name, where an older version has a record's: no record begins so.
+const BlockMark = "_."
 
 // RevokedKey holds the signed list of certificates that no longer count.
 const RevokedKey = "a.revoked"

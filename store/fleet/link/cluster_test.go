@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -188,7 +189,9 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 	w := newWorld(t)
 	l := w.link(w.identity(ident.Host, "a", false))
 	pub := registry.NewPublisher(l.JetStream(), "a")
-	pub.Set("big", make([]byte, 100<<10))
+	big := make([]byte, 100<<10)
+	_, _ = rand.Read(big)
+	pub.Set("big", big)
 	pub.Set("x", []byte("1"))
 	pub.Host([]byte("{}"))
 	ctx, stop := context.WithCancel(t.Context())

@@ -169,8 +169,8 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	for n, record := range []string{"x", "new"} {
-		if err := nc.PublishRequest(fleet.KeySubject(fleet.HostKey("a")), fleet.KeySubject(fleet.RecordKey("b", record)), []byte{byte(n)}); err != nil {
+	for n, key := range []string{fleet.BlockKey("b", 0), fleet.BlockKey("b", 7), fleet.RecordKey("b", "new")} {
+		if err := nc.PublishRequest(fleet.KeySubject(fleet.HostKey("a")), fleet.KeySubject(key), []byte{byte(n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(all) == 2 && string(all[0].Value) != right["x"] && string(all[1].Value) != right["x"] {
+		if len(all) == 1 && all[0].Record == "new" { // as a host of an older version would tell it, and its blocks cannot be read
 			break
 		}
 		if time.Now().After(end) {

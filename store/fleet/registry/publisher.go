@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,10 @@ type Publisher struct {
 	host string
 
 	mu     sync.Mutex
-	want   map[string][]byte // by key
-	have   map[string]told
+	own    []byte            // what the host's own record is to be; nil: there is to be none
+	blocks map[string]block  // what records are to be, by key
+	place  map[string]string // the key that a record is in
+	have   map[string]told   // by key
 	dirty  map[string]bool
 	anew   bool          // nothing is known of what the registry says
 	looked time.Time     // when it was last known
@@ -55,43 +58,95 @@ type Publisher struct {
 
 // told is what the registry was told last.
 type told struct {
-	value []byte
+	value []byte // of a block: raw
+	bad   bool   // nobody knows what is there
 	when  time.Time
 }
 
 // NewPublisher makes one; Run does the work.
 func NewPublisher(js jetstream.JetStream, host string) *Publisher {
 	return &Publisher{
-		js: js, host: host, want: map[string][]byte{}, have: map[string]told{}, dirty: map[string]bool{}, anew: true,
+		js: js, host: host, blocks: map[string]block{}, place: map[string]string{}, have: map[string]told{}, dirty: map[string]bool{}, anew: true,
 		wake: make(chan struct{}, 1), soon: make(chan struct{}, 1), no: map[string]error{}, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
 // Host says what the host's own record is.
-func (p *Publisher) Host(value []byte) { p.set(fleet.HostKey(p.host), value) }
+func (p *Publisher) Host(value []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left || bytes.Equal(p.own, value) {
+		return
+	}
+	p.own = value
+	p.mark(fleet.HostKey(p.host))
+}
 
 // Set says what a record is.
-func (p *Publisher) Set(record string, value []byte) { p.set(fleet.RecordKey(p.host, record), value) }
-
-// Remove says that there is no such record any more.
-func (p *Publisher) Remove(record string) { p.set(fleet.RecordKey(p.host, record), nil) }
-
-func (p *Publisher) set(key string, value []byte) {
+func (p *Publisher) Set(record string, value []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.left {
 		return
 	}
-	if old, ok := p.want[key]; ok && bytes.Equal(old, value) || !ok && value == nil && !p.anew && p.have[key].value == nil {
+	key, known := p.place[record]
+	if known {
+		if bytes.Equal(p.blocks[key][record], value) {
+			return
+		}
+		p.blocks[key][record] = value
+		p.mark(key)
+		if len(p.blocks[key]) == 1 || p.blocks[key].size() <= blockBytes {
+			return
+		}
+		delete(p.blocks[key], record) // it has grown
+	}
+	key = p.room(size(record, value))
+	if p.blocks[key] == nil {
+		p.blocks[key] = block{}
+	}
+	p.blocks[key][record], p.place[record] = value, key
+	p.mark(key)
+}
+
+// room is the first block that has room for so many bytes. The caller holds mu.
+func (p *Publisher) room(bytes int) string {
+	for n := 0; ; n++ {
+		key := fleet.BlockKey(p.host, n)
+		if b := p.blocks[key]; len(b) == 0 || len(b) < blockRecords && b.size()+bytes <= blockBytes {
+			return key
+		}
+	}
+}
+
+// Remove says that there is no such record any more.
+func (p *Publisher) Remove(record string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key, known := p.place[record]
+	if p.left || !known {
 		return
 	}
-	if value == nil {
-		delete(p.want, key)
-	} else {
-		p.want[key] = value
-	}
+	delete(p.place, record)
+	delete(p.blocks[key], record)
+	p.mark(key)
+}
+
+// mark has a key be told. The caller holds mu.
+func (p *Publisher) mark(key string) {
 	p.dirty[key] = true
 	p.rouse()
+}
+
+// wanted is what a key is to be; nil: there is to be none. The caller holds mu.
+func (p *Publisher) wanted(key string) []byte {
+	if key == fleet.HostKey(p.host) {
+		return p.own
+	}
+	if b := p.blocks[key]; len(b) > 0 {
+		return b.raw()
+	}
+	return nil
 }
 
 func (p *Publisher) rouse() {
@@ -117,10 +172,13 @@ func (p *Publisher) Anew() {
 func (p *Publisher) Leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key := range p.want {
+	p.dirty[fleet.HostKey(p.host)] = true
+	for key := range p.blocks {
 		p.dirty[key] = true
 	}
-	clear(p.want)
+	p.own = nil
+	clear(p.blocks)
+	clear(p.place)
 	p.left = true
 	p.rouse()
 }
@@ -210,25 +268,25 @@ func (p *Publisher) renew() {
 func (p *Publisher) compare(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, 30*time.Second)
 	defer done()
-	all, err := Snapshot(ctx, p.js, Of(p.host))
+	all, err := snapshot(ctx, p.js, Of(p.host))
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.have = map[string]told{}
-	for _, e := range all {
-		key := fleet.HostKey(e.Host)
-		if e.Record != "" {
-			key = fleet.RecordKey(e.Host, e.Record)
-		}
-		p.have[key] = told{e.Value, e.Time}
-		if !bytes.Equal(p.want[key], e.Value) {
-			p.dirty[key] = true
+	for i := range all {
+		k := &all[i]
+		p.have[k.key] = told{k.value, k.bad, k.time}
+		if k.bad || !bytes.Equal(p.wanted(k.key), k.value) {
+			p.dirty[k.key] = true
 		}
 	}
-	for key := range p.want {
-		if _, ok := p.have[key]; !ok {
+	if _, ok := p.have[fleet.HostKey(p.host)]; !ok && p.own != nil {
+		p.dirty[fleet.HostKey(p.host)] = true
+	}
+	for key, b := range p.blocks {
+		if _, ok := p.have[key]; !ok && len(b) > 0 {
 			p.dirty[key] = true
 		}
 	}
@@ -248,7 +306,7 @@ func (p *Publisher) flush(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	dirty := p.dirty
-	p.dirty, p.flying = make(map[string]bool, len(dirty)), len(dirty)
+	p.dirty = make(map[string]bool, len(dirty))
 	defer func() {
 		p.mu.Lock()
 		p.flying = 0
@@ -256,8 +314,15 @@ func (p *Publisher) flush(ctx context.Context) error {
 	}()
 	values := make(map[string][]byte, len(dirty))
 	for key := range dirty {
-		values[key] = p.want[key]
+		if v := p.wanted(key); v != nil {
+			values[key] = v
+		} else if _, there := p.have[key]; there { // else there is nothing to take away
+			values[key] = nil
+		} else {
+			delete(dirty, key)
+		}
 	}
+	p.flying = len(dirty)
 	p.mu.Unlock()
 	late, done := context.WithTimeout(ctx, flushTime)
 	defer done()
@@ -282,21 +347,18 @@ func (p *Publisher) flush(ctx context.Context) error {
 		}
 		if err != nil {
 			p.dirty[f.key] = true
+			p.have[f.key] = told{bad: true, when: time.Now()} // it may have been taken all the same
 			if first == nil {
 				first = err
 			}
 			return
 		}
-		p.have[f.key] = told{values[f.key], time.Now()}
+		p.have[f.key] = told{value: values[f.key], when: time.Now()}
 		if values[f.key] == nil {
 			delete(p.have, f.key)
 		}
 	}
-	keys := slices.Collect(maps.Keys(dirty))
-	if own := slices.Index(keys, fleet.HostKey(p.host)); own > 0 { // by which others see that this host is there
-		keys[0], keys[own] = keys[own], keys[0]
-	}
-	for _, key := range keys {
+	for _, key := range p.inOrder(values) {
 		if first != nil {
 			p.mu.Lock()
 			p.dirty[key] = true
@@ -307,6 +369,8 @@ func (p *Publisher) flush(ctx context.Context) error {
 		ttl := RecordTime
 		if key == fleet.HostKey(p.host) {
 			ttl = HostTime
+		} else if values[key] != nil {
+			m.Data = pack(values[key])
 		}
 		if values[key] == nil {
 			m.Header.Set("KV-Operation", "DEL")
@@ -332,6 +396,21 @@ func (p *Publisher) flush(ctx context.Context) error {
 	return first
 }
 
+// inOrder are keys in the order in which they are told: first the host's own, by which others see that it is there, and
+// last what goes, of which the records may be in other blocks now.
+func (p *Publisher) inOrder(values map[string][]byte) []string {
+	rank := func(key string) int {
+		switch {
+		case values[key] == nil:
+			return 2
+		case key == fleet.HostKey(p.host):
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
+}
+
 // refused says that the registry does not take a key as it is. It is not tried again until there is something else to
 // tell of it: the others are told all the same. The caller holds mu.
 func (p *Publisher) refused(key string, err error) bool {
@@ -345,7 +424,13 @@ func (p *Publisher) refused(key string, err error) bool {
 		}
 		return false
 	}
-	err = fmt.Errorf("the registry does not take %s: %w", key, err)
+	what := key
+	for record := range p.blocks[key] {
+		if len(p.blocks[key]) == 1 {
+			what = record
+		}
+	}
+	err = fmt.Errorf("the registry does not take %s: %w", what, err)
 	if p.no[key] == nil {
 		p.Log.Warn("the fleet", "err", err)
 	}

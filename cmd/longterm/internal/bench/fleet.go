@@ -39,6 +39,7 @@ type fleetPoint struct {
 	Sessions    int     `json:"sessions" doc:"of all hosts"`
 	Begin       float64 `json:"begin_ms"` // until all is in the registry
 	List        float64 `json:"list_ms"`
+	ListCPU     spent   `json:"list_cpu_ms"`
 	ListOne     float64 `json:"list_of_one_host_ms"`
 	Changes     float64 `json:"changes_per_second"` // that were made
 	Seen        int     `json:"changes_seen"`
@@ -46,10 +47,73 @@ type fleetPoint struct {
 	Change99    float64 `json:"change_to_viewer_p99_ms"`
 	First       float64 `json:"search_first_hit_ms"`
 	All         float64 `json:"search_all_ms"`
+	SearchCPU   spent   `json:"search_cpu_ms"`
 	Hits        int     `json:"search_hits"`
 	ServerBytes float64 `json:"server_bytes_per_session"`
 	ViewerBytes float64 `json:"viewer_bytes_per_session"`
 	Storm       float64 `json:"storm_settles_ms"` // the server is killed and started again
+}
+
+// spent is processor time, user and system, of who takes part: the hosts are a process each in truth, on machines of their
+// own, and one here.
+type spent struct {
+	Client float64 `json:"client"`
+	Daemon float64 `json:"daemon"`
+	Server float64 `json:"server"`
+	Hosts  float64 `json:"hosts"`
+}
+
+// spend measures what do spends.
+func (b *fleetBench) spend(ctx context.Context, do func() error) (s spent, err error) {
+	pids, err := b.daemonPIDs(ctx)
+	if err != nil {
+		return s, err
+	}
+	look := func() (all [4]time.Duration, err error) {
+		for i, who := range map[int]int{0: syscall.RUSAGE_CHILDREN, 3: syscall.RUSAGE_SELF} {
+			var u syscall.Rusage
+			if err := syscall.Getrusage(who, &u); err != nil {
+				return all, err
+			}
+			all[i] = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
+		if all[2], err = cpuTime(b.server.Process.Pid); err != nil {
+			return all, err
+		}
+		for _, pid := range pids {
+			used, err := cpuTime(pid)
+			if err != nil {
+				return all, err
+			}
+			all[1] += used
+		}
+		return all, nil
+	}
+	before, err := look()
+	if err == nil {
+		err = do()
+	}
+	if err != nil {
+		return s, err
+	}
+	after, err := look()
+	of := func(i int) float64 { return float64((after[i] - before[i]).Microseconds()) / 1000 }
+	return spent{of(0), of(1), of(2), of(3)}, err
+}
+
+// medianSpent is the median of each.
+func medianSpent(all []spent) (s spent) {
+	of := func(get func(spent) float64) float64 {
+		var v []float64
+		for _, one := range all {
+			v = append(v, get(one))
+		}
+		return median(v)
+	}
+	return spent{
+		of(func(s spent) float64 { return s.Client }), of(func(s spent) float64 { return s.Daemon }),
+		of(func(s spent) float64 { return s.Server }), of(func(s spent) float64 { return s.Hosts }),
+	}
 }
 
 type fleetBench struct {
@@ -111,12 +175,20 @@ func writeFleet(w io.Writer, points []fleetPoint) {
 	row("sessions", func(p *fleetPoint) float64 { return float64(p.Sessions) })
 	row("all told, ms", func(p *fleetPoint) float64 { return p.Begin })
 	row("fleet ls, ms", func(p *fleetPoint) float64 { return p.List })
+	row("  processor time: client", func(p *fleetPoint) float64 { return p.ListCPU.Client })
+	row("  daemon", func(p *fleetPoint) float64 { return p.ListCPU.Daemon })
+	row("  server", func(p *fleetPoint) float64 { return p.ListCPU.Server })
+	row("  hosts", func(p *fleetPoint) float64 { return p.ListCPU.Hosts })
 	row("fleet ls HOST, ms", func(p *fleetPoint) float64 { return p.ListOne })
 	row("changes a second", func(p *fleetPoint) float64 { return p.Changes })
 	row("change to viewer p50, ms", func(p *fleetPoint) float64 { return p.Change50 })
 	row("change to viewer p99, ms", func(p *fleetPoint) float64 { return p.Change99 })
 	row("search, first hit, ms", func(p *fleetPoint) float64 { return p.First })
 	row("search, all, ms", func(p *fleetPoint) float64 { return p.All })
+	row("  processor time: client", func(p *fleetPoint) float64 { return p.SearchCPU.Client })
+	row("  daemon", func(p *fleetPoint) float64 { return p.SearchCPU.Daemon })
+	row("  server", func(p *fleetPoint) float64 { return p.SearchCPU.Server })
+	row("  hosts", func(p *fleetPoint) float64 { return p.SearchCPU.Hosts })
 	row("server, bytes a session", func(p *fleetPoint) float64 { return p.ServerBytes })
 	row("viewer, bytes a session", func(p *fleetPoint) float64 { return p.ViewerBytes })
 	row("server killed, all settled, ms", func(p *fleetPoint) float64 { return p.Storm })
@@ -248,54 +320,71 @@ func (b *fleetBench) endServer() {
 // lists measures `fleet ls`, as a whole verb.
 func (b *fleetBench) lists(ctx context.Context, _ *fleetsim.Fleet, p *fleetPoint) error {
 	var all, one []float64
+	var spents []spent
 	for range b.runs {
-		began := time.Now()
-		out, err := b.lt(ctx, "fleet", "ls", "--json")
-		all = append(all, ms(began))
+		var out string
+		cpu, err := b.spend(ctx, func() (err error) {
+			began := time.Now()
+			out, err = b.lt(ctx, "fleet", "ls", "--json")
+			all = append(all, ms(began))
+			return err
+		})
+		spents = append(spents, cpu)
 		if n := strings.Count(out, `"id":`); err != nil || n != p.Sessions {
 			return fmt.Errorf("fleet ls: %d of %d sessions, %w", n, p.Sessions, err)
 		}
-		began = time.Now()
+		began := time.Now()
 		if out, err := b.lt(ctx, "fleet", "ls", fleetsim.Name(p.Hosts/2), "--json"); err != nil {
 			return fmt.Errorf("fleet ls HOST: %w: %s", err, out)
 		}
 		one = append(one, ms(began))
 	}
-	p.List, p.ListOne = median(all), median(one)
+	p.List, p.ListOne, p.ListCPU = median(all), median(one), medianSpent(spents)
 	return nil
 }
 
 // searches measures `fleet search` for what each host has once.
 func (b *fleetBench) searches(ctx context.Context, _ *fleetsim.Fleet, p *fleetPoint) error {
 	var first, all []float64
+	var spents []spent
 	for range b.runs {
-		cmd := b.command(ctx, b.self, "fleet", "search", "--json", fleetsim.Word)
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			return err
-		}
-		began := time.Now()
 		p.Hits = 0
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			if bytes.Contains(lines.Bytes(), []byte(`"text":`)) {
-				if p.Hits++; p.Hits == 1 {
-					first = append(first, ms(began))
-				}
-			}
-		}
-		err = cmd.Wait()
-		all = append(all, ms(began))
+		cpu, err := b.spend(ctx, func() error {
+			f, a, err := b.search(ctx, p)
+			first, all = append(first, f), append(all, a)
+			return err
+		})
+		spents = append(spents, cpu)
 		if err != nil || p.Hits == 0 {
 			return fmt.Errorf("fleet search: %d of %d hits, %w", p.Hits, p.Hosts, err)
 		}
 	}
-	p.First, p.All = median(first), median(all)
+	p.First, p.All, p.SearchCPU = median(first), median(all), medianSpent(spents)
 	return nil
+}
+
+// search is one, and how long the first hit and all took.
+func (b *fleetBench) search(ctx context.Context, p *fleetPoint) (first, all float64, err error) {
+	cmd := b.command(ctx, b.self, "fleet", "search", "--json", fleetsim.Word)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if bytes.Contains(lines.Bytes(), []byte(`"text":`)) {
+			if p.Hits++; p.Hits == 1 {
+				first = ms(began)
+			}
+		}
+	}
+	err = cmd.Wait()
+	return first, ms(began), err
 }
 
 // viewer is what looks at everything.
