@@ -48,10 +48,14 @@ type Link struct {
 	nc   *nats.Conn
 	js   jetstream.JetStream
 	mux  *conn.Mux
-	boot string        // of this process
-	made chan struct{} // closed once Open has made what is above, or failed
-	cut  context.CancelFunc
-	work sync.WaitGroup
+	boot string // of this process
+	// What makes a second stream between the same two cost a third: no signatures, and no certificates sent. Whether the
+	// certificate still counts is looked at each time, and keys are made anew.
+	sessions  tls.ClientSessionCache
+	ticketKey [32]byte
+	made      chan struct{} // closed once Open has made what is above, or failed
+	cut       context.CancelFunc
+	work      sync.WaitGroup
 
 	revoked atomic.Pointer[ident.Revocations]
 	claimed atomic.Bool
@@ -66,6 +70,8 @@ type Link struct {
 func Open(o Options) (*Link, error) {
 	l := &Link{o: o, boot: rand.Text(), made: make(chan struct{}), peers: map[net.Conn]string{}}
 	defer close(l.made)
+	l.sessions = tls.NewLRUClientSessionCache(sessionsKept)
+	_, _ = rand.Read(l.ticketKey[:])
 	if o.Revoked != nil {
 		if list, err := ident.OpenRevocations(o.Identity.CA, o.Revoked); err == nil {
 			l.revoked.Store(list)
@@ -133,6 +139,9 @@ func Open(o Options) (*Link, error) {
 	l.work.Go(func() { registry.Follow(ctx, l.js, fleet.RevokedKey, l.revoke) })
 	return l, nil
 }
+
+// sessionsKept is of how many members it is kept what a stream was made with.
+const sessionsKept = 4096
 
 // inboxes is what all members' begin with.
 var inboxes = fleet.InboxOf("")
@@ -311,7 +320,7 @@ func (l *Link) Dial(ctx context.Context, host string) (net.Conn, error) {
 	}
 	t := l.o.Identity.TLS()
 	t.ServerName = ident.DNSName(ident.Host, host)
-	t.VerifyConnection = l.notRevoked
+	t.VerifyConnection, t.ClientSessionCache = l.notRevoked, l.sessions
 	c := tls.Client(s, t)
 	if err := c.HandshakeContext(ctx); err != nil {
 		_ = s.Close()
@@ -407,6 +416,7 @@ func (li *listener) take() {
 		go func() {
 			defer func() { <-slots }()
 			t := li.l.o.Identity.TLS()
+			t.SetSessionTicketKeys([][32]byte{li.l.ticketKey})
 			t.VerifyConnection = func(state tls.ConnectionState) error {
 				if m := ident.MemberOf(state.PeerCertificates[0]); m.Name != raw.RemoteAddr().String() || m.Kind != ident.Host {
 					return errors.New("the certificate is somebody else's")

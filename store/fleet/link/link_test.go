@@ -313,6 +313,35 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
+// A second stream between the same two needs no signatures, and who asks is known all the same.
+//
+// FEATURES: R94
+func TestStreamsAreResumed(t *testing.T) {
+	w := newWorld(t)
+	base, b, c := w.link(w.identity(ident.Host, "base", false)), w.link(w.identity(ident.Host, "b", false)), w.link(w.identity(ident.Host, "c", false))
+	echo(base)
+	for _, want := range []struct {
+		from    *link.Link
+		name    string
+		resumed bool
+	}{{b, "b", false}, {b, "b", true}, {c, "c", false}, {b, "b", true}, {c, "c", true}} {
+		s, err := want.from.Dial(t.Context(), "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := make([]byte, len("b may look,type\n"))
+		if _, err := io.ReadFull(s, said); err != nil || !strings.HasPrefix(string(said), want.name+" ") {
+			t.Errorf("%s: %q, %v", want.name, said, err)
+		}
+		if got := s.(interface{ ConnectionState() tls.ConnectionState }).ConnectionState(); got.DidResume != want.resumed {
+			t.Errorf("%s: resumed %v, not %v", want.name, got.DidResume, want.resumed)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Of two machines with one name and certificate the second is told.
 //
 // FEATURES: R94

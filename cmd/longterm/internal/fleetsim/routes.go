@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -19,8 +20,19 @@ const Word = "simulated-needle"
 // lines is how much each session has printed.
 const lines = 100
 
+// outputs are what sessions printed, by their ids, which each host has: a host in truth does not make it anew for a search.
+var outputs sync.Map
+
 // output is what a session printed; the first session of a host printed Word, too.
 func output(session string) string {
+	if text, ok := outputs.Load(session); ok {
+		return text.(string)
+	}
+	text, _ := outputs.LoadOrStore(session, printed(session))
+	return text.(string)
+}
+
+func printed(session string) string {
 	var b strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&b, "[%d/%d] compiling part %d of %s\n", i+1, lines, i+1, session)
@@ -114,6 +126,9 @@ func (h *host) search(text string) api.Found {
 		return found
 	}
 	for _, s := range h.all() {
+		if !strings.Contains(output(s.ID), text) { // as an index says
+			continue
+		}
 		at := 0
 		for line := range strings.Lines(output(s.ID)) {
 			if i := strings.Index(line, text); i >= 0 {
