@@ -179,6 +179,7 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 		a.host = name
 		b, err := a.connect()
 		if err == nil {
+			forViewer(b.options.Way, only)
 			v.list = append(v.list, viewsource.Host{Name: name, Client: b.client})
 		}
 		return err
@@ -194,17 +195,24 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 		if err := a.onHost(&o, name); err != nil {
 			return err
 		}
-		switch w := o.Way.(type) {
-		case *hosts.Way:
-			w.Asks, w.Bare = false, nil // the terminal is the viewer's
-		case *client.ViaFleet:
-			w.Live = true // one that is away now comes back
-		}
+		forViewer(o.Way, only)
 		c = client.New(o)
 		v.own = append(v.own, c)
 	}
 	v.list = append(v.list, viewsource.Host{Name: name, Client: c})
 	return nil
+}
+
+// forViewer has a way be one for a viewer, which shows that host only or others, too.
+func forViewer(way client.Way, only bool) {
+	switch w := way.(type) {
+	case *hosts.Way:
+		if !only {
+			w.Asks, w.Bare = false, nil // the terminal is the viewer's
+		}
+	case *client.ViaFleet:
+		w.Live = true // one that is away now comes back, and a copy is not followed
+	}
 }
 
 // allHosts are this host, those of the configuration, and those of the fleet that are connected.
