@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/turns"
 )
 
@@ -63,12 +65,20 @@ func (t *tcpDoor) follow(addr string) {
 		ErrorLog: slog.NewLogLogger(t.log.Handler(), slog.LevelWarn),
 	}
 	t.log.Info("serving HTTP", "address", ln.Addr().String(), "loopback", access.Loopback(ln.Addr().String()))
+	most, _, err := sys.DescriptorLimit()
+	if err != nil {
+		t.log.Warn("few connections are taken", "err", err)
+		most = leastDescriptors
+	}
 	go func(srv *http.Server) { // ends with the server
-		if err := srv.Serve(turns.Listen(srv, ln, t.reading)); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(turns.Listen(srv, ln, t.reading, httpapi.Crowded(), most)); !errors.Is(err, http.ErrServerClosed) {
 			t.log.Error("HTTP", "err", err)
 		}
 	}(t.srv)
 }
+
+// leastDescriptors is how many a process has where nobody says.
+const leastDescriptors = 256
 
 // listenTCP listens on HOST:PORT; without a host only on loopback, as nobody meant the whole world by that.
 func listenTCP(addr string) (net.Listener, error) {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/turns"
 )
 
@@ -36,14 +37,18 @@ func newLanes() *lanes {
 
 // Listener has a server that is not serving yet take its requests from a listener in turn, too.
 func (s *Server) Listener(server *http.Server, l net.Listener) net.Listener {
-	return turns.Listen(server, l, func(request []byte) (in *turns.Turns, lane, line string) {
+	most, _, err := sys.DescriptorLimit()
+	if err != nil {
+		most = 256 // what there is where nobody says
+	}
+	return turns.Listen(server, l, func(request []byte) (in *turns.Turns, who, lane, line string) {
 		name := turns.Header(request, "Mcp-Name")
 		if name == "" {
 			name = toolIn(request)
 		}
 		in, lane = s.lanes.of(name)
-		return in, lane, ""
-	})
+		return in, turns.Header(request, "Authorization"), lane, ""
+	}, turns.Refusal("text/plain; charset=utf-8", turns.TooMany+"\n"), most)
 }
 
 // turnTime is how long a request waits for its turn, before it is told so: what it asks for may take a while, too, and the whole

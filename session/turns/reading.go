@@ -3,6 +3,7 @@ package turns
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -13,7 +14,11 @@ import (
 // Listen has the requests that come in at a listener parsed in turn: those on connections that are new, and those on
 // connections that had some answered. server is one that does not serve yet. of must be quick, and whoever asks can say what
 // they like. A handler goes on in the slot that its request was parsed in, if it calls Taken.
-func Listen(server *http.Server, l net.Listener, of Of) net.Listener {
+//
+// Who has too many requests under way, and whoever comes when there are too many connections, is answered with refusal, a whole
+// answer of HTTP, after which the connection is closed. Connections have half of the descriptors that the process may open at
+// most.
+func Listen(server *http.Server, l net.Listener, of Of, refusal []byte, descriptors uint64) net.Listener {
 	server.ConnState = func(c net.Conn, s http.ConnState) {
 		if r, ok := c.(*reading); ok {
 			r.changed(s)
@@ -22,11 +27,12 @@ func Listen(server *http.Server, l net.Listener, of Of) net.Listener {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, readingKey{}, c)
 	}
-	return &listener{Listener: l, of: of}
+	return &listener{Listener: l, of: of, entry: newEntry(refusal, descriptors)}
 }
 
-// Of tells from the first bytes of a request which turns it takes, in which of few lanes, and there in which line.
-type Of func(request []byte) (in *Turns, lane, line string)
+// Of tells from the first bytes of a request which turns it takes, in which of few lanes, and there in which line. who is whose
+// requests under way are counted together.
+type Of func(request []byte) (in *Turns, who, lane, line string)
 
 type readingKey struct{}
 
@@ -42,19 +48,34 @@ func Taken(ctx context.Context) *Slot {
 
 type listener struct {
 	net.Listener
-	of   Of
-	pace pace // of the one goroutine that accepts
+	of    Of
+	entry *entry
+	pace  pace // of the one goroutine that accepts
 }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		l.pace.step()
+		ctx, cancel := context.WithCancel(context.Background())
+		r := &reading{Conn: c, of: l.of, entry: l.entry, ctx: ctx, cancel: cancel}
+		full, ok := l.entry.came(r)
+		if full { // those that are closed come again
+			l.pace.step()
+			l.pace.step()
+			l.pace.step()
+		}
+		if ok {
+			return r, nil
+		}
+		_ = c.SetWriteDeadline(time.Now().Add(acceptPause)) // a new connection takes as much at once
+		_, _ = c.Write(l.entry.refusal)
+		_ = r.Close()
 	}
-	l.pace.step()
-	ctx, cancel := context.WithCancel(context.Background())
-	return &reading{Conn: c, of: l.of, ctx: ctx, cancel: cancel}, nil
 }
 
 // Connections are taken in a few at a time: each that is made costs a goroutine, buffers and some ten calls of the system, and
@@ -87,6 +108,8 @@ func (p *pace) step() {
 type reading struct {
 	net.Conn
 	of     Of
+	entry  *entry
+	seat   seat
 	ctx    context.Context // until it is closed
 	cancel context.CancelFunc
 	begun  atomic.Bool // the handler has begun
@@ -104,7 +127,10 @@ func (r *reading) Read(p []byte) (int, error) {
 	if n == 0 || err != nil {
 		return n, err
 	}
-	in, lane, line := r.of(p[:n])
+	in, who, lane, line := r.of(p[:n])
+	if !r.entry.begin(r, who) {
+		return 0, io.EOF
+	}
 	kind := "\x00new\x00"
 	if r.had {
 		kind = "\x00had\x00"
@@ -128,13 +154,22 @@ func (r *reading) changed(s http.ConnState) {
 		r.begun.Store(true)
 	case http.StateIdle:
 		r.give()
+		r.entry.rest(r)
 		r.had = true
 		r.begun.Store(false)
 	case http.StateClosed, http.StateHijacked:
 		r.begun.Store(true)
 		r.cancel()
 		r.give()
+		r.entry.done(r)
 	}
+}
+
+// Close implements net.Conn; who was given the connection calls it, too.
+func (r *reading) Close() error {
+	r.cancel()
+	r.entry.left(r)
+	return r.Conn.Close()
 }
 
 // CloseWrite is for what is upgraded, as the connection itself has it.

@@ -301,12 +301,12 @@ func TestRequestsAreParsedInTurn(t *testing.T) {
 		l := make(pipes)
 		served := make(chan error)
 		go func() {
-			served <- s.Serve(Listen(s, l, func(request []byte) (*Turns, string, string) {
+			served <- s.Serve(Listen(s, l, func(request []byte) (*Turns, string, string, string) {
 				if Header(request, "Kind") == "quick" {
-					return quick, "quick", ""
+					return quick, "", "quick", ""
 				}
-				return all, "", ""
-			}))
+				return all, "", "", ""
+			}, nil, 100))
 		}()
 		dial := func() net.Conn {
 			mine, theirs := net.Pipe()
@@ -388,7 +388,7 @@ func (ready) Accept() (net.Conn, error) {
 // FEATURES: R88
 func TestConnectionsAreTakenInAFewAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := Listen(&http.Server{}, ready{}, nil)
+		l := Listen(&http.Server{}, ready{}, nil, nil, 1000)
 		accept := func() {
 			c, err := l.Accept()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -118,7 +119,7 @@ func lineOf(ctx context.Context) string {
 
 // Reading is which turns a request that came in over TCP takes, by its first bytes: in the lane of the token that it shows, by
 // what is asked. Those without one that is known are in a lane together.
-func (s *Server) Reading(request []byte) (in *turns.Turns, lane, line string) {
+func (s *Server) Reading(request []byte) (in *turns.Turns, who, lane, line string) {
 	method, rest, _ := bytes.Cut(request, []byte(" "))
 	in = s.others
 	if string(method) == http.MethodGet {
@@ -130,7 +131,14 @@ func (s *Server) Reading(request []byte) (in *turns.Turns, lane, line string) {
 	if i := bytes.IndexAny(rest, " ?"); i >= 0 {
 		line = string(rest[:min(i, maxLine)])
 	}
-	return in, "token " + lane, line
+	lane = "token " + lane
+	return in, lane, lane, line
+}
+
+// Crowded is what is answered over TCP to those who come in too great a number.
+func Crowded() []byte {
+	b, _ := json.Marshal(api.Errorf(api.CodeUnavailable, "%s", turns.TooMany).AgainSoon())
+	return turns.Refusal("application/json", string(b)+"\n")
 }
 
 // maxLine is how much of a path tells requests apart that take turns, in bytes.

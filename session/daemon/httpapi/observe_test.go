@@ -105,7 +105,7 @@ func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
 		"GET /" + strings.Repeat("x", 1000) + " ":     {s.looks, "token ", "/" + strings.Repeat("x", maxLine-1)},
 		"\x16\x03\x01":                                {s.others, "token ", ""},
 	} {
-		if in, lane, line := s.Reading([]byte(request)); in != want.in || lane != want.lane || line != want.line {
+		if in, who, lane, line := s.Reading([]byte(request)); in != want.in || who != want.lane || lane != want.lane || line != want.line {
 			t.Errorf("%.60q: lane %q, line %q; looks: %v", request, lane, line, in == s.looks)
 		}
 	}
