@@ -55,7 +55,7 @@ func (s server) remove(_ Place, old []byte) ([]byte, error) {
 	return left(d), nil
 }
 
-// removeAll takes a member away, and objects around it that are empty then.
+// removeAll takes a member away, and objects around it that are empty then: a comment is somebody's.
 func removeAll(d *jsontext.Document, path []string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		for d.Find(path...) != nil { // a name may come twice
@@ -63,7 +63,8 @@ func removeAll(d *jsontext.Document, path []string) error {
 				return err
 			}
 		}
-		if v := d.Find(path[:len(path)-1]...); v == nil || len(v.Members) > 0 {
+		v := d.Find(path[:len(path)-1]...)
+		if v == nil || len(v.Members) > 0 || strings.TrimSpace(string(d.Bytes()[v.From+1:v.To-1])) != "" {
 			return nil
 		}
 	}

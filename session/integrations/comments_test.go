@@ -1,0 +1,29 @@
+package integrations
+
+import (
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/integrations/jsontext"
+)
+
+// What is taken out takes no comment along that stood in an object before anything was put into it.
+//
+// FEATURES: R106
+func TestCommentsInEmptyObjectsStay(t *testing.T) {
+	for before, want := range map[string]string{
+		"{\n  \"servers\": {\n    // none yet\n  },\n  \"theme\": \"One\"\n}\n": "{\n  \"servers\": {\n    // none yet\n  },\n  \"theme\": \"One\"\n}\n",
+		"{\n  \"servers\": {},\n  \"theme\": \"One\"\n}\n":                      "{\n  \"theme\": \"One\"\n}\n",
+		"{\n  // mine\n  \"servers\": {}\n}\n":                                  "{\n  // mine\n}\n",
+	} {
+		d, err := jsontext.Parse([]byte(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Set(map[string]string{"command": "longterm"}, "servers", ours); err != nil {
+			t.Fatal(err)
+		}
+		if err := removeAll(d, []string{"servers", ours}); err != nil || string(d.Bytes()) != want {
+			t.Errorf("%q became %q, %v; want %q", before, d.Bytes(), err, want)
+		}
+	}
+}
