@@ -76,7 +76,7 @@ func newDetection(b *sessionBench) (*detection, error) {
 		d.tally[k] = &ratio{}
 	}
 	d.client = client.New(client.Options{Dirs: dirs, Build: b.program.Version})
-	d.ssh = startBenchSSH(b)
+	d.ssh = startBenchSSH(b, "")
 	return d, nil
 }
 

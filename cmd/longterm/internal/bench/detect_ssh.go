@@ -13,10 +13,13 @@ import (
 )
 
 // benchSSH is an ssh server on the loopback interface, with keys and configuration of its own.
-type benchSSH struct{ cmd *exec.Cmd }
+type benchSSH struct {
+	cmd  *exec.Cmd
+	port int
+}
 
-// startBenchSSH starts one; nil if that is not possible.
-func startBenchSSH(b *sessionBench) *benchSSH {
+// startBenchSSH starts one, with more lines of configuration; nil if that is not possible.
+func startBenchSSH(b *sessionBench, more string) *benchSSH {
 	sshd, err := exec.LookPath("sshd")
 	if err != nil {
 		if sshd = "/usr/sbin/sshd"; exec.Command(sshd, "-V").Run() != nil {
@@ -24,7 +27,7 @@ func startBenchSSH(b *sessionBench) *benchSSH {
 		}
 	}
 	port, err := freePort()
-	if err != nil || writeSSHConfig(b.dir, port) != nil {
+	if err != nil || writeSSHConfig(b.dir, port, more) != nil {
 		return nil
 	}
 	argv := []string{sshd, "-D", "-f", filepath.Join(b.dir, "sshd_config")}
@@ -36,7 +39,7 @@ func startBenchSSH(b *sessionBench) *benchSSH {
 	if cmd.Start() != nil {
 		return nil
 	}
-	s := &benchSSH{cmd}
+	s := &benchSSH{cmd, port}
 	for range 100 {
 		c := b.command(context.Background(), "ssh", "-F", filepath.Join(b.dir, "ssh_config"), "loopback", "true")
 		if c.Run() == nil {
@@ -57,7 +60,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-func writeSSHConfig(dir string, port int) error {
+func writeSSHConfig(dir string, port int, more string) error {
 	for _, name := range []string{"host_key", "user_key"} {
 		if err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, name)).Run(); err != nil {
 			return err
@@ -83,7 +86,7 @@ StrictHostKeyChecking no
 UserKnownHostsFile /dev/null
 LogLevel QUIET
 `, port, dir)
-	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(server), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(server+more), 0o600); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "ssh_config"), []byte(client), 0o600)
