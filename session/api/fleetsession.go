@@ -3,21 +3,57 @@ package api
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
-// plainSession is a FleetSession that encoding/json decodes by itself.
-type plainSession FleetSession
+// A list of all sessions of a fleet has a hundred thousand of them, of which nearly all are as json.Marshal writes them:
+// those are read here, several times faster, and all others as encoding/json reads them. It calls an UnmarshalJSON only
+// with what it has gone through twice: so a session has none, and a list is not handed to it.
 
-// UnmarshalJSON implements json.Unmarshaler. A list of all has a hundred thousand of them, of which nearly all are as
-// json.Marshal writes them: those are read here, several times faster, and all others as they would be without this.
-func (s *FleetSession) UnmarshalJSON(b []byte) error {
+// Decode reads a session from JSON.
+func (s *FleetSession) Decode(b []byte) error {
 	r := sessionReader{text: string(b)}
-	if v, ok := r.session(); ok {
+	if v, ok := r.session(); ok && r.at == len(r.text) {
 		*s = v
 		return nil
 	}
-	return json.Unmarshal(b, (*plainSession)(s))
+	*s = FleetSession{}
+	return json.Unmarshal(b, s)
+}
+
+// FleetSessions is a list of them.
+type FleetSessions []FleetSession
+
+// UnmarshalJSON implements json.Unmarshaler. What it is given need not have been looked at before.
+func (l *FleetSessions) UnmarshalJSON(b []byte) error {
+	r := sessionReader{text: string(b)}
+	if list, ok := r.list(); ok && strings.TrimSpace(r.text[r.at:]) == "" {
+		*l = list
+		return nil
+	}
+	*l = nil
+	return json.Unmarshal(b, (*[]FleetSession)(l))
+}
+
+func (r *sessionReader) list() (list []FleetSession, ok bool) {
+	list = []FleetSession{}
+	if !r.take('[') {
+		return nil, false
+	}
+	if r.take(']') {
+		return list, true
+	}
+	for {
+		s, ok := r.session()
+		if !ok {
+			return nil, false
+		}
+		list = append(list, s)
+		if !r.take(',') {
+			return list, r.take(']')
+		}
+	}
 }
 
 // sessionReader reads a session from compact JSON of known members. What it reads are parts of the text.
@@ -76,7 +112,7 @@ func (r *sessionReader) session() (s FleetSession, ok bool) {
 		}
 		return false
 	})
-	return s, ok && r.at == len(r.text)
+	return s, ok
 }
 
 // members reads an object: of reads the value of each member.

@@ -2,26 +2,31 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
 )
 
-// same says whether a session is read as encoding/json reads it by itself.
+// sameSession says whether a session is read quickly, and sees that it is read as encoding/json reads it, alone and in a
+// list.
 func sameSession(t *testing.T, text []byte) (quick bool) {
 	t.Helper()
-	var got FleetSession
-	var want plainSession
-	err, wanted := json.Unmarshal(text, &got), json.Unmarshal(text, &want)
-	if (err == nil) != (wanted == nil) || err == nil && !reflect.DeepEqual(got, FleetSession(want)) {
+	var got, want FleetSession
+	err, wanted := got.Decode(text), json.Unmarshal(text, &want)
+	if (err == nil) != (wanted == nil) || err == nil && !reflect.DeepEqual(got, want) {
 		t.Errorf("%s:\n%+v, %v\n%+v, %v", text, got, err, want, wanted)
+	}
+	list := fmt.Appendf(nil, "[%s,{},%s]\n", text, text)
+	var all FleetSessions
+	var wantAll []FleetSession
+	err, wanted = all.UnmarshalJSON(list), json.Unmarshal(list, &wantAll)
+	if (err == nil) != (wanted == nil) || err == nil && !reflect.DeepEqual([]FleetSession(all), wantAll) {
+		t.Errorf("%s:\n%+v, %v\n%+v, %v", list, all, err, wantAll, wanted)
 	}
 	r := sessionReader{text: string(text)}
 	_, quick = r.session()
-	if quick && wanted != nil {
-		t.Errorf("%s is read, and is no JSON of a session: %v", text, wanted)
-	}
-	return quick
+	return quick && r.at == len(text)
 }
 
 var sessionTexts = []string{
@@ -61,4 +66,14 @@ func FuzzFleetSession(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) { sameSession(t, text) })
+}
+
+// FEATURES: R94
+func TestFleetSessionsAreRead(t *testing.T) {
+	for text, want := range map[string]int{"[]": 0, "[]\n": 0, `[{"id":"1"},{"id":"2"}]`: 2, ` [ {"id":"1"} ]`: 1, "null": 0, "[{}": -1, "[{},]": -1, "[{}]x": -1, "": -1, "{}": -1} {
+		all := FleetSessions{{ID: "before"}}
+		if err := all.UnmarshalJSON([]byte(text)); (err != nil) != (want < 0) || err == nil && len(all) != want {
+			t.Errorf("%q: %v, %v", text, all, err)
+		}
+	}
 }

@@ -273,6 +273,13 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 // what was to be done after it was done.
 func decodeAnswer(body io.ReadCloser, v any) error {
 	defer body.Close()
+	if u, ok := v.(json.Unmarshaler); ok { // it needs nobody to look at it before
+		b, err := io.ReadAll(body)
+		if err == nil {
+			err = u.UnmarshalJSON(b)
+		}
+		return err
+	}
 	err := json.NewDecoder(body).Decode(v)
 	if err == nil {
 		_, _ = io.Copy(io.Discard, body) // a value that came whole is an answer

@@ -33,7 +33,7 @@ func (c *Client) FleetHosts(ctx context.Context, host string) ([]api.FleetHost, 
 
 // FleetSessions are the sessions of the fleet's hosts, or of one.
 func (c *Client) FleetSessions(ctx context.Context, host string) ([]api.FleetSession, error) {
-	return get[[]api.FleetSession](ctx, c, "/fleet/sessions", hostQuery(host))
+	return get[api.FleetSessions](ctx, c, "/fleet/sessions", hostQuery(host))
 }
 
 // FleetEvents are completions on the fleet's hosts that a reader has not acknowledged.

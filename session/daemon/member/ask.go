@@ -211,7 +211,7 @@ func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 			continue
 		}
 		var s api.FleetSession
-		if s.UnmarshalJSON(e.Value) != nil || s.ID != e.Record {
+		if s.Decode(e.Value) != nil || s.ID != e.Record {
 			continue
 		}
 		s.Host, s.Away = e.Host, !there[e.Host]

@@ -73,7 +73,7 @@ func unpack(packed []byte) (raw []byte, err error) {
 }
 
 // records tells the records of a block; what it tells are parts of raw.
-func records(raw []byte, tell func(name string, value []byte)) error {
+func records(raw []byte, tell func(name, value []byte)) error {
 	text := func() (got []byte, ok bool) {
 		n, k := binary.Uvarint(raw)
 		if k <= 0 || n > uint64(len(raw)-k) {
@@ -91,7 +91,7 @@ func records(raw []byte, tell func(name string, value []byte)) error {
 		if !ok {
 			return errBlock
 		}
-		tell(string(name), value)
+		tell(name, value)
 	}
 	return nil
 }

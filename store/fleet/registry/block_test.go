@@ -17,7 +17,7 @@ func read(packed []byte) (block, error) {
 		return nil, err
 	}
 	b := block{}
-	return b, records(raw, func(name string, value []byte) { b[name] = value })
+	return b, records(raw, func(name, value []byte) { b[string(name)] = value })
 }
 
 // FEATURES: R94

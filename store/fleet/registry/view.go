@@ -31,23 +31,36 @@ func (v view) take(k *keyed, tell func(e Entry)) {
 		keys = viewOfHost{}
 		v[k.host] = keys
 	}
-	old, now := keys[k.record], map[string]uint64{}
-	if !k.gone {
-		k.each(func(e Entry) {
-			sum := maphash.Bytes(seed, e.Value)
-			was, known := old[e.Record]
-			if now[e.Record] = sum; known && was == sum {
-				return
-			}
-			tell(e)
-		})
+	has := keys[k.record]
+	if has == nil {
+		has = map[string]uint64{}
+		keys[k.record] = has
 	}
-	if keys[k.record] = now; len(now) == 0 {
-		delete(keys, k.record)
+	there := 0
+	k.records(func(name, value []byte) {
+		there++
+		sum := maphash.Bytes(seed, value)
+		if was, known := has[string(name)]; known && was == sum {
+			return
+		}
+		e := Entry{Host: k.host, Record: string(name), Value: value, Time: k.time}
+		has[e.Record] = sum
+		tell(e)
+	})
+	if there == len(has) && there > 0 {
+		return
 	}
-	for record := range old {
-		if _, still := now[record]; !still && !keys.has(record) {
+	still := map[string]bool{}
+	k.records(func(name, _ []byte) { still[string(name)] = true })
+	for record := range has {
+		if still[record] {
+			continue
+		}
+		if delete(has, record); !keys.has(record) {
 			tell(Entry{Host: k.host, Record: record, Gone: true, Time: k.time})
 		}
+	}
+	if len(has) == 0 {
+		delete(keys, k.record)
 	}
 }

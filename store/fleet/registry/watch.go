@@ -43,7 +43,7 @@ func keyedOf(e jetstream.KeyValueEntry) (k keyed, ok bool) {
 		if k.host, k.record, ok = strings.Cut(rest, "."); ok && !k.gone && isBlock(k.record) {
 			raw, err := unpack(k.value)
 			if err == nil {
-				err = records(raw, func(string, []byte) {})
+				err = records(raw, func(_, _ []byte) {})
 			}
 			k.value, k.bad = raw, err != nil
 		}
@@ -52,18 +52,24 @@ func keyedOf(e jetstream.KeyValueEntry) (k keyed, ok bool) {
 	return keyed{}, false
 }
 
+// records tells the records that a key has, which is no host's own.
+func (k *keyed) records(tell func(name, value []byte)) {
+	switch {
+	case k.gone || k.bad:
+	case isBlock(k.record):
+		_ = records(k.value, tell) // it was read before
+	default:
+		tell([]byte(k.record), k.value)
+	}
+}
+
 // each tells what a key says.
 func (k *keyed) each(tell func(e Entry)) {
-	e := Entry{Host: k.host, Record: k.record, Value: k.value, Gone: k.gone, Time: k.time}
-	switch {
-	case !isBlock(k.record):
-		tell(e)
-	case !k.bad && !k.gone:
-		_ = records(k.value, func(name string, value []byte) { // it was read before
-			e.Record, e.Value = name, value
-			tell(e)
-		})
+	if k.record == "" {
+		tell(Entry{Host: k.host, Value: k.value, Gone: k.gone, Time: k.time})
+		return
 	}
+	k.records(func(name, value []byte) { tell(Entry{Host: k.host, Record: string(name), Value: value, Time: k.time}) })
 }
 
 // settling finds out when all that was there at the beginning was told. The marker that JetStream's client gives comes
