@@ -107,42 +107,50 @@ export class Tiles {
     this.seen = new IntersectionObserver((all) => {
       for (const e of all) e.target.tile.show(e.isIntersecting);
     }, { rootMargin: '100px' });
-    this.off = store.on('change', () => this.draw());
-    this.draw();
+    const draw = () => { this.due ||= requestAnimationFrame(() => this.draw()); };
+    this.el.addEventListener('scroll', draw, { passive: true });
+    this.sizes = new ResizeObserver(draw);
+    this.sizes.observe(this.el);
+    this.off = store.on('change', draw);
   }
 
   end() {
     this.off();
+    cancelAnimationFrame(this.due);
+    this.sizes.disconnect();
     this.seen.disconnect();
     for (const t of this.tiles.values()) t.show(false);
   }
 
+  // draw has elements for the tiles near what can be seen, and for the one that has the focus.
   draw() {
-    const sessions = listed(this.list.filter).slice(0, 200);
-    for (const s of sessions) {
-      let t = this.tiles.get(s.id);
+    this.due = 0;
+    const { body, el, tiles } = this, all = listed(this.list.filter);
+    const columns = getComputedStyle(body).gridTemplateColumns.split(' ').length, tall = (body.querySelector('a')?.offsetHeight || 216) + 14;
+    const rows = Math.ceil(all.length / columns), most = Math.ceil(el.clientHeight / tall) + 4;
+    let from = Math.max(0, Math.min(Math.floor(el.scrollTop / tall) - 2, rows - most)), to = from + most;
+    const at = Math.floor(all.findIndex((s) => tiles.get(s.id)?.el === document.activeElement) / columns);
+    if (at >= 0) [from, to] = [Math.min(from, at), Math.max(to, at + 1)];
+    const want = all.slice(from * columns, to * columns), ids = new Set(want.map((s) => s.id));
+    body.style.padding = `${from * tall}px 0 ${Math.max(0, rows - to) * tall}px`;
+    for (const [id, t] of tiles) {
+      if (ids.has(id)) continue;
+      this.seen.unobserve(t.el);
+      t.show(false);
+      t.el.remove();
+      tiles.delete(id);
+    }
+    want.forEach((s, i) => {
+      let t = tiles.get(s.id);
       if (!t) {
-        this.tiles.set(s.id, t = new Tile(this, s));
+        tiles.set(s.id, t = new Tile(this, s));
         this.seen.observe(t.el);
       }
       t.about(s);
-      if (!t.el.isConnected) this.body.append(t.el);
-    }
-    const ids = new Set(sessions.map((s) => s.id));
-    for (const [id, t] of this.tiles) {
-      if (ids.has(id)) continue;
-      t.show(false);
-      t.el.remove();
-      this.tiles.delete(id);
-    }
-    let i = 0;
-    for (const s of sessions) {
-      const el = this.tiles.get(s.id).el;
-      if (this.body.children[i] !== el) this.body.insertBefore(el, this.body.children[i]);
-      i++;
-    }
-    if (!sessions.length) this.body.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No sessions.' : 'Loading…' }));
-    else this.body.querySelector('.none')?.remove();
+      if (body.children[i] !== t.el) body.insertBefore(t.el, body.children[i]);
+    });
+    if (!all.length) body.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No sessions.' : 'Loading…' }));
+    else body.querySelector('.none')?.remove();
   }
 }
 

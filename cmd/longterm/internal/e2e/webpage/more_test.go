@@ -102,6 +102,41 @@ func TestNotices(t *testing.T) {
 	quiet(t, b)
 }
 
+// thousand has the page know a thousand sessions, of which 700 run.
+const thousand = `void longterm.link.heard(JSON.stringify({ t: 'sessions', first: true, list: Array.from({ length: 1000 }, (_, n) => ({ id: 'id' + n, name: 'many' + n,
+	state: n < 700 ? 'running' : 'exited', exit_code: 0, command: 'x', argv: [], labels: {}, cwd: '/', created: '2026-01-01T00:00:00.' + String(n).padStart(3, '0') + 'Z' })) }))`
+
+// Of a thousand sessions there are tiles for those that can be seen, and every one can be come to.
+//
+// FEATURES: R83
+func TestManyTiles(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	p := open(i, b, browser.Desk)
+	p.Eval(`void (location.hash = '#/tiles')`, nil)
+	p.Eval(thousand, nil)
+	const (
+		few   = `document.querySelectorAll('.tile').length < 60 && longterm.link.subs.size <= 32`
+		shown = `((all) => [...document.querySelectorAll('.tile')].filter((e) => { const r = e.getBoundingClientRect(); return r.bottom > all.top && r.top < all.bottom; }).map((e) => e.querySelector('b').textContent))(document.querySelector('.page').getBoundingClientRect())`
+		at    = `document.querySelector('.page').scrollTop`
+	)
+	p.Wait("the first", shown+`.includes('many0') && `+few)
+	p.Eval(`void document.querySelector('.tile').focus({ preventScroll: true })`, nil)
+	for n := range 9 { // by pieces: who has the focus keeps it, and is far away in the end
+		p.Eval(fmt.Sprintf(`void (%s = %d)`, at, 300*n), nil)
+	}
+	p.Wait("the focus stays where it is, out of sight", `!`+shown+`.includes('many0') && document.activeElement.textContent.includes('many0')`)
+	p.Eval(`void document.activeElement.blur()`, nil)
+	p.Eval(`void (`+at+` = 1e6)`, nil)
+	p.Wait("the last", shown+`.includes('many999') && `+few)
+	p.Eval(`void (`+at+` /= 2)`, nil)
+	p.Wait("those between", `((all) => all.length > 3 && all.every((n) => /^many[3-6]/.test(n)))(`+shown+`) && `+few)
+	p.Eval(`((f) => { f.value = 'many777'; f.dispatchEvent(new Event('input')); longterm.store.emit('change'); })(document.querySelector('[type=search]'))`, nil)
+	p.Wait("the one that is looked for", shown+`.join() === 'many777'`)
+	keep(t, p, "tiles-many")
+	quiet(t, b)
+}
+
 // Of a thousand sessions the list has elements for those that can be seen, and every one can be come to.
 //
 // FEATURES: R83
@@ -111,8 +146,7 @@ func TestLongList(t *testing.T) {
 	p := open(i, b, browser.Desk)
 	p.Eval(`void (location.hash = '#/approvals')`, nil) // tiles would ask for the sessions' screens
 	p.Wait("the list and no tiles", `!document.querySelector('.tiles')`)
-	p.Eval(`void longterm.link.heard(JSON.stringify({ t: 'sessions', first: true, list: Array.from({ length: 1000 }, (_, n) => ({ id: 'id' + n, name: 'many' + n,
-		state: n < 700 ? 'running' : 'exited', exit_code: 0, command: 'x', argv: [], labels: {}, cwd: '/', created: '2026-01-01T00:00:00.' + String(n).padStart(3, '0') + 'Z' })) }))`, nil)
+	p.Eval(thousand, nil)
 	const (
 		few   = `document.querySelectorAll('.items > *').length < 150`
 		shown = `[...document.querySelectorAll('.item')].filter((e) => { const r = e.getBoundingClientRect(), all = e.parentNode.getBoundingClientRect(); return r.bottom > all.top && r.top < all.bottom; }).map((e) => e.querySelector('b').textContent)`
