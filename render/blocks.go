@@ -23,15 +23,33 @@ type Blocks struct {
 	keys   termimage.Keys
 }
 
-// Show puts blocks in the place of a screen's images. Lines without any stay as they are, and so does the text of all: the
-// blocks are in spans only. Images are left out that were not made small before ctx ended.
+// Show puts blocks in the place of a screen's images and of those of its history. Lines without any stay as they are, and so
+// does the text of all: the blocks are in spans only. Images have none that were not made small before ctx ended; the newest
+// are first.
 func (b *Blocks) Show(ctx context.Context, s *Screen) {
-	for i := range s.Lines {
-		l := &s.Lines[i]
-		if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Image != nil }) {
-			b.line(ctx, l)
+	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
+		for i := range slices.Backward(lines) {
+			if hasImages(&lines[i]) {
+				b.line(ctx, &lines[i])
+			}
 		}
 	}
+}
+
+// HasImages reports that the screen or its history shows any.
+func (s *Screen) HasImages() bool {
+	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
+		for i := range lines {
+			if hasImages(&lines[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasImages(l *Line) bool {
+	return slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Image != nil })
 }
 
 func (b *Blocks) line(ctx context.Context, l *Line) {
@@ -42,12 +60,16 @@ func (b *Blocks) line(ctx context.Context, l *Line) {
 		if im := s.Image; im != nil {
 			pic = b.images.Of(ctx, im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
 		}
-		if pic == nil {
+		if pic == nil && (s.Image == nil || ctx.Err() == nil) {
 			out = append(out, *s)
 			continue
 		}
 		if b.Pictures {
 			l.Pictures = append(l.Pictures, s.picture(b.keys.Of))
+		}
+		if pic == nil {
+			out = append(out, *s)
+			continue
 		}
 		first := len(out)
 		for n := range s.Width {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"encoding/base64"
 	"reflect"
 	"testing"
@@ -43,5 +44,43 @@ func TestBlocks(t *testing.T) {
 	}
 	if !reflect.DeepEqual(s.Lines[2].Spans, plain) || s.Lines[0].Text != "ab  " {
 		t.Errorf("an image that is none: %+v; the text %q", s.Lines[2].Spans, s.Lines[0].Text)
+	}
+}
+
+// What scrolled away has its blocks, too. Where time is up before they are made it is still told which images there are, the
+// newest being made first.
+//
+// FEATURES: R36, R120
+func TestBlocksAbove(t *testing.T) {
+	e := vterm.New(vterm.Options{Cols: 10, Rows: 3})
+	f := frameOf(e, "ab\x1b_Ga=T,f=24,s=1,v=2,c=3,r=2;/wAAAAD/\x1b\\\r\n\n\n\n\nend")
+	var lines []vterm.Line
+	for i := range e.History().Len() {
+		var l vterm.Line
+		e.History().Line(i, &l)
+		lines = append(lines, l)
+	}
+	e.Frame(f, vterm.Query{HistoryTo: len(lines)})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for want, ctx := range map[string]context.Context{"▀▀▀": t.Context(), "   ": ended} {
+		s := &Screen{}
+		FromFrame(s, f)
+		s.Scrollback = Lines(nil, f, lines)
+		if !s.HasImages() {
+			t.Fatal("no image is known of")
+		}
+		(&Blocks{Pictures: true}).Show(ctx, s)
+		for y, l := range s.Scrollback[:2] {
+			if len(l.Pictures) != 1 || l.Pictures[0] != (Picture{Key: l.Pictures[0].Key, Col: 2, Width: 3, Y: y, Cols: 3, Rows: 2}) {
+				t.Fatalf("row %d: %+v", y, l.Pictures)
+			}
+			if got := l.Spans[1].Text; got != want {
+				t.Errorf("row %d is %q, want %q", y, got, want)
+			}
+		}
+		if s.Scrollback[2].Pictures != nil {
+			t.Errorf("%+v", s.Scrollback[2])
+		}
 	}
 }

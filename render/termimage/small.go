@@ -32,6 +32,9 @@ func (s *Small) Of(ctx context.Context, img *vterm.Image, w, h int) *image.NRGBA
 	if out, known := s.known[key]; known {
 		return out
 	}
+	if ctx.Err() != nil {
+		return nil
+	}
 	select {
 	case decoding <- struct{}{}:
 	case <-ctx.Done():

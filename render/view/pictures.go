@@ -1,12 +1,15 @@
 package view
 
 import (
+	"context"
+
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
 // askMeans asks which images the terminal can draw. Until it says so, and where it says nothing, they are blocks.
 func (v *viewer) askMeans() {
+	v.canvas.Beside(func(work func() func()) { v.beside(func(context.Context) func() { return work() }) })
 	v.drawBy()
 	if v.o.NoColor {
 		return

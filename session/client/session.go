@@ -322,7 +322,9 @@ type ScreenQuery struct {
 	NoColor    bool   // attributes only
 	Trim       bool   // no empty rows at the end, but for the cursor's (JSON)
 	Picture    Picture
-	MaxOutput  int // bytes of text, head and tail; 0: all
+	MaxOutput  int  // bytes of text, head and tail; 0: all
+	Blocks     bool // images as half blocks (JSON)
+	Pictures   bool // with Blocks: lines also say which images they show; Act asks a stream for those
 }
 
 // Picture says how a screen looks in formats that show its looks. The zero value leaves
@@ -376,6 +378,12 @@ func (q ScreenQuery) values() url.Values {
 	}
 	if q.At != "" {
 		v.Set("at", q.At)
+	}
+	if q.Blocks {
+		v.Set("images", "blocks")
+	}
+	if q.Pictures {
+		v.Set("pictures", "true")
 	}
 	return v
 }

@@ -396,6 +396,47 @@ func TestPicturesOfAStream(t *testing.T) {
 	}
 }
 
+// Images that scrolled away are told with the lines of the history, and are given by their keys as well.
+//
+// FEATURES: R120
+func TestPicturesAboveTheScreen(t *testing.T) {
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pic", Cols: 40, Rows: 5, Argv: []string{
+		"sh", "-c", `printf 'x\033_Ga=T,f=24,s=1,v=2,c=3,r=1;/wAAAAD/\033\\ready'; seq 20; exec cat`,
+	}})
+	if w := r.wait("pic", api.Condition{Kind: "text", Text: "20"}); w.Outcome != "fired" {
+		t.Fatalf("%+v", w)
+	}
+	line := func(query string) render.Line {
+		t.Helper()
+		s := get[render.Screen](r, "GET", "/sessions/pic/screen?scrollback=:"+query, nil)
+		if len(s.Scrollback) == 0 || s.Scrollback[0].Text != "x   ready1" || len(s.Scrollback[0].Spans) != 3 {
+			t.Fatalf("%s: %+v", query, s.Scrollback)
+		}
+		return s.Scrollback[0]
+	}
+	if l := line(""); l.Spans[1].Text != "   " || l.Pictures != nil {
+		t.Errorf("%+v was not asked for", l)
+	}
+	if l := line("&images=blocks"); l.Spans[1].Text != "▀▀▀" || l.Pictures != nil {
+		t.Errorf("as blocks: %+v", l)
+	}
+	l := line("&images=blocks&pictures=true")
+	if l.Spans[1].Text != "▀▀▀" || len(l.Pictures) != 1 {
+		t.Fatalf("with images: %+v", l)
+	}
+	key := l.Pictures[0].Key
+	w := r.stream(t, "/sessions/pic/watch?images=blocks&pictures=true")
+	other := strings.Repeat("0", len(key))
+	w.says(attach.Act{Picture: other})
+	w.says(attach.Act{Picture: key})
+	w.until("the image", func([]byte) bool { return w.drawn.Len() > len(other+key) })
+	rest, ok := bytes.CutPrefix(w.drawn.Bytes(), []byte(other+key))
+	if pic, err := png.Decode(bytes.NewReader(rest)); err != nil || !ok || pic.Bounds().Dy() != 2 {
+		t.Fatalf("%v in %q", err, w.drawn.Bytes())
+	}
+}
+
 // Peers that break off in the middle, speak no HTTP, ask for more than is taken or never read hold nobody up, and
 // nothing is left of them.
 //

@@ -35,8 +35,12 @@ func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 	}
 }
 
-// maxDrawn bounds the bytes that are kept of images as they were drawn.
-const maxDrawn = 8 << 20
+const (
+	// maxDrawn bounds the bytes that are kept of images as they were drawn.
+	maxDrawn = 8 << 20
+	// maxAtOnce is the pixels of an image that is encoded while a frame is drawn: that takes less than a few milliseconds.
+	maxAtOnce = 1 << 15
+)
 
 // pictures are images over cells. What stands in the cells is drawn again where they are taken away.
 type pictures struct {
@@ -44,9 +48,17 @@ type pictures struct {
 	want  []want  // of the next Show
 	shown []drawn // of the last one
 	ids   uint32
-	kept  map[picture.Part][]byte // what draws a part, at 0, 0: lines scroll, and panes move
+	kept  map[picture.Part][]byte // parts encoded, at 0, 0: lines scroll, and panes move; nil: that one cannot be drawn
 	bytes int                     // of kept
+
+	beside func(work func() (then func())) // nil: all is done at once
+	busy   bool                            // an image is encoded beside
+	era    int                             // counts what the terminal was said to draw
 }
+
+// Beside has large images encoded by work, on another goroutine, and then run on the canvas's own; a Show has to follow. Until
+// then their cells are seen.
+func (c *Canvas) Beside(beside func(work func() (then func()))) { c.pictures.beside = beside }
 
 // want is an image that shall be shown.
 type want struct {
@@ -64,6 +76,7 @@ type drawn struct {
 func (c *Canvas) Draws(m picture.Means) {
 	c.Undraw()
 	c.pictures.means, c.pictures.kept, c.pictures.bytes = m, nil, 0
+	c.pictures.era++
 	if tty, ok := c.screen.Tty(); ok && m.Kind != picture.None {
 		if ws, err := tty.WindowSize(); err == nil {
 			if cell := picture.CellOf(ws.PixelWidth, ws.PixelHeight, ws.Width, ws.Height); cell != (image.Point{}) {
@@ -169,7 +182,8 @@ func (p *pictures) draw(screen tcell.Screen) {
 		for y := range w.H { // the cells' own characters would be seen through the image
 			out = fmt.Appendf(out, "\x1b[%d;%dH\x1b[%dX", w.Y+y+1, w.X+1, w.W)
 		}
-		out = append(fmt.Appendf(out, "\x1b[%d;%dH", w.Y+1, w.X+1), b...)
+		p.ids++
+		out = p.means.Draw(fmt.Appendf(out, "\x1b[%d;%dH", w.Y+1, w.X+1), &w.Part, b, p.ids)
 		screen.LockRegion(w.X, w.Y, w.W, w.H, true)
 		p.shown = append(p.shown, drawn{w, p.ids})
 	}
@@ -179,18 +193,34 @@ func (p *pictures) draw(screen tcell.Screen) {
 	}
 }
 
-// of is what draws an image.
+// of is an image encoded; nil: it cannot be drawn, or not yet.
 func (p *pictures) of(w *want) []byte {
-	p.ids++
 	at := w.Part
 	at.X, at.Y = 0, 0
 	if b, known := p.kept[at]; known {
 		return b
 	}
-	b := p.means.Bytes(&w.Part, w.pic, p.ids)
-	if p.means.Kind == picture.Kitty { // each has its number
-		return b
+	if p.beside == nil || p.means.Pixels(&at) <= maxAtOnce {
+		return p.keep(at, p.means.Encode(&at, w.pic))
 	}
+	if p.busy { // one at a time, and then one that is still wanted
+		return nil
+	}
+	p.busy = true
+	means, pic, era := p.means, w.pic, p.era
+	p.beside(func() func() {
+		b := means.Encode(&at, pic)
+		return func() {
+			p.busy = false
+			if p.era == era {
+				p.keep(at, b)
+			}
+		}
+	})
+	return nil
+}
+
+func (p *pictures) keep(at picture.Part, b []byte) []byte {
 	if p.kept == nil || p.bytes+len(b) > maxDrawn {
 		p.kept, p.bytes = map[picture.Part][]byte{}, 0
 	}

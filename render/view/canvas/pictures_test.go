@@ -1,8 +1,10 @@
 package canvas
 
 import (
+	"fmt"
 	"image"
 	imagecolor "image/color"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -168,6 +170,63 @@ func TestPictures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A large image is encoded beside, one at a time; until then its cells are seen. One that was encoded for another terminal is
+// not drawn.
+//
+// FEATURES: R120
+func TestLargePicturesAreEncodedBeside(t *testing.T) {
+	c, e, _ := emulator(t, 100, 8)
+	var works []func() func()
+	c.Beside(func(work func() func()) { works = append(works, work) })
+	means := picture.Means{Kind: picture.Sixel, Cell: image.Pt(8, 16)}
+	c.Draws(means)
+	pic := image.NewNRGBA(image.Rect(0, 0, 48, 48))
+	for i := range pic.Pix {
+		pic.Pix[i] = 255
+	}
+	const text, drawn = "text", "image"
+	show := func(want ...string) {
+		t.Helper()
+		for y := range 7 {
+			c.Text(0, y, 100, "text", Plain)
+		}
+		for y := range 7 {
+			if y != 3 {
+				c.PictureRow(layout.Rect{Y: y, W: 100, H: 1}, []picture.Part{{X: 1, W: 90, Key: fmt.Sprint(y / 4), FromY: y % 4, Cols: 90, Rows: 3}},
+					func(string) (*image.NRGBA, bool) { return pic, true })
+			}
+		}
+		c.Show()
+		shows := strings.Split(strings.ReplaceAll(e.shows(), "t"+strings.Repeat("#", 90), drawn), "\n")
+		if got := []string{shows[0], shows[2], shows[3], shows[4], shows[6]}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	show(text, text, text, text, text)
+	show(text, text, text, text, text)
+	if len(works) != 1 {
+		t.Fatalf("%d are encoded at a time", len(works))
+	}
+	works[0]()()
+	show(drawn, drawn, text, text, text)
+	if len(works) != 2 {
+		t.Fatalf("%d were encoded", len(works))
+	}
+	then := works[1]()
+	means.Colors = 16
+	c.Draws(means)
+	then()
+	show(text, text, text, text, text)
+	works[2]()()
+	show(drawn, drawn, text, text, text)
+	works[3]()()
+	show(drawn, drawn, text, drawn, drawn)
+	show(drawn, drawn, text, drawn, drawn)
+	if len(works) != 4 {
+		t.Errorf("%d were encoded", len(works))
 	}
 }
 

@@ -35,6 +35,24 @@ func (m *Mode) DrawRow(c *canvas.Canvas, th *theme.Theme, at layout.Rect, i int,
 	}
 }
 
+// Cols is how wide the rows are.
+func (m *Mode) Cols() int { return m.page.Cols }
+
+// Selected reports that something is selected or found in a row of the pane, from 0; a nil Mode has nothing.
+func (m *Mode) Selected(i int) bool {
+	if m == nil {
+		return false
+	}
+	row := m.top + i
+	if m.sel != nil {
+		if _, _, ok := m.sel.Columns(&m.page, row); ok {
+			return true
+		}
+	}
+	line := m.page.Line(row)
+	return m.search != nil && line != nil && len(m.search.Marks(nil, row, line)) > 0
+}
+
 // Cursor is where the cursor stands in the pane; false: it is not shown.
 func (m *Mode) Cursor() (row, col int, shown bool) {
 	row = m.cursor.Row - m.top

@@ -6,6 +6,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/render"
@@ -59,6 +60,7 @@ func text(l *render.Line, from, to int) string {
 	col := from
 	for i := range l.Spans {
 		s := &l.Spans[i]
+		blank := s.Conceal || ofPicture(l, s)
 		s.Characters(func(t string, at, width int) bool {
 			if at < from { // before it, or a wide character cut in two
 				col = max(col, at+width)
@@ -70,7 +72,7 @@ func text(l *render.Line, from, to int) string {
 			for ; col < at; col++ {
 				b.WriteByte(' ')
 			}
-			if s.Conceal {
+			if blank {
 				t = strings.Repeat(" ", width)
 			}
 			b.WriteString(t)
@@ -82,6 +84,11 @@ func text(l *render.Line, from, to int) string {
 		return strings.TrimRight(b.String(), " ")
 	}
 	return b.String()
+}
+
+// ofPicture reports that a span stands for part of an image: it may have blocks, where the row's text has blanks.
+func ofPicture(l *render.Line, s *render.Span) bool {
+	return slices.ContainsFunc(l.Pictures, func(p render.Picture) bool { return s.Col >= p.Col && s.Col < p.Col+p.Width })
 }
 
 // width is the column behind a row's last character.
@@ -98,6 +105,13 @@ func columnOf(l *render.Line, offset int) int {
 	at := 0
 	for i := range l.Spans {
 		s := &l.Spans[i]
+		if ofPicture(l, s) { // a blank for each column
+			if at+s.Width > offset {
+				return s.Col + offset - at
+			}
+			at += s.Width
+			continue
+		}
 		if at+len(s.Text) <= offset {
 			at += len(s.Text)
 			continue

@@ -47,6 +47,23 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// Blocks in the place of an image are no text: nothing of them is copied, and what stands behind them is found in its place.
+//
+// FEATURES: R120
+func TestTextBesideImages(t *testing.T) {
+	p := &Page{Cols: 20, Lines: []render.Line{{Text: "ab    error", Spans: []render.Span{
+		{Text: "ab", Width: 2}, {Text: "▀▀", Col: 2, Width: 2}, {Text: "▄▄", Col: 4, Width: 2}, {Text: "error", Col: 6, Width: 5},
+	}, Pictures: []render.Picture{{Key: "k", Col: 2, Width: 4}}}}}
+	if got := (&Selection{Head: Pos{0, 19}}).Text(p); got != "ab    error" {
+		t.Errorf("%q is copied", got)
+	}
+	for text, col := range map[string]int{"error": 6, "b": 1, " error": 5, "   ": 2} {
+		if s := NewSearch(p, text, false); len(s.Matches) != 1 || s.Matches[0].From != (Pos{0, col}) {
+			t.Errorf("%q is found at %+v, want column %d", text, s.Matches, col)
+		}
+	}
+}
+
 func TestWord(t *testing.T) {
 	p := of(20, 4, "one  two.x\n\n  three")
 	at := Pos{}

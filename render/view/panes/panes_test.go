@@ -29,6 +29,7 @@ type stage struct {
 	log    []string
 	now    time.Time
 	copied string
+	beside []func(context.Context) // what was to run on goroutines of its own
 }
 
 func newStage(t *testing.T, cols, rows int) *stage {
@@ -38,8 +39,8 @@ func newStage(t *testing.T, cols, rows int) *stage {
 	return s
 }
 
-func (s *stage) Now() time.Time              { return s.now }
-func (s *stage) Spawn(func(context.Context)) {}
+func (s *stage) Now() time.Time                { return s.now }
+func (s *stage) Spawn(f func(context.Context)) { s.beside = append(s.beside, f) }
 func (s *stage) Watch(session string, cols, rows int) Stream {
 	s.log = append(s.log, fmt.Sprintf("watch %s %d×%d", session, cols, rows))
 	return &stream{s, session}

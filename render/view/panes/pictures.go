@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"context"
 	"image"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
@@ -15,9 +16,6 @@ func (s *Set) DrawPictures(c *canvas.Canvas) {
 	}
 	s.pictures.Begin()
 	for _, p := range s.panes {
-		if p.Copying() != nil {
-			continue
-		}
 		c.Under(p.above)
 		p.drawPictures(c)
 	}
@@ -25,19 +23,23 @@ func (s *Set) DrawPictures(c *canvas.Canvas) {
 }
 
 func (p *Pane) drawPictures(c *canvas.Canvas) {
-	in := p.Inner()
+	in, cols, left := p.Inner(), p.screen.Cols, p.left
+	m := p.Copying()
+	if m != nil {
+		cols, left = m.Cols(), 0
+	}
 	for i := range in.H {
 		line := p.row(i)
-		if line == nil || len(line.Pictures) == 0 {
+		if line == nil || len(line.Pictures) == 0 || m.Selected(i) { // what is selected is seen in the blocks
 			continue
 		}
 		parts := make([]picture.Part, 0, len(line.Pictures))
 		for _, at := range line.Pictures {
-			if at.Col < 0 || at.Width < 1 || at.Col+at.Width > p.screen.Cols || at.X < 0 || at.Y < 0 {
+			if at.Col < 0 || at.Width < 1 || at.Col+at.Width > cols || at.X < 0 || at.Y < 0 {
 				continue // another daemon says so
 			}
 			parts = append(parts, picture.Part{
-				X: in.X + at.Col - p.left, W: at.Width, Key: at.Key, FromX: at.X, FromY: at.Y, Cols: at.Cols, Rows: at.Rows,
+				X: in.X + at.Col - left, W: at.Width, Key: at.Key, FromX: at.X, FromY: at.Y, Cols: at.Cols, Rows: at.Rows,
 			})
 		}
 		c.PictureRow(layout.Rect{X: in.X, Y: in.Y + i, W: in.W, H: 1}, parts, p.picture)
@@ -57,10 +59,30 @@ func (p *Pane) picture(key string) (*image.NRGBA, bool) {
 	return pic, ok
 }
 
-// take keeps an image that was asked for. One that is not shown any more may be shown again.
+// take has an image that was asked for decoded. One that is not shown any more may be shown again.
 func (p *Pane) take(pic *Picture) {
-	delete(p.asked, pic.Key)
-	if len(pic.PNG) > 0 {
-		p.set.pictures.Put(pic.Key, pic.PNG)
+	if len(pic.PNG) == 0 {
+		delete(p.asked, pic.Key)
+		return
 	}
+	s := p.set
+	s.host.Spawn(func(ctx context.Context) {
+		select { // a large one takes tens of megabytes
+		case s.decoding <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		pixels := picture.Decode(pic.PNG)
+		<-s.decoding
+		select {
+		case s.frames <- Arrived{p: p, key: pic.Key, pixels: pixels}:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// keep keeps an image that was decoded.
+func (p *Pane) keep(key string, pixels *image.NRGBA) {
+	delete(p.asked, key)
+	p.set.pictures.Put(key, pixels)
 }

@@ -5,8 +5,10 @@ import (
 	"image"
 	"image/png"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
@@ -43,7 +45,22 @@ func TestPicturesAreAskedForOnce(t *testing.T) {
 	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 2, 2))); err != nil {
 		t.Fatal(err)
 	}
+	s.beside = nil
 	p.Apply(Frame{Picture: &Picture{Key: "k", PNG: b.Bytes()}})
+	draw("") // it is not asked for again while it is decoded, which holds nobody up
+	if len(s.beside) != 1 {
+		t.Fatalf("%d goroutines decode", len(s.beside))
+	}
+	go s.beside[0](t.Context())
+	select {
+	case a := <-s.Arriving():
+		a.Apply()
+	case <-time.After(time.Minute):
+		t.Fatal("it is not decoded")
+	}
+	if pic, ok := s.pictures.Get("k"); !ok || pic.Rect.Dx() != 2 {
+		t.Errorf("%v %v is kept", ok, pic)
+	}
 	p.Apply(shown(true, "k", "l", "k", "m"))
 	draw("picture a m")
 	p.Apply(shown(false, "k", "l"))
@@ -52,7 +69,11 @@ func TestPicturesAreAskedForOnce(t *testing.T) {
 	p.Apply(shown(false, "n", "o"))
 	s.logged()
 	draw("picture a n")
-	p.CopyMode()
+	m := p.CopyMode()
+	p.Apply(shown(false, "p")) // of another stream, and not what is shown
+	draw("picture a n")
+	m.UseKeys()
+	copymode.Actions["scroll-select"](m) // what is selected shows blocks
 	p.Apply(shown(false, "p"))
 	draw("")
 	p.Present()

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"context"
+	"image"
 	"slices"
 	"time"
 
@@ -33,21 +34,31 @@ type Set struct {
 	preview preview
 
 	pictures picture.Store
+	decoding chan struct{} // taken by who decodes an image
 }
 
 // New is no pane yet.
 func New(host Host, copy copymode.Host, history copymode.History) *Set {
-	return &Set{host: host, copy: copy, history: history, frames: make(chan Arrived)}
+	return &Set{host: host, copy: copy, history: history, frames: make(chan Arrived), decoding: make(chan struct{}, 1)}
 }
 
-// Arrived is a frame with the pane it is for.
+// Arrived is a frame with the pane it is for, or an image that one has asked for.
 type Arrived struct {
 	p *Pane
 	f Frame
+
+	key    string
+	pixels *image.NRGBA // nil: a frame
 }
 
 // Apply has the pane show the frame.
-func (a Arrived) Apply() { a.p.Apply(a.f) }
+func (a Arrived) Apply() {
+	if a.pixels != nil {
+		a.p.keep(a.key, a.pixels)
+		return
+	}
+	a.p.Apply(a.f)
+}
 
 // Arriving are the frames of all panes. They are applied on the viewer's goroutine.
 func (s *Set) Arriving() <-chan Arrived { return s.frames }
@@ -145,7 +156,7 @@ func (s *Set) open(at layout.Place, size Sizer) *Pane {
 					return
 				}
 				select {
-				case s.frames <- Arrived{p, f}:
+				case s.frames <- Arrived{p: p, f: f}:
 				case <-ctx.Done():
 					return
 				}

@@ -2,7 +2,7 @@
 // the bytes that draw a part of one over cells.
 //
 //	the terminal's answers ──→ Answers ──→ Means
-//	PNG of the daemon's ──→ Store ──→ pixels ──→ Means.Draw ──→ sixel, kitty graphics, iTerm2's files
+//	PNG of the daemon's ──→ Decode ──→ Store ──→ Means.Encode ──→ Means.Draw ──→ sixel, kitty graphics, iTerm2's files
 //
 // It is pure: no terminal, file or clock is touched. Positions and sizes are cells of the terminal, 0-based, or pixels
 // where it is said.

@@ -26,9 +26,14 @@ func (m *Means) cell() image.Point {
 // maxPart bounds the pixels of a part that is drawn.
 const maxPart = 1 << 23
 
-// Bytes are what draws a part of an image where the cursor is; nil: it cannot be drawn. id names it to terminals that know
-// images by numbers, from 1.
-func (m *Means) Bytes(p *Part, pic *image.NRGBA, id uint32) []byte {
+// Pixels is how many pixels a part has at the terminal: what Encode has to do grows with it.
+func (m *Means) Pixels(p *Part) int {
+	cell := m.cell()
+	return p.W * cell.X * p.H * cell.Y
+}
+
+// Encode makes of a part of an image what Draw takes; nil: it cannot be drawn. A large one takes tenths of a second.
+func (m *Means) Encode(p *Part, pic *image.NRGBA) []byte {
 	cell := m.cell()
 	if m.Kind == None || pic.Rect.Empty() || p.W < 1 || p.H < 1 || p.H > maxPart/(cell.X*cell.Y)/p.W {
 		return nil
@@ -45,9 +50,17 @@ func (m *Means) Bytes(p *Part, pic *image.NRGBA, id uint32) []byte {
 		return fmt.Appendf(nil, "\x1b]1337;File=inline=1;size=%d;width=%d;height=%d;preserveAspectRatio=0;doNotMoveCursor=1:%s\a",
 			len(b), p.W, p.H, base64.StdEncoding.EncodeToString(b))
 	case Kitty:
-		return kitty(encode(part), p, id)
+		return base64.StdEncoding.AppendEncode(nil, encode(part))
 	}
 	return nil
+}
+
+// Draw appends what draws a part where the cursor is. id names it to terminals that know images by numbers, from 1.
+func (m *Means) Draw(dst []byte, p *Part, encoded []byte, id uint32) []byte {
+	if m.Kind == Kitty {
+		return appendKitty(dst, encoded, p, id)
+	}
+	return append(dst, encoded...)
 }
 
 // crop is the pixels of a part's cells; nil: there are none.
@@ -81,14 +94,13 @@ func encode(pic *image.NRGBA) []byte {
 // maxChunk is how much of an image one sequence may have, in base64 (kitty graphics protocol, "Remote client").
 const maxChunk = 4096
 
-func kitty(b []byte, p *Part, id uint32) []byte {
-	text := base64.StdEncoding.EncodeToString(b)
-	out := fmt.Appendf(nil, "\x1b_Ga=T,f=100,t=d,q=2,C=1,i=%d,c=%d,r=%d,", id, p.W, p.H)
+func appendKitty(dst, text []byte, p *Part, id uint32) []byte {
+	dst = fmt.Appendf(dst, "\x1b_Ga=T,f=100,t=d,q=2,C=1,i=%d,c=%d,r=%d,", id, p.W, p.H)
 	for len(text) > maxChunk {
-		out = append(append(append(out, "m=1;"...), text[:maxChunk]...), "\x1b\\\x1b_G"...)
+		dst = append(append(append(dst, "m=1;"...), text[:maxChunk]...), "\x1b\\\x1b_G"...)
 		text = text[maxChunk:]
 	}
-	return append(append(append(out, "m=0;"...), text...), "\x1b\\"...)
+	return append(append(append(dst, "m=0;"...), text...), "\x1b\\"...)
 }
 
 // Remove is what takes an image away that lies over the cells; empty: what is drawn there does.

@@ -117,7 +117,7 @@ func TestDraw(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(kind, part), func(t *testing.T) {
 				m := Means{Kind: kind, Colors: 64, Cell: image.Pt(8, 16)}
-				got := on(t, m.Bytes(&part, pic, 7))
+				got := on(t, m.Draw(nil, &part, m.Encode(&part, pic), 7))
 				if got.Rect.Dx() != part.W*8 || got.Rect.Dy() != part.H*16 {
 					t.Fatalf("%v pixels", got.Rect)
 				}
@@ -168,14 +168,14 @@ func TestNothingToDraw(t *testing.T) {
 		{W: 1, H: 1}, {W: 0, H: 1, Cols: 1, Rows: 1}, {W: 1 << 20, H: 1 << 20, Cols: 1, Rows: 1}, {W: 1, H: 1, Cols: math.NaN(), Rows: 1},
 		{W: 1, H: 1, Cols: math.Inf(1), Rows: 1}, {W: 1, H: 1, FromX: 5, Cols: 1, Rows: 1}, {W: 1, H: 1, Cols: 1e9, Rows: 1e9},
 	} {
-		if b := m.Bytes(&p, pic, 1); b != nil {
+		if b := m.Encode(&p, pic); b != nil {
 			t.Errorf("%+v is drawn: %.80q", p, b)
 		}
 	}
-	if b := m.Bytes(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, &image.NRGBA{}, 1); b != nil {
+	if b := m.Encode(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, &image.NRGBA{}); b != nil {
 		t.Error("an image without pixels is drawn")
 	}
-	if b := (&Means{}).Bytes(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, pic, 1); b != nil {
+	if b := (&Means{}).Encode(&Part{W: 1, H: 1, Cols: 1, Rows: 1}, pic); b != nil {
 		t.Error("drawn without means")
 	}
 }
@@ -220,14 +220,14 @@ func TestStore(t *testing.T) {
 	if err := png.Encode(&b, scene(16, 16)); err != nil {
 		t.Fatal(err)
 	}
-	s.Put("none", []byte("no image"))
+	s.Put("none", Decode([]byte("no image")))
 	if pic, ok := s.Get("none"); !ok || !pic.Rect.Empty() {
 		t.Errorf("an image that is none: %v %v", pic, ok)
 	}
 	for i := range maxImages + 1 {
 		s.Begin()
-		s.Put(fmt.Sprint(i), b.Bytes())
-		s.Put(fmt.Sprint(i), []byte("not taken"))
+		s.Put(fmt.Sprint(i), Decode(b.Bytes()))
+		s.Put(fmt.Sprint(i), Decode([]byte("not taken")))
 	}
 	if _, ok := s.Get("0"); ok || len(s.images) != maxImages || s.pixels != maxImages*16*16 {
 		t.Errorf("the oldest: %v; %d images, %d pixels", ok, len(s.images), s.pixels)
@@ -253,7 +253,7 @@ func TestStoreIsFull(t *testing.T) {
 			}
 		}
 		for _, k := range asked {
-			s.Put(string(k), b.Bytes())
+			s.Put(string(k), Decode(b.Bytes()))
 		}
 		return asked
 	}
@@ -279,7 +279,7 @@ func FuzzStore(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var s Store
-		s.Put("k", b)
+		s.Put("k", Decode(b))
 		if pic, ok := s.Get("k"); !ok || area(pic) > maxImage {
 			t.Fatal("it is not known, or is too large")
 		}

@@ -39,14 +39,10 @@ func (s *Store) Begin() {
 
 var errTooLarge = errors.New("the image is too large")
 
-// Put takes an image as PNG. What cannot be read, or has no room, is known as no image.
-func (s *Store) Put(key string, b []byte) {
+// Put takes an image as Decode made it; one that has no room is known as no image.
+func (s *Store) Put(key string, pic *image.NRGBA) {
 	if _, known := s.images[key]; known {
 		return
-	}
-	pic, err := decode(b)
-	if err != nil {
-		pic = &image.NRGBA{}
 	}
 	if s.images == nil {
 		s.images, s.used, s.refused = map[string]*image.NRGBA{}, map[string]bool{}, map[string]bool{}
@@ -82,6 +78,16 @@ func (s *Store) Get(key string) (*image.NRGBA, bool) {
 }
 
 func area(pic *image.NRGBA) int { return pic.Rect.Dx() * pic.Rect.Dy() }
+
+// Decode is an image of a PNG; of what cannot be read or is too large, one without pixels. A large one takes tenths of a
+// second.
+func Decode(b []byte) *image.NRGBA {
+	pic, err := decode(b)
+	if err != nil {
+		return &image.NRGBA{}
+	}
+	return pic
+}
 
 func decode(b []byte) (*image.NRGBA, error) {
 	c, err := png.DecodeConfig(bytes.NewReader(b))

@@ -154,9 +154,9 @@ const (
 // decoding bounds how many images are decoded at a time, of all streams: each takes tens of megabytes.
 var decoding = make(chan struct{}, 1)
 
-// pictures are the images of a stream whose client draws them itself. It asks by their keys for those that it was shown,
-// and is answered with a message of bytes: the key, then a PNG, which is missing where the image is not shown any more, or
-// is none.
+// pictures are the images of a stream whose client draws them itself. It asks by their keys for those that the screen or its
+// history shows, and is answered with a message of bytes: the key, then a PNG, which is missing where the image is not
+// there any more, or is none.
 type pictures struct {
 	asked chan string
 
@@ -202,6 +202,26 @@ func (p *pictures) find(keys *termimage.Keys, key string) *vterm.Image {
 	return nil
 }
 
+// findAbove is an image that was shown at some time and is kept; nil: there is none.
+func (s *stream) findAbove(ctx context.Context, keys *termimage.Keys, key string) *vterm.Image {
+	var f vterm.Frame
+	if s.e.Session.Look(ctx, func(v session.View) { v.Engine.Frame(&f, vterm.Query{Since: v.Engine.Version()}) }) != nil {
+		return nil
+	}
+	seen := map[*vterm.Image]bool{}
+	for i := range f.Images {
+		img := f.Images[i].Image
+		if img == nil || seen[img] {
+			continue
+		}
+		seen[img] = true
+		if keys.Of(img) == key {
+			return img
+		}
+	}
+	return nil
+}
+
 // sendPictures answers what is asked for, one after the other, until ctx ends.
 func (s *stream) sendPictures(ctx context.Context) {
 	var keys termimage.Keys
@@ -211,7 +231,11 @@ func (s *stream) sendPictures(ctx context.Context) {
 			return
 		case key := <-s.pictures.asked:
 			b := []byte(key)
-			if img := s.pictures.find(&keys, key); img != nil {
+			img := s.pictures.find(&keys, key)
+			if img == nil {
+				img = s.findAbove(ctx, &keys, key)
+			}
+			if img != nil {
 				png, err := s.picture(ctx, img)
 				if err != nil {
 					s.srv.log.Debug("an image that is none", "err", err)

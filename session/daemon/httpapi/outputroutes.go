@@ -280,8 +280,14 @@ type ScreenQuery struct {
 	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
 	NoColor    bool   `query:"no_color" doc:"every colour is the terminal's default; attributes stay"`
 	Trim       bool   `query:"trim" doc:"leave empty rows at the end out, but not the cursor's (JSON, gemini)"`
-	Pictures   bool   `query:"pictures" doc:"lines also tell what they show of images (JSON); the page's socket sends those by their key"`
+	Pictures   bool   `query:"pictures" doc:"lines also tell what they show of images (JSON); the page's socket and a session's stream send those by their key"`
 	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
+}
+
+// spansQuery asks for a screen as spans.
+type spansQuery struct {
+	ScreenQuery
+	Images string `query:"images" enum:"blocks" doc:"images are half blocks in spans; absent: blanks"`
 }
 
 // Screen is a session's screen, and whether somebody is waited for there.
@@ -301,7 +307,7 @@ func (ScreenNeeds) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[api.Needs](), true, "Needs"), {Type: "null"}}}
 }
 
-func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (Screen, error) {
+func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return Screen{}, err
@@ -310,11 +316,14 @@ func (s *Server) getScreen(ctx context.Context, in *ScreenQuery) (Screen, error)
 		return Screen{}, err
 	}
 	var screen Screen
-	err = s.look(ctx, e, in, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
+	err = s.look(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
 		render.FromFrame(&screen.Screen, f)
 		screen.Scrollback = render.Lines(nil, f, history)
 	})
-	if in.Pictures {
+	switch {
+	case in.Images != "":
+		s.stills.show(ctx, &screen.Screen, in.Pictures)
+	case in.Pictures:
 		render.TellPictures(screen.Lines, s.pictures.of)
 		render.TellPictures(screen.Scrollback, s.pictures.of)
 	}

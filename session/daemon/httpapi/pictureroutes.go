@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
@@ -141,4 +143,32 @@ func stateWords(st session.Status) string {
 		return "ended by signal " + st.Exit.Signal
 	}
 	return fmt.Sprintf("exited with status %d", st.Exit.Code)
+}
+
+// stills makes blocks of the images of screens that are asked for once. Who leafs through a history asks for the same images
+// again, so the blocks are kept, for all requests.
+type stills struct {
+	turn   chan struct{} // taken by who uses blocks
+	blocks render.Blocks
+}
+
+// maxStills bounds the time that a request spends on images. What has no blocks then has them when it is asked for again.
+const maxStills = 500 * time.Millisecond
+
+// show puts blocks in the place of a screen's images.
+func (b *stills) show(ctx context.Context, s *render.Screen, pictures bool) {
+	if !s.HasImages() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxStills)
+	defer cancel()
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		(&render.Blocks{Pictures: pictures}).Show(ctx, s) // which images there are costs little
+		return
+	}
+	b.blocks.Pictures = pictures
+	b.blocks.Show(ctx, s)
 }

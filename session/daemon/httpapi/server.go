@@ -54,6 +54,7 @@ type Server struct {
 	page     *web.Door
 	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler
+	stills   stills
 	looks    *turns.Turns // of requests that only look, and are answered at once
 	others   *turns.Turns
 }
@@ -81,7 +82,7 @@ type Daemon interface {
 
 // New is the HTTP half of a daemon, with what it serves.
 func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
-	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate}
+	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, stills: stills{turn: make(chan struct{}, 1)}}
 	n := runtime.GOMAXPROCS(0)
 	s.looks, s.others = turns.New(2*max(2, n)).Crowds(max(1, n/2)), turns.New(max(2, n)).Crowds(max(1, n/2))
 	s.page = s.newPageDoor()

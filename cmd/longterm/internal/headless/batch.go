@@ -87,7 +87,7 @@ func renderOne(r *Renderer, line []byte) batchOutput {
 	}
 	history := lastLines(e.History(), want)
 	var f vterm.Frame
-	e.Frame(&f, vterm.Query{}) // after the lines, with what they refer to
+	e.Frame(&f, vterm.Query{HistoryFrom: e.History().Len() - len(history), HistoryTo: e.History().Len()}) // after the lines, with what they refer to
 	render.FromFrame(&screen.Screen, &f)
 	screen.Scrollback = render.Lines(screen.Scrollback, &f, history)
 	return batchOutput{ID: in.ID, Screen: screen}

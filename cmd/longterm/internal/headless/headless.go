@@ -157,7 +157,7 @@ var eventNames = map[vterm.EventKind]string{
 func (r *Renderer) printRendered(e vterm.Engine, out *rendered) error {
 	history := lastLines(e.History(), r.wanted(e))
 	var f vterm.Frame
-	e.Frame(&f, vterm.Query{}) // after the lines, with what they refer to
+	e.Frame(&f, vterm.Query{HistoryFrom: e.History().Len() - len(history), HistoryTo: e.History().Len()}) // after the lines, with what they refer to
 	if r.Format != "json" {
 		o := r.Look
 		o.Reversed = e.Modes().ReverseVideo

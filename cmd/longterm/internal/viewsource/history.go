@@ -18,7 +18,7 @@ import (
 
 // Tail is the screen with the newest rows of history before it, of one moment.
 func (v source) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
-	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("-%d:", rows)})
+	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("-%d:", rows), Blocks: true, Pictures: true})
 	if err != nil || s.Alt { // what lies under a full-screen program does not belong to it
 		return page.Page{Lines: s.Lines, Cols: s.Cols}, err
 	}
@@ -31,7 +31,9 @@ func (v source) Tail(ctx context.Context, id string, rows int) (page.Page, error
 
 // Older are rows of history before a row.
 func (v source) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
-	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("%d:%d", max(0, before-rows), before)})
+	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{
+		Scrollback: fmt.Sprintf("%d:%d", max(0, before-rows), before), Blocks: true, Pictures: true,
+	})
 	return s.Scrollback, err
 }
 
