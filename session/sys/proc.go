@@ -48,6 +48,12 @@ func ReadStat(pid int) (Stat, error) {
 	return s, nil
 }
 
+// statParent is Stat.Parent.
+func statParent(pid int) (int, error) {
+	st, err := ReadStat(pid)
+	return st.Parent, err
+}
+
 // Age is how long ago a process started.
 func Age(pid int) (time.Duration, error) {
 	s, err := ReadStat(pid)

@@ -11,3 +11,6 @@ import (
 const root = ""
 
 func uptime() (time.Duration, error) { return 0, errors.ErrUnsupported }
+
+// Parent is Stat.Parent.
+func Parent(pid int) (int, error) { return statParent(pid) }

@@ -55,8 +55,3 @@ func SignalAll(procs []Process, sig syscall.Signal) {
 func Living(all []Process) []Process {
 	return slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.Lives() })
 }
-
-func statParent(pid int) (int, error) {
-	st, err := ReadStat(pid)
-	return st.Parent, err
-}
