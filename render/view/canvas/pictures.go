@@ -25,6 +25,7 @@ func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 		if h, ok := tty.(*hearing); ok {
 			h.mu.Lock()
 			h.able = able
+			h.answers.Asked()
 			h.mu.Unlock()
 			ask := picture.Ask
 			if term := os.Getenv("TERM"); os.Getenv("TMUX") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen") {

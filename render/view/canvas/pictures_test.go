@@ -107,6 +107,25 @@ func emulator(t *testing.T, cols, rows int) (*Canvas, *emulated, chan picture.Me
 	return &c, e, able
 }
 
+// What a terminal answers is not taken for keys, its name least of all, which would be typed into the program that is shown.
+//
+// FEATURES: R120
+func TestAnswersAreNoKeys(t *testing.T) {
+	c, e, able := emulator(t, 10, 6)
+	for means := (picture.Means{}); means.Cell == (image.Point{}); {
+		means = <-able
+	}
+	e.typed <- []byte("x")
+	for {
+		if k, ok := c.screen.PollEvent().(*tcell.EventKey); ok {
+			if k.Rune() != 'x' {
+				t.Errorf("the first key is %s", k.Name())
+			}
+			return
+		}
+	}
+}
+
 // Images are drawn over their cells, clipped, below what lies over them, and taken away again: by sixels and files, that the
 // cells' text wipes out, and as placements, that it does not.
 //

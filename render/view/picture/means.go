@@ -51,10 +51,15 @@ const maxAnswer = 256
 type Answers struct {
 	held  []byte
 	means Means
+	waits bool // the terminal was asked, and has not answered to the last question
 }
 
-// Feed takes what came from the terminal, and reports whether it told something new. Final bytes of answers that look like
-// keys to those who read on are changed in p: F4 is CSI S, and Shift-Right CSI c.
+// Asked says that a terminal is asked, before it can answer.
+func (a *Answers) Asked() { a.waits = true }
+
+// Feed takes what came from the terminal, and reports whether it told something new. What looks like keys in answers to
+// those who read on is changed in p: F4 is CSI S, Shift-Right CSI c, and the beginning of a terminal's name Alt-P, behind
+// which the name would be typed; as APC nobody minds it.
 func (a *Answers) Feed(p []byte) (news bool) {
 	for i, b := range p {
 		switch {
@@ -69,6 +74,9 @@ func (a *Answers) Feed(p []byte) (news bool) {
 		}
 		a.held = append(a.held, b)
 		if len(a.held) == 2 {
+			if b == 'P' && a.waits {
+				p[i] = '_'
+			}
 			continue
 		}
 		if a.held[1] != '[' {
@@ -83,6 +91,7 @@ func (a *Answers) Feed(p []byte) (news bool) {
 		}
 		if a.held[2] == '?' && (b == 'S' || b == 'c') {
 			p[i] = 'n'
+			a.waits = a.waits && b != 'c'
 		}
 		news = a.control(a.held[2:len(a.held)-1], b) || news
 		a.held = a.held[:0]

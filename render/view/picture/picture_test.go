@@ -34,6 +34,7 @@ func TestAnswers(t *testing.T) {
 		for size := 1; size <= len(text); size++ {
 			var a Answers
 			var passed []byte
+			a.Asked()
 			for at := 0; at < len(text); at += size {
 				p := []byte(text[at:min(at+size, len(text))])
 				a.Feed(p)
@@ -42,10 +43,16 @@ func TestAnswers(t *testing.T) {
 			if a.Means() != want {
 				t.Fatalf("%q in pieces of %d: %+v; want %+v", text, size, a.Means(), want)
 			}
-			if bytes.HasSuffix(passed, []byte("S")) || bytes.HasSuffix(passed, []byte("2c")) || len(passed) != len(text) {
+			if bytes.HasSuffix(passed, []byte("S")) || bytes.HasSuffix(passed, []byte("2c")) || bytes.Contains(passed, []byte("\x1bP")) || len(passed) != len(text) {
 				t.Errorf("%q reaches the keys as %q", text, passed)
 			}
 		}
+	}
+	var a Answers
+	a.Asked()
+	a.Feed([]byte("\x1b[?62;4c")) // the last answer
+	if p := []byte("\x1bP>x"); a.Feed(p) || string(p) != "\x1bP>x" {
+		t.Errorf("Alt-Shift-P has become %q", p)
 	}
 	keys := []byte("\x1bOS\x1b[S\x1b[1;2S\x1b[c") // F4 and Shift-Right stay what they are
 	if (&Answers{}).Feed(keys); string(keys) != "\x1bOS\x1b[S\x1b[1;2S\x1b[c" {
@@ -58,6 +65,8 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, size int) {
 		size = max(1, min(size, len(b)+1))
 		var a, whole Answers
+		a.Asked()
+		whole.Asked()
 		all := bytes.Clone(b)
 		whole.Feed(all)
 		for at := 0; at < len(b); at += size {
