@@ -5,6 +5,8 @@ package calm
 import (
 	"runtime"
 	"runtime/debug"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Memory is what is known of a process's own. The zero value is that of one that has just begun.
@@ -44,7 +46,7 @@ func (m *Memory) Look() {
 	if m.due(is.TotalAlloc, is.HeapAlloc) {
 		debug.FreeOSMemory()
 		if m.pending == 0 {
-			leavePages()
+			sys.LeaveOwnPages()
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package calm
+package sys
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// resident is how much of the program's own file is mapped read-only and in use, KiB.
-func resident(t *testing.T) (kib int) {
+// residentOwn is how much of the program's own file is mapped read-only and in use, KiB.
+func residentOwn(t *testing.T) (kib int) {
 	t.Helper()
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -34,14 +34,14 @@ func resident(t *testing.T) (kib int) {
 }
 
 // The pages of a program's own file are not in use once they were left, but for those that go on being used.
-func TestLeavePages(t *testing.T) {
+func TestLeaveOwnPages(t *testing.T) {
 	if b, err := os.ReadFile("/proc/self/exe"); err != nil || len(b) == 0 { // the page cache has them: they can be mapped around what is used
 		t.Fatal(err)
 	}
-	resident(t) // what looking itself uses
-	before := resident(t)
-	leavePages()
-	if after := resident(t); after == 0 || after >= before {
+	residentOwn(t) // what looking itself uses
+	before := residentOwn(t)
+	LeaveOwnPages()
+	if after := residentOwn(t); after == 0 || after >= before {
 		t.Errorf("%d KiB before, %d after", before, after)
 	}
 }
