@@ -122,8 +122,8 @@ func Run(cfg Config) error {
 			k.look()
 			k.dropGone()
 			k.rouse()
-			if looks++; looks%calmLooks == 0 {
-				memory.Look()
+			if looks++; looks%calmLooks == 0 && memory.Look() {
+				sys.LeaveOwnPages()
 			}
 		case <-term:
 			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")

@@ -69,7 +69,9 @@ func (m *Maintenance) run(ctx context.Context) {
 				m.reg.Bus.Publish("config", nil)
 			}
 		case <-calmly.C:
-			memory.Look()
+			if memory.Look() {
+				sys.LeaveOwnPages()
+			}
 		case <-pack.C:
 			m.pack(ctx)
 			m.emptyLog(ctx)

@@ -5,8 +5,6 @@ package calm
 import (
 	"runtime"
 	"runtime/debug"
-
-	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Memory is what is known of a process's own. The zero value is that of one that has just begun.
@@ -39,14 +37,14 @@ func (m *Memory) due(allocated, live uint64) bool {
 	return true
 }
 
-// Look gives memory back if it is time to. It is to be called every few seconds.
-func (m *Memory) Look() {
+// Look gives memory back if it is time to. It is to be called every few seconds. given: the process is calm after a burst,
+// its start among them, and all that it had was given back just now; what else it can do without is for the caller to leave.
+func (m *Memory) Look() (given bool) {
 	var is runtime.MemStats // package runtime/metrics costs every verb 0.1 ms before it begins
 	runtime.ReadMemStats(&is)
-	if m.due(is.TotalAlloc, is.HeapAlloc) {
-		debug.FreeOSMemory()
-		if m.pending == 0 {
-			sys.LeaveOwnPages()
-		}
+	if !m.due(is.TotalAlloc, is.HeapAlloc) {
+		return false
 	}
+	debug.FreeOSMemory()
+	return m.pending == 0
 }
