@@ -66,6 +66,9 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 		parsed.End()                     // whose it is is known now, and it takes its turn with that one's
 		if r.Method != http.MethodPost { // a stream, or the end of a session: nothing to decode
 			r.Header.Del(slotHeader)
+			if r.Method == http.MethodGet {
+				turns.Listens(r.Context())
+			}
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -91,6 +94,9 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 		}
 		defer s.End()
 		s.CameBefore(came)
+		if r.Header.Get("Mcp-Protocol-Version") >= modernVersion && r.Header.Get("Mcp-Method") == "subscriptions/listen" { // one that does not mean it is refused
+			turns.Listens(r.Context())
+		}
 		l.mu.Lock()
 		l.last++
 		n := l.last

@@ -60,6 +60,7 @@ type seat struct {
 	idle    *list.Element
 	refused *list.Element
 	told    chan struct{} // closed when it is to be refused
+	closed  bool          // to make room: whatever it still asks, nothing is begun
 	left    bool
 }
 
@@ -74,7 +75,7 @@ func (e *entry) came(r *reading) (full, ok bool) {
 			e.tellLocked()
 		case e.idle.Len() > 0:
 			other := e.idle.Remove(e.idle.Front()).(*reading)
-			other.seat.idle = nil
+			other.seat.idle, other.seat.closed = nil, true
 			go other.Conn.Close() // its reader sees that, and leaves
 		default:
 			r.seat.left = true
@@ -90,9 +91,9 @@ func (e *entry) came(r *reading) (full, ok bool) {
 func (e *entry) begin(r *reading, who string) bool {
 	e.mu.Lock()
 	s := &r.seat
-	if s.counts { // more of the same
+	if ok := !s.closed; !ok || s.counts { // counts: more of the same
 		e.mu.Unlock()
-		return true
+		return ok
 	}
 	e.busyLocked(r)
 	if e.underWay[who] < e.requests {
@@ -138,17 +139,34 @@ func (e *entry) tellLocked() {
 	close(r.seat.told)
 }
 
-// rest has a connection wait for its next request.
-func (e *entry) rest(r *reading) {
+// waits says that a connection waits for bytes of the client. One whose next request came along with the one before does not, and
+// is not idle.
+func (e *entry) waits(r *reading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.doneLocked(r)
-	if r.seat.idle == nil && !r.seat.left {
-		r.seat.idle = e.idle.PushBack(r)
+	if s := &r.seat; !s.counts && s.idle == nil && !s.closed && !s.left {
+		s.idle = e.idle.PushBack(r)
 	}
 }
 
-// done is called when a connection has no more requests to come.
+// goesOn has a connection begin a request that came along with the one before, and so was never refused.
+func (e *entry) goesOn(r *reading) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := &r.seat; !s.counts && !s.left {
+		s.counts = true
+		e.underWay[s.who]++
+	}
+}
+
+// listens counts a request of a connection no more.
+func (e *entry) listens(r *reading) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.doneLocked(r)
+}
+
+// done is called when a connection has no request under way.
 func (e *entry) done(r *reading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

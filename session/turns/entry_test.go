@@ -18,14 +18,17 @@ type crowded struct {
 	entry   *entry
 	server  *http.Server
 	served  chan error
-	release chan struct{} // a request to /hold is answered for each
+	release chan struct{} // a request to /hold or /listen is answered for each
 }
 
 func newCrowded(t *testing.T, connections, requests int) *crowded {
 	c := &crowded{t: t, l: make(pipes), served: make(chan error), release: make(chan struct{})}
 	c.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		Taken(r.Context()).End()
-		if r.URL.Path == "/hold" {
+		if r.URL.Path == "/listen" {
+			Listens(r.Context())
+		}
+		if r.URL.Path != "/" {
 			<-c.release
 		}
 		_, _ = io.WriteString(w, "done")
@@ -211,4 +214,89 @@ func (c *crowded) dialNow() *asker {
 	mine, theirs := net.Pipe()
 	c.l <- theirs
 	return &asker{t: c.t, c: mine, in: bufio.NewReader(mine)}
+}
+
+// Who only listens or waits is none of those under way: a fleet of watchers with one token keeps none of its requests out.
+//
+// FEATURES: R88
+func TestWatchersAreNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newCrowded(t, 100, 1)
+		var all []*asker
+		for range 5 {
+			a := s.dial()
+			a.ask("/listen", "fleet")
+			all = append(all, a)
+		}
+		held := s.dial()
+		held.ask("/hold", "fleet")
+		more := s.dial()
+		more.ask("/", "fleet")
+		more.answered(http.StatusServiceUnavailable) // one is under way
+		for range len(all) + 1 {                     // held, too
+			s.release <- struct{}{}
+		}
+		all = append(all, held)
+		for _, a := range all {
+			a.answered(http.StatusOK)
+		}
+		for _, a := range all {
+			synctest.Wait() // the one before is over
+			a.ask("/", "fleet")
+			a.answered(http.StatusOK)
+			_ = a.c.Close()
+		}
+		s.end()
+	})
+}
+
+// A request that came along with the one before is under way, and its connection is not idle: none that comes takes its place.
+//
+// FEATURES: R88
+func TestRequestsThatComeTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newCrowded(t, 1, 1)
+		a := s.dial()
+		if _, err := io.WriteString(a.c, "GET / HTTP/1.1\r\nHost: h\r\nWho: a\r\n\r\nGET /hold HTTP/1.1\r\nHost: h\r\nWho: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		a.answered(http.StatusOK)
+		synctest.Wait()
+		s.entry.mu.Lock()
+		if s.entry.underWay["a"] != 1 || s.entry.idle.Len() != 0 {
+			t.Errorf("under way %v, %d idle", s.entry.underWay, s.entry.idle.Len())
+		}
+		s.entry.mu.Unlock()
+		b := s.dialNow()
+		b.answered(http.StatusServiceUnavailable)
+		s.release <- struct{}{}
+		a.answered(http.StatusOK)
+		_ = a.c.Close()
+		s.end()
+	})
+}
+
+// A connection that leaves for another one begins nothing any more, though its request comes just then.
+//
+// FEATURES: R88
+func TestConnectionsThatLeaveBeginNothing(t *testing.T) {
+	e := newEntry(nil, 2)
+	var all [2]*reading
+	for i := range all {
+		mine, theirs := net.Pipe()
+		defer mine.Close()
+		all[i] = &reading{Conn: theirs, entry: e}
+		if full, ok := e.came(all[i]); full != (i > 0) || !ok {
+			t.Fatalf("%d: full %v, taken in %v", i, full, ok)
+		}
+	}
+	for i, r := range all {
+		if e.waits(r); e.begin(r, "") != (i > 0) {
+			t.Errorf("%d began, or not", i)
+		}
+		e.left(r)
+	}
+	if e.open != 0 || e.idle.Len() != 0 || len(e.underWay) != 0 {
+		t.Errorf("left: %d connections, %d idle, requests %v", e.open, e.idle.Len(), e.underWay)
+	}
 }

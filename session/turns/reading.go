@@ -46,6 +46,14 @@ func Taken(ctx context.Context) *Slot {
 	return r.slot.Swap(nil)
 }
 
+// Listens says of a request that came in by Listen that from now on it waits for something to happen, for as long as its client
+// listens. It is not one of those under way any more: nobody waits behind it, and a client may have as many as connections.
+func Listens(ctx context.Context) {
+	if r, ok := ctx.Value(readingKey{}).(*reading); ok {
+		r.entry.listens(r)
+	}
+}
+
 type listener struct {
 	net.Listener
 	of    Of
@@ -123,6 +131,7 @@ func (r *reading) Read(p []byte) (int, error) {
 		return r.Conn.Read(p)
 	}
 	r.give()
+	r.entry.waits(r)
 	n, err := r.Conn.Read(p)
 	if n == 0 || err != nil {
 		return n, err
@@ -152,9 +161,10 @@ func (r *reading) changed(s http.ConnState) {
 	switch s {
 	case http.StateActive:
 		r.begun.Store(true)
+		r.entry.goesOn(r)
 	case http.StateIdle:
 		r.give()
-		r.entry.rest(r)
+		r.entry.done(r)
 		r.had = true
 		r.begun.Store(false)
 	case http.StateClosed, http.StateHijacked:

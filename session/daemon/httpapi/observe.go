@@ -86,6 +86,9 @@ func waits(r *Route) bool {
 	return r.Stream
 }
 
+// listens says that requests of a route only wait for what happens anyhow, or are told of it: they are no work.
+func (r *Route) listens() bool { return r.Stream || r.ID == "wait" || r.ID == "get-job" }
+
 // inTurn has requests worked on in turn by routes, and those of one route by who asks: what looks at a screen is not behind
 // thousands that were there before it. What changes something or waits has no slot while it does that.
 func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
@@ -106,6 +109,7 @@ func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
 		defer slot.End()
 		if strings.Contains(r.URL.RawQuery, "wait_ms=") { // or await_ms
 			slot.Give()
+			turns.Listens(r.Context())
 		}
 		mux.ServeHTTP(w, r.WithContext(turns.With(r.Context(), slot)))
 	})
@@ -155,6 +159,9 @@ func notBegun(ctx context.Context) error {
 
 // rest gives the slot of a request back while its handler works, where that may wait for something.
 func (r *Route) rest(ctx context.Context) (over func()) {
+	if r.listens() {
+		turns.Listens(ctx)
+	}
 	if r.Method != http.MethodGet || waits(r) {
 		return turns.Wait(ctx)
 	}

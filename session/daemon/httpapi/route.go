@@ -77,6 +77,7 @@ func events[I any](method, path, id, verb, summary string, handle func(*Server, 
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		sse.Register(a, o, map[string]any{"message": api.Event{}}, func(ctx context.Context, in *I, send sse.Sender) {
 			turns.Wait(ctx) // for as long as somebody listens
+			turns.Listens(ctx)
 			handle(s, ctx, in, send)
 		})
 	}
