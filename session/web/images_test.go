@@ -37,12 +37,22 @@ again();
 again();
 came({ k: 1, png: btoa('png') });
 again();
-console.log(JSON.stringify({ before, all, more, lost: lost - all.length - more.length, told, drawn, style: el.style.background.slice(0, 10) }));`
+const later = [];
+link.turn = {};
+link.write = () => {}; // it is not there yet
+const row = picture('far', link, { s: 'one' });
+link.write = (m) => later.push(m);
+again();
+const early = later.length;
+show(el, row, [1, 0, 0, 2, 2], { w: 1, h: 1 });
+console.log(JSON.stringify({ before, all, more, early, later, lost: lost - all.length - more.length, told, drawn, style: el.style.background.slice(0, 10) }));`
 	var got struct {
 		Before    int
 		All, More []int
 		Lost      int
+		Early     int
 		Told      []map[string]any
+		Later     []map[string]any
 		Drawn     []bool
 		Style     string
 	}
@@ -66,5 +76,8 @@ console.log(JSON.stringify({ before, all, more, lost: lost - all.length - more.l
 	one := map[string]any{"t": "img", "k": 1.0, "s": "one", "at": 5.0}
 	if got.Lost != 1 || len(got.Told) != 3 || !reflect.DeepEqual(got.Told[2], one) || !slices.Equal(got.Drawn, []bool{true, true, false, false}) || got.Style != `url("blob:` {
 		t.Errorf("of one that is not there at first: %+v", got)
+	}
+	if far := (map[string]any{"t": "img", "k": "far", "s": "one"}); got.Early != 0 || len(got.Later) != 1 || !reflect.DeepEqual(got.Later[0], far) {
+		t.Errorf("of a row that came before the connection, and was shown after it: %d, %+v", got.Early, got.Later)
 	}
 }

@@ -68,9 +68,8 @@ export function came({ k, png }) {
 export function again() {
   of = 0;
   for (const p of [...known.values()]) {
-    if (p.url || !p.todo.length) continue;
-    p.turn = '';
-    p.want();
+    p.turn = ''; // of rows that are not shown yet, too: they were fetched without the socket
+    if (p.todo.length) p.want();
   }
 }
 
