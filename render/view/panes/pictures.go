@@ -72,8 +72,8 @@ func (p *Pane) take(pic *Picture) {
 		case <-ctx.Done():
 			return
 		}
+		defer func() { <-s.decoding }() // not before it is taken: a viewer that is held up has one, not all
 		pixels := picture.Decode(pic.PNG)
-		<-s.decoding
 		select {
 		case s.frames <- Arrived{p: p, key: pic.Key, pixels: pixels}:
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/png"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
@@ -80,4 +81,39 @@ func TestPicturesAreAskedForOnce(t *testing.T) {
 	senseless := render.Line{Pictures: []render.Picture{{Key: "q", Col: -1, Width: 2}, {Key: "q", Width: 21}, {Key: "q", Y: -1, Width: 1}}}
 	p.Apply(Frame{Screen: &render.Screen{Cols: 20, Rows: 4, Lines: []render.Line{senseless}}})
 	draw("")
+}
+
+// While the viewer takes nothing, as its terminal stands, one image is decoded and waits, and no more.
+//
+// FEATURES: R120
+func TestDecodedPicturesDoNotPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 41, 11)
+		s.Place([]layout.Place{{Session: "a", Area: layout.Rect{W: 20, H: 5}}}, whole)
+		p := s.Get("a")
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 2, 2))); err != nil {
+			t.Fatal(err)
+		}
+		s.beside = nil
+		for _, key := range []string{"k", "l", "m"} {
+			p.Apply(Frame{Picture: &Picture{Key: key, PNG: b.Bytes()}})
+		}
+		for _, work := range s.beside {
+			go work(t.Context())
+		}
+		for left := 3; left > 0; left-- {
+			synctest.Wait()
+			if len(s.decoding) != 1 {
+				t.Errorf("%d images are left, and nobody is waited for", left)
+			}
+			(<-s.Arriving()).Apply()
+		}
+		synctest.Wait()
+		for _, key := range []string{"k", "l", "m"} {
+			if _, ok := s.pictures.Get(key); !ok || len(s.decoding) != 0 {
+				t.Errorf("%s is kept: %v", key, ok)
+			}
+		}
+	})
 }
