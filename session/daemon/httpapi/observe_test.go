@@ -3,13 +3,17 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/turns"
@@ -64,6 +68,76 @@ func TestRequestsInTurn(t *testing.T) {
 			slot.End()
 		}
 	})
+}
+
+// pipes is a listener whose connections are made in this process.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
+
+// More than a token's requests under way may wait for something, or follow what happens: those are not counted.
+//
+// FEATURES: R88
+func TestThoseThatWaitAreNotCounted(t *testing.T) {
+	const many = 1100 // more than may be under way
+	for _, path := range []string{"/jobs/j?await_ms=50", "/wait", "/get-job", "/events", "/screen"} {
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &Server{looks: turns.New(4), others: turns.New(4)}
+				over := make(chan struct{})
+				mux := http.NewServeMux()
+				mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+					if route := routeOf[r.URL.Path[1:]]; route != nil {
+						route.rest(r.Context())
+					}
+					<-over
+				})
+				server := &http.Server{Handler: s.inTurn(mux)}
+				l := make(pipes)
+				served := make(chan error)
+				go func() {
+					served <- server.Serve(turns.Listen(server, l, func([]byte) (*turns.Turns, string, string, string) {
+						return s.looks, "fleet", "", ""
+					}, Crowded(), 1<<20))
+				}()
+				codes := make(chan int)
+				for range many {
+					mine, theirs := net.Pipe()
+					defer mine.Close()
+					l <- theirs
+					go func() {
+						_, _ = fmt.Fprintf(mine, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", path)
+						resp, err := http.ReadResponse(bufio.NewReader(mine), nil)
+						if err != nil {
+							codes <- 0
+							return
+						}
+						_ = resp.Body.Close()
+						codes <- resp.StatusCode
+					}()
+				}
+				time.Sleep(time.Hour)
+				close(over)
+				got := map[int]int{}
+				for range many {
+					got[<-codes]++
+				}
+				if all := got[http.StatusOK] == many; all != (path != "/screen") {
+					t.Errorf("answered %v", got)
+				}
+				close(l)
+				<-served
+				_ = server.Close()
+			})
+		})
+	}
 }
 
 // tokens is a daemon that has some.
