@@ -52,8 +52,8 @@ type wanted struct{ key, session, at string }
 
 // wantsImage queues that the page asked for an image. What is too much is not answered.
 func (c *conn) wantsImage(m *wire.Message) {
-	at, err := m.Moment()
-	if err != nil || len(m.K) > termimage.KeyLen {
+	key, of, at, err := m.Image()
+	if err != nil || len(key) > termimage.KeyLen {
 		return
 	}
 	if c.asked == nil {
@@ -62,7 +62,7 @@ func (c *conn) wantsImage(m *wire.Message) {
 		c.working.Go(func() { c.answersImages(asked) })
 	}
 	select {
-	case c.asked <- wanted{m.K, m.S, at}:
+	case c.asked <- wanted{key, of, at}:
 	default:
 	}
 }

@@ -125,6 +125,15 @@ func (m *Message) Moment() (at string, err error) {
 	return at, nil
 }
 
+// Image is which image is asked for, of which session, and at which moment of it; empty: one that a subscription shows.
+func (m *Message) Image() (key, session, at string, err error) {
+	if len(m.K) > maxName || len(m.S) > maxName {
+		return "", "", "", errors.New("an image is named by its key and a session")
+	}
+	at, err = m.Moment()
+	return m.K, m.S, at, err
+}
+
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // Unique is the id that has input typed once.

@@ -64,11 +64,40 @@ func TestKeysAndMouse(t *testing.T) {
 	}
 }
 
+// What is asked for waits for its turn, so it is small.
+func TestImage(t *testing.T) {
+	const key = "0123456789abcdef"
+	long := strings.Repeat("x", maxName+1)
+	for text, want := range map[string][3]string{
+		`{"t":"img","k":"` + key + `"}`:                      {key},
+		`{"t":"img","k":"` + key + `","s":"one","at":17}`:    {key, "one", "17"},
+		`{"t":"img","k":"` + key + `","s":"one","at":"-5m"}`: {key, "one", "-5m"},
+		`{"t":"img","k":"` + key + `","s":"one","at":null}`:  {key, "one"},
+		`{"t":"img","k":"` + key + `","s":"one","at":-1}`:    {},
+		`{"t":"img","k":"` + key + `","s":"` + long + `"}`:   {},
+		`{"t":"img","k":"` + long + `","s":"one"}`:           {},
+		`{"t":"img","k":"` + key + `","at":"` + long + `"}`:  {},
+	} {
+		m, err := Read([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, s, at, err := m.Image()
+		if err != nil {
+			k, s = "", ""
+		}
+		if (err != nil) != (want == [3]string{}) || [3]string{k, s, at} != want {
+			t.Errorf("%.80s: %q of %q at %q, %v", text, k, s, at, err)
+		}
+	}
+}
+
 // Whatever a page sends is a message within bounds, or an error.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`{"t":"sub","id":1,"s":"one","kind":"thumb","rows":[0,24],"fps":30,"v":7,"e":"x","at":"-5m"}`, `{"t":"key","id":1,"k":"C-c","text":"c","ev":"release","q":1,"u":"x"}`,
 		`{"t":"mouse","id":1,"b":"left","a":"move","x":1,"y":2,"m":"SMC"}`, `{"t":"resize","id":1,"cols":80,"rows":24}`, `{"t":"ack","id":1,"n":18446744073709551615}`, `{"t":"sub","rows":[1e999]}`,
+		`{"t":"img","k":"0123456789abcdef","s":"one","at":18446744073709551615}`, `{"t":"img","k":"-","at":"-5m"}`, `{"t":"img","k":"","s":"one","at":[-1]}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -91,6 +120,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if e, err := m.Mouse(); err == nil && (e.Row < 0 || e.Col < 0 || e.Row > maxCell) {
 			t.Fatalf("%+v", e)
+		}
+		if key, session, at, err := m.Image(); err == nil && max(len(key), len(session), len(at)) > maxName {
+			t.Fatalf("%q of %q at %q", key, session, at)
 		}
 		_, _ = m.Unique()
 		_, _, _ = m.Size()
