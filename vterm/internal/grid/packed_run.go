@@ -198,9 +198,12 @@ func starters(out, p []byte, limit int, odd width.Class) (size, n, cols int) {
 		length, class := 3, width.Class(0)
 		switch {
 		case v&0xc0c0f0 == 0x8080e0:
+			r := rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f)
+			if r < 0x800 { // of two bytes, and so is the class
+				return size, n, cols
+			}
 			if class = width.ClassOf3(byte(v), byte(v>>8)); class == 0 {
-				r := rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f)
-				if r < 0x800 || r&^0x7ff == 0xd800 {
+				if r&^0x7ff == 0xd800 {
 					return size, n, cols
 				}
 				class = width.Of(r).Class()

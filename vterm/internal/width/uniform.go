@@ -11,7 +11,7 @@ const SomeAmbiguous Class = 4
 // first byte stands for. It is 0 for first bytes that are never right.
 func ClassOf2(first byte) Class { return uniform[first&0x1f] }
 
-// ClassOf3 is the same for three bytes with these first ones.
+// ClassOf3 is the same for three bytes with these first ones. Of overlong forms it is that of the code point.
 func ClassOf3(first, second byte) Class {
 	return uniform[int(first&0x0f)<<6|int(second&0x3f)]
 }
