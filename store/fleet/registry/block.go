@@ -20,6 +20,7 @@ const (
 	// maxBlock bounds what a block is believed to hold: a message of the registry is smaller, and nobody else's blocks
 	// take more room here than ours.
 	maxBlock    = 256 << 10
+	maxRecords  = 32 * blockRecords // of one block that is believed: each costs who watches an entry
 	blockFormat = 1
 )
 
@@ -82,7 +83,10 @@ func records(raw []byte, tell func(name, value []byte)) error {
 		got, raw = raw[k:k+int(n)], raw[k+int(n):] //nolint:gosec // within raw
 		return got, true
 	}
-	for len(raw) > 0 {
+	for n := 0; len(raw) > 0; n++ {
+		if n == maxRecords {
+			return errBlock
+		}
 		name, ok := text()
 		if !ok || len(name) == 0 {
 			return errBlock

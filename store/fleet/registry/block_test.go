@@ -34,6 +34,7 @@ func TestBlocks(t *testing.T) {
 		"nothing": nil, "another format": {9, 1, 2}, "no frame": {blockFormat, 1, 2, 3}, "what JetStream answers": []byte(`{"stream":"KV","seq":7}`),
 		"more than anybody has": pack(make([]byte, maxBlock+1)), "a name without a value": pack([]byte{1, 'a'}),
 		"a value that is not all there": pack([]byte{1, 'a', 5, 'b'}), "no name": pack([]byte{0, 1, 'b'}),
+		"more records than anybody has": pack(bytes.Repeat([]byte{1, 'a', 0}, maxRecords+1)),
 	} {
 		if got, err := read(packed); err == nil {
 			t.Errorf("%s: %v", name, got)
