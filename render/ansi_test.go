@@ -185,7 +185,7 @@ func FuzzRepaint(f *testing.F) {
 		want := frameOf(native(11, 5), string(output))
 		out := AppendANSI(nil, want, ANSIOptions{Repaint: true, Exact: exact})
 		checkHarmless(t, out)
-		if got := frameOf(native(11, 5), string(out)); picture(got) != picture(want) {
+		if got := frameOf(native(want.Cols, want.Rows), string(out)); picture(got) != picture(want) {
 			t.Errorf("%q:\n%s\nwant\n%s", out, picture(got), picture(want))
 		}
 	})
