@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/linger"
 )
 
 const (
@@ -80,6 +81,9 @@ func (k *Keeper) hear(l *listener) {
 		var next error
 		err = raw.Read(func(fd uintptr) bool {
 			next = k.hearOne(l, int(fd))
+			for next == nil && linger.For(int(fd)) { // what starts one program mostly starts more
+				next = k.hearOne(l, int(fd))
+			}
 			return !errors.Is(next, sys.ErrNoNotification)
 		})
 		if errors.Is(next, errNoRoom) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/linger"
 )
 
 // A program waits in execve until it is judged, and each goroutine and thread that has to be woken in between costs it
@@ -46,9 +47,18 @@ func (l *Link) read() {
 			go judge(func() {})
 		case !l.judge(judge):
 			return
+		case !l.conn.More():
+			l.linger()
 		}
 	}
 	l.fail()
+}
+
+// linger waits a moment for the next execution: who reads then is there when it comes.
+func (l *Link) linger() {
+	if raw, err := l.conn.NetConn().SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { linger.For(int(fd)) }) // what has ended says so when it is read
+	}
 }
 
 // judge judges what was read, and says whether who did it reads on.
