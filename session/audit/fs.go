@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -32,7 +34,14 @@ type File interface {
 
 type osFS struct{}
 
+// errNoFile is of a name in the log's directory that is a FIFO, a device or a link: nothing of ours is, and reading it
+// may never end.
+var errNoFile = errors.New("it is no regular file; move it out of the log's directory")
+
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w (%v)", errNoFile, info.Mode().Type())}
+	}
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err // not a File that holds a nil pointer

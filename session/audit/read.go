@@ -47,10 +47,16 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxLin
 
 func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 	file, err := fsys.OpenFile(s.path, os.O_RDONLY, 0)
+	if errors.Is(err, errNoFile) {
+		return f(line{file: s, begins: true, err: err}), nil
+	}
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return f(line{file: s, begins: true, err: errors.New("it is a directory; move it out of the log's directory")}), nil
+	}
 	in := readers.Get().(*bufio.Reader)
 	defer readers.Put(in)
 	in.Reset(file)

@@ -1,0 +1,55 @@
+//go:build unix
+
+package audit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What is no file in the log's directory is named, and nothing waits for it: a FIFO has no end, nor has /dev/zero.
+// FEATURES: R109
+func TestWhatIsNoFileIsNamed(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"FIFO":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"device":    func(path string) error { return os.Symlink("/dev/zero", path) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		for _, first := range []uint64{1, 100} { // in a segment's place, and behind all
+			dir := filepath.Join(t.TempDir(), "audit")
+			l := open(t, Options{Dir: dir})
+			add(t, l, Record{Kind: Line, Note: "a"}, Record{Kind: Line, Note: "b"})
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			path := segmentPath(dir, first)
+			if first == 1 {
+				if err := os.Rename(path, path+".away"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := put(path); err != nil {
+				t.Fatal(err)
+			}
+			r := verified(t, dir)
+			named := false
+			for _, f := range r.Findings {
+				named = named || f.File == filepath.Base(path) && strings.Contains(f.What, "move it")
+			}
+			if r.OK || !named {
+				t.Errorf("%s as %s: %+v", name, filepath.Base(path), r)
+			}
+			if _, err := Read(dir, Query{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if l, err := Open(Options{Dir: dir, FS: noSync{}}); err == nil { // what cannot be gone on with is said
+				_ = l.Close()
+			} else if name != "directory" && !strings.Contains(err.Error(), "move it") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
