@@ -50,6 +50,7 @@ ln /etc/passwd hard 2>/dev/null && echo HARD
 echo x 2>/dev/null >.git/hooks/pre-commit && echo HOOK
 cat ` + hidden + `/key 2>/dev/null
 mount -t tmpfs none /mnt 2>/dev/null && echo MOUNT
+cat /proc/sys/vm/swappiness 2>/dev/null >/proc/sys/vm/swappiness && echo ORDER
 grep -v -e Inter -e face -e 'lo:' /proc/net/dev
 test -e /proc/` + strconv.Itoa(os.Getpid()) + `/root && grep -q . /proc/` + strconv.Itoa(os.Getpid()) + `/environ 2>/dev/null && echo SEEN
 true`

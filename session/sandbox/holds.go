@@ -61,9 +61,13 @@ func (r *Rules) Held(l Level, h Have) (holds, not []string) {
 	case l == Bwrap || l == Docker || l == Podman:
 		return []string{"what " + string(l) + " holds by the arguments it was given"}, []string{
 			"nothing of this is tested by longterm's own escapes", "setuid and setgid files that would be there afterwards",
+			"calls of the kernel that longterm's own levels refuse: io_uring, new user namespaces, and typing into its terminal (TIOCSTI) where dev.tty.legacy_tiocsti is 1",
 		}
 	case l == Landlock && len(r.Protect)+len(r.Hide) > 0:
 		not = append(not, "beside what is protected or hidden: names made later have no rights (Landlock gives rights to trees only)")
+	}
+	for _, dir := range r.Unsearched {
+		not = append(not, "repositories and other projects' files far below "+dir+": there is more than is looked through for them")
 	}
 	for _, f := range r.Linked {
 		not = append(not, f+", which has another name (a hard link): where that is in what may be written, it is written by it")

@@ -40,7 +40,8 @@ type Rules struct {
 	UnixSockets bool     `json:"unix_sockets,omitempty"`
 	Commits     bool     `json:"commits,omitempty"`
 	Programs    []string `json:"programs,omitempty"`
-	Linked      []string `json:"linked,omitempty"` // files of Protect and start files that have other names, by which they may be written
+	Unsearched  []string `json:"unsearched,omitempty"` // directories below which nothing was looked for that would be in Protect
+	Linked      []string `json:"linked,omitempty"`     // files of Protect and start files that have other names, by which they may be written
 	Home        string   `json:"home"`
 	Cwd         string   `json:"cwd"`
 }
@@ -210,9 +211,9 @@ var startFiles = []string{
 // besides are files beside a project's own that tools outside run, or take orders from, when they are there.
 var besides = []string{".vscode", ".idea", ".envrc", ".longterm", ".claude", ".cursor", ".mcp.json", ".husky"}
 
-// Bounds of the search for repositories below what may be written.
+// Bounds of the search for repositories below what may be written. Directories nearer to it are looked at first.
 const (
-	searchDepth = 4
+	searchDepth = 24
 	searchNames = 20_000
 )
 
@@ -220,7 +221,14 @@ const (
 func (r *Rules) findProtected() {
 	left := searchNames
 	for _, w := range r.Write {
-		r.search(w, 0, &left)
+		dirs := []string{w}
+		for depth := 0; len(dirs) > 0; depth++ {
+			if depth > searchDepth || left < 0 {
+				r.Unsearched = append(r.Unsearched, w)
+				break
+			}
+			dirs = r.search(dirs, &left)
+		}
 		for dir := filepath.Dir(w); len(dir) > 1; dir = filepath.Dir(dir) { // a part of a repository was named
 			if filepath.Base(dir) == ".git" {
 				r.protectGit(dir)
@@ -230,25 +238,31 @@ func (r *Rules) findProtected() {
 	}
 }
 
-func (r *Rules) search(dir string, depth int, left *int) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if *left--; *left < 0 {
-			return
+// search looks through directories of one depth and returns those below them, and those that it came to no more: left
+// counts the names that may still be looked at.
+func (r *Rules) search(dirs []string, left *int) (below []string) {
+	for i, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case e.Name() == ".git":
-			r.protectGit(path)
-		case slices.Contains(besides, e.Name()) && e.Type()&fs.ModeSymlink == 0:
-			r.Protect = append(r.Protect, path)
-		case e.IsDir() && depth < searchDepth && e.Name() != "node_modules":
-			r.search(path, depth+1, left)
+		*left -= len(entries)
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			switch {
+			case e.Name() == ".git":
+				r.protectGit(path)
+			case slices.Contains(besides, e.Name()) && e.Type()&fs.ModeSymlink == 0:
+				r.Protect = append(r.Protect, path)
+			case e.IsDir() && e.Name() != "node_modules":
+				below = append(below, path)
+			}
+		}
+		if *left < 0 {
+			return append(below, dirs[i+1:]...)
 		}
 	}
+	return below
 }
 
 // findLinked finds what is not to be written and has another name (a hard link): nobody knows where that is.

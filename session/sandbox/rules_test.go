@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -205,6 +206,37 @@ func TestSecondNames(t *testing.T) {
 		if len(r.Linked) != want || named != want {
 			t.Errorf("%s: %v, %q", name, r.Linked, not)
 		}
+	}
+}
+
+// Repositories are found at any depth; where there is more than is looked through, it is said.
+//
+// FEATURES: R67
+func TestDeepRepositories(t *testing.T) {
+	at := place(t)
+	deep := at.Cwd + "/a/b/c/d/e/f/.git"
+	if err := os.MkdirAll(deep+"/hooks", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := Builtin("workspace")
+	r, err := p.Resolve(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(r.Protect, deep) || len(r.Unsearched) > 0 {
+		t.Errorf("%v, unsearched %v", r.Protect, r.Unsearched)
+	}
+	for i := range searchNames {
+		if err := os.Mkdir(at.Cwd+"/a/"+strconv.Itoa(i), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err = p.Resolve(at); err != nil {
+		t.Fatal(err)
+	}
+	_, not := r.Held(Userns, Have{Landlock: 6})
+	if !slices.Contains(r.Protect, at.Cwd+"/.git") || !slices.ContainsFunc(not, func(line string) bool { return strings.Contains(line, "far below "+at.Cwd) }) {
+		t.Errorf("%v, %q", r.Protect, not)
 	}
 }
 

@@ -33,6 +33,9 @@ func (r *Rules) bwrap() []string {
 		args = append(args, "--ro-bind", "/", "/")
 	}
 	args = append(args, "--dev", "/dev", "--proc", "/proc")
+	for _, orders := range []string{"/proc/sys", "/proc/sysrq-trigger"} { // root's files, and root is root inside, too
+		args = append(args, "--ro-bind-try", orders, orders)
+	}
 	for _, m := range r.mounts() {
 		switch m.Kind {
 		case confine.MountRead:

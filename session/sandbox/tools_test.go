@@ -17,6 +17,7 @@ func TestCommands(t *testing.T) {
 	user := uidGid()
 	for l, want := range map[Level]string{
 		Bwrap: "bwrap --die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL --unshare-net --ro-bind / / --dev /dev --proc /proc " +
+			"--ro-bind-try /proc/sys /proc/sys --ro-bind-try /proc/sysrq-trigger /proc/sysrq-trigger " +
 			"--tmpfs /run --remount-ro /run --tmpfs /tmp --tmpfs /var/tmp --bind /w /w --ro-bind /w/.git /w/.git --ro-bind /dev/null /w/none --chdir /w -- /bin/echo hi",
 		Docker: "docker run --rm --interactive --tty --init --cap-drop ALL --security-opt no-new-privileges --read-only --user " + user + " --network none " +
 			"--memory 1073741824 --cpus 1.5 --pids-limit 10 --tmpfs /run --tmpfs /tmp --tmpfs /var/tmp --mount type=bind,source=/w,target=/w " +
