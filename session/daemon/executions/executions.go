@@ -62,6 +62,8 @@ type Sessions interface {
 // Gate decides; *gateway.Gateway does. What it refuses is an *api.Error.
 type Gate interface {
 	Admit(context.Context, gateway.Ask) (gateway.Answer, error)
+	// Refuse keeps that something is refused which was admitted, and returns what is said of it.
+	Refuse(context.Context, gateway.Ask, *api.Error) error
 }
 
 // Set are the executions that wait.
@@ -154,11 +156,19 @@ func (s *Set) Gone(m *wire.ExecutionGone) {
 // judge decides; not when ctx ends first.
 func (s *Set) judge(ctx context.Context, m *wire.Execution, aside func()) (errno syscall.Errno, decided bool) {
 	ask, file, err := s.ask(m)
-	ask.Waits = aside
+	var waited []fileIdentity // of the files that are executed, when the wait began
+	ask.Waits = func() {
+		waited = filesOf(&ask, file)
+		aside()
+	}
+	ask.Naming = func() (string, []string) { return named(m, waited) }
 	if errno := missing(err); errno != 0 {
 		return errno, true // a search along PATH, mostly: the kernel would say the same
 	}
 	_, err = s.Gate.Admit(ctx, ask)
+	if err == nil && waited != nil {
+		err = s.stillThat(ctx, m, ask, waited)
+	}
 	switch {
 	case err == nil:
 		if file.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
@@ -186,7 +196,7 @@ func missing(err error) syscall.Errno {
 func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	of := s.Sessions.Subject(m.ID)
 	a := gateway.Ask{
-		Kind: gateway.Execution, Naming: func() (string, []string) { return named(m) },
+		Kind:    gateway.Execution,
 		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
@@ -257,9 +267,9 @@ func depth(m *wire.Execution) int {
 	return n
 }
 
-// named are the name of an execution, the same for each daemon that is told of it, and the processes from the one that
-// executes to the session's own. Each read of when one started takes longer than most are judged.
-func named(m *wire.Execution) (id string, descent []string) {
+// named are the name of an execution of files, the same for each daemon that is told of it, and the processes from the one
+// that executes to the session's own. Each read of when one started takes longer than most are judged.
+func named(m *wire.Execution, files []fileIdentity) (id string, descent []string) {
 	start := m.Start
 	if start == 0 { // the keeper has left it to us
 		if st, err := sys.ReadStat(int(m.PID)); err == nil { // of one that has ended nobody waits for the answer
@@ -278,7 +288,7 @@ func named(m *wire.Execution) (id string, descent []string) {
 		}
 		pid = int64(st.Parent)
 	}
-	return fmt.Sprintf("%s.%d.%d.%x", m.ID, start, m.PID, m.Number), descent
+	return fmt.Sprintf("%s.%d.%d.%x.%x", m.ID, start, m.PID, m.Number, markOf(files)), descent
 }
 
 // name tells a process from one that gets its number later.

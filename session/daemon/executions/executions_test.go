@@ -32,7 +32,10 @@ type door struct {
 	unprivileged []string
 }
 
+func (d *door) Refuse(_ context.Context, _ gateway.Ask, by *api.Error) error { return by }
+
 func (d *door) Admit(ctx context.Context, a gateway.Ask) (gateway.Answer, error) {
+	a.Waits()
 	d.mu.Lock()
 	a.ID, a.Descent = a.Naming()
 	d.asks = append(d.asks, a)

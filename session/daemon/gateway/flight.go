@@ -103,6 +103,22 @@ func (g *Gateway) refusedBefore(a *Ask) error {
 	return nil
 }
 
+// Refuse keeps that an execution is refused which was admitted, for what was found out since; its process is refused the
+// same words from then on.
+func (g *Gateway) Refuse(ctx context.Context, a Ask, by *api.Error) error {
+	g.inherit(&a)
+	if a.Naming != nil {
+		a.ID, a.Descent = a.Naming()
+		a.Naming = nil
+	}
+	a.Waits = nil
+	g.refuse(&a, by)
+	return errors.Join(by, g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
+}
+
+// ruleChanged is the rule of what is refused because its file was changed while somebody was asked about it.
+const ruleChanged = "changed"
+
 // inherit gives an execution what its line had.
 func (g *Gateway) inherit(a *Ask) {
 	g.mu.Lock()

@@ -286,12 +286,12 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
 		return true, nil
 	}
+	if err := g.refusedBefore(a); err != nil {
+		return false, errors.Join(err, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
+	}
 	if id := g.coveredBy(a, j); id != "" {
 		answer.Verdict, answer.Approval, answer.Scope = policy.Allow, id, "once"
 		return true, nil
-	}
-	if err := g.refusedBefore(a); err != nil {
-		return false, errors.Join(err, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
 	}
 	r, err := g.c.Store.ApprovalOf(ctx, a.ID)
 	switch {
