@@ -222,7 +222,7 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 		a.Path = file.Path
 	}
 	if m.Path == "" && err != nil { // memory, or a file without a name any more: it is executed all the same
-		a.Path = m.Dir
+		a.Path, a.Nameless = m.Dir, true
 		return a, file, nil
 	}
 	if err == nil {

@@ -190,7 +190,7 @@ func TestNotThere(t *testing.T) {
 		t.Errorf("asked: %+v", d.asks)
 	}
 	for _, name := range []string{"/memfd:x (deleted)", "/no/such/file (deleted)"} { // there by a descriptor, and by no name
-		if got := answered(s, &wire.Execution{ID: "s", PID: pid, Dir: name, Flags: 0x1000, Argv: []string{"x"}}); got != 0 || d.asks[len(d.asks)-1].Path != name {
+		if got := answered(s, &wire.Execution{ID: "s", PID: pid, Dir: name, Flags: 0x1000, Argv: []string{"x"}}); got != 0 || d.asks[len(d.asks)-1].Path != name || !d.asks[len(d.asks)-1].Nameless {
 			t.Errorf("%s: %v, %+v", name, got, d.asks)
 		}
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -151,9 +152,39 @@ func TestProgramsInMemory(t *testing.T) {
 	if j := g.Judge(a); j.Verdict != policy.Deny || !strings.Contains(j.Why, "memory") || j.Instead == "" || j.Words != "/memfd:ls (deleted) ls" {
 		t.Errorf("%+v", j)
 	}
-	a.Path = "/usr/bin/ls"
+	a.Path, a.Nameless = "/home/u/copy (deleted)", true
+	if j := g.Judge(a); j.Verdict != policy.Deny {
+		t.Errorf("a copy that was removed: %+v", j)
+	}
+	a.Path, a.Nameless = "/usr/bin/ls", false
 	if j := g.Judge(a); j.Verdict != policy.Allow {
 		t.Errorf("%+v", j)
+	}
+}
+
+// What was refused after a person had allowed it is refused to the same process again, and not covered by that approval.
+//
+// FEATURES: R107
+func TestRefusedAfterItWasAllowed(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := Ask{ID: "e1", Descent: []string{"7.1"}, Kind: Execution, Actor: agent, Session: "s", Path: "/usr/bin/rm", Argv: []string{"rm", "x"}, Cwd: "/w", Policy: "readonly"}
+	_, p, err := g.Begin(t.Context(), a)
+	if err != nil || p == nil {
+		t.Fatalf("not asked about: %v", err)
+	}
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	why := api.Errorf(api.CodeDenied, "another file")
+	if err := g.Refuse(t.Context(), a, why); !errors.Is(err, why) {
+		t.Errorf("%v", err)
+	}
+	a.ID = "e2"
+	if _, p, err := g.Begin(t.Context(), a); p != nil || !errors.Is(err, why) {
+		t.Errorf("tried again: %v, %v", p, err)
 	}
 }
 

@@ -60,6 +60,7 @@ type Ask struct {
 	File      string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
 	Argv      []string
 	Cwd, Home string
+	Nameless  bool // of an execution: by a descriptor of a file that has no name any more
 	Real      bool // Cwd is without links, as the kernel has it for all
 	// Also and Scripts are the words, programs by their files, of what an execution runs besides: the strictest counts.
 	// What is not known of a script counts for nothing: it is a program like others.

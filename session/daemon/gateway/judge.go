@@ -198,10 +198,10 @@ func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 // judgeText asks the engine about words.
 func (g *Gateway) judgeText(a *Ask) policy.Judgement {
 	engine, src := g.rulesFor(a)
-	if a.Kind == Execution && strings.HasPrefix(a.Path, "/memfd:") && src.Preset != policy.Off {
+	if a.Kind == Execution && (a.Nameless || strings.HasPrefix(a.Path, "/memfd:")) && src.Preset != policy.Off {
 		return policy.Judgement{
 			Verdict: policy.Deny, Rule: "unknown", Words: strings.Join(append([]string{a.Path}, a.Argv...), " "),
-			Why: "the program is in memory only, and has no file by which it could be judged", Instead: "Put it into a file, and execute that.",
+			Why: "the program is in memory only, or its file was removed, and there is no name by which it could be judged", Instead: "Put it into a file, and execute that.",
 		}
 	}
 	if src.Preset == policy.Off { // nobody gets past what destroys the machine
