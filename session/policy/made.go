@@ -22,8 +22,8 @@ const appended = ">>"
 // filled notes that the output of a command goes to a file.
 func (w *walk) filled(target string, out stream) {
 	target, add := strings.CutPrefix(target, appended)
-	full, ok := w.clean(target)
-	if !ok || hasGlob(full) || hasHole(full) || strings.HasPrefix(full, "/dev/") || len(w.made) > maxMade {
+	full, ok := w.spot(target)
+	if !ok || hasGlob(full) || strings.HasPrefix(full, "/dev/") || len(w.made) > maxMade {
 		return
 	}
 	text := out.text
@@ -76,8 +76,8 @@ func (w *walk) copied(x *invocation) {
 		if len(w.made) > maxMade {
 			return
 		}
-		source, ok := w.clean(from)
-		if !ok || from == "" {
+		source, ok := w.spot(from)
+		if !ok {
 			continue
 		}
 		if link && !strings.HasPrefix(from, "/") {
@@ -89,8 +89,11 @@ func (w *walk) copied(x *invocation) {
 		if !known || link {
 			m = made{source: source, link: link}
 		}
+		if !known && isSomewhere(source) {
+			continue // it is nothing of this line's, and not known either
+		}
 		for _, to := range []string{dir, dir + "/" + path.Base(source)} {
-			if full, ok := w.clean(to); ok && full != source && !hasHole(full) {
+			if full, ok := w.spot(to); ok && full != source {
 				w.made[full] = m
 			}
 		}
@@ -102,12 +105,33 @@ func (w *walk) madeAt(p string) (made, bool) {
 	if len(w.made) == 0 {
 		return made{}, false
 	}
-	full, ok := w.clean(p)
+	full, ok := w.spot(p)
 	if !ok {
 		return made{}, false
 	}
 	m, ok := w.made[full]
 	return m, ok
+}
+
+// somewhere stands for a directory that is not known, as after "cd $(mktemp -d)". What the line makes in one it is taken
+// to find in any other that is not known: it may be the same.
+const somewhere = "(somewhere)"
+
+func isSomewhere(full string) bool { return strings.HasPrefix(full, somewhere) }
+
+// spot is the place of a path among what the line makes: as clean has it, or below somewhere.
+func (w *walk) spot(p string) (string, bool) {
+	if p == "" {
+		return "", false
+	}
+	full, ok := w.clean(p)
+	if ok && !hasHole(full) {
+		return full, true
+	}
+	if !ok {
+		full = "/" + p
+	}
+	return somewhere + path.Clean(full), true
 }
 
 // behind follows the links that the line made: it returns the path that a clean path really is. A link
@@ -229,8 +253,8 @@ func (w *walk) mounted(x *invocation) {
 // lies notes that a place lies over a name.
 func (w *walk) lies(source, target string) {
 	from, known := w.clean(source)
-	to, ok := w.clean(target)
-	if !ok || hasHole(to) || len(w.made) > maxMade {
+	to, ok := w.spot(target)
+	if !ok || len(w.made) > maxMade {
 		return
 	}
 	if !known || hasHole(from) {

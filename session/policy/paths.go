@@ -69,9 +69,13 @@ func (w *walk) tree(p string) danger {
 	}
 	full, ok := w.clean(p)
 	d := harmless
-	if ok && len(w.made) > 0 {
-		if full = w.behind(full, strings.HasSuffix(p, "/")); hasHole(full) && !hasHole(p) {
+	if at, is := w.spot(p); is && len(w.made) > 0 {
+		switch to := w.behind(at, strings.HasSuffix(p, "/")); {
+		case to == at:
+		case isSomewhere(to) || hasHole(to) && !hasHole(p):
 			return perhaps // it lies over another place, which is not known
+		default:
+			full, ok = to, true
 		}
 	}
 	if ok {
@@ -224,11 +228,13 @@ func blockDevice(full string) bool {
 // device judges a path that is written to as a device.
 func (w *walk) device(p string) danger {
 	full, ok := w.clean(p)
+	if at, is := w.spot(p); is && len(w.made) > 0 {
+		if to := w.behind(at, true); to != at {
+			full, ok = to, true
+		}
+	}
 	if !ok {
 		return harmless
-	}
-	if len(w.made) > 0 {
-		full = w.behind(full, true)
 	}
 	if blockDevice(full) {
 		return fatal

@@ -343,7 +343,7 @@ func (w *walk) keep(x *invocation) {
 		w.copied(x)
 	case "mknod":
 		if ops := x.args.Operands; len(ops) > 1 && strings.Trim(ops[1], "b") == "" {
-			if full, ok := w.clean(ops[0]); ok {
+			if full, ok := w.spot(ops[0]); ok {
 				w.made[full] = made{source: "/dev/sda", link: true} // any disk
 			}
 		}
