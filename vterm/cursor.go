@@ -1,11 +1,8 @@
 package vterm
 
 import (
-	"math/bits"
-
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // page is where the cursor stands and what bounds and guides its movements.
@@ -50,30 +47,6 @@ func (p *page) home() { p.moveToOrigin(0, 0) }
 // cursorPosition is CUP and HVP.
 func (p *page) cursorPosition(s *parse.Seq) {
 	p.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
-}
-
-// fastPosition is CUP with two numbers of one to four digits, without origin mode: w is what stands
-// behind ESC [, the first byte lowest, and H is byte end of it. It returns false for anything else.
-func (p *page) fastPosition(w uint64, end int) bool {
-	w &= 1<<(8*end&63) - 1
-	semi := bits.TrailingZeros64(w>>3&(w>>1)&scan.LowBits) / 8 // bits that no digit has both of
-	n := end - semi - 1
-	if uint(semi-1) > 3 || uint(n-1) > 3 || p.modes&modeOrigin != 0 {
-		return false
-	}
-	// Both numbers go right-aligned into a half each, the last digit highest.
-	a, b := (32-8*semi)&63, (64-8*n)&63
-	v := w<<a&(1<<32-1) | w>>(8*(semi+1)&63)<<b
-	v ^= 0x30303030<<a&(1<<32-1) | 0x3030303030303030<<b
-	if (v|(v+0x76*scan.LowBits))&(0x80*scan.LowBits) != 0 || byte(w>>(8*semi&63)) != ';' {
-		return false
-	}
-	v = (v*10 + v>>8) & 0x00ff00ff00ff00ff
-	v = (v*100 + v>>16) & 0x0000ffff0000ffff
-	p.cur.Row = min(max(int(v&0xffff), 1), p.rows) - 1
-	p.cur.Col = min(max(int(v>>32), 1), p.cols) - 1
-	p.cur.Pending = false
-	return true
 }
 
 func (p *page) cursorColumn(s *parse.Seq) {

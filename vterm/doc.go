@@ -15,7 +15,7 @@
 // internal/parse; cells, rows and scrollback are internal/grid, colours internal/color,
 // pictures internal/graphics.
 //
-// The fast paths (text_fast.go, sgr_cache.go, fastEscape, and what they call in internal/grid)
+// The fast paths (text_fast.go, move_fast.go, sgr_cache.go, fastEscape, and what they call in internal/grid)
 // do what the parser and print.go do, for what comes often and when nothing is special about
 // the state; everything else takes the slow path.
 //

@@ -89,7 +89,7 @@ func (t *Terminal) ground(p []byte) {
 }
 
 // fastEscape runs a control sequence of the common kind at the start of p, which is where of what
-// is written, and returns its length; 0 leaves it to the parser.
+// is written, and returns its length, with text behind it that was printed; 0 leaves it to the parser.
 func (t *Terminal) fastEscape(p []byte, at int) int {
 	if t.parser.VT52 || len(p) < keyReach || p[1] != '[' || p[2]-'<' < 4 { // a private sequence
 		return t.plainEscape(p, at)
@@ -101,7 +101,9 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 		case 'm':
 			known = t.knownSGR(sgrKey{a: upTo(w, n)})
 		case 'H':
-			known = t.fastPosition(w, n)
+			if n := t.fastMoves(p); n > 0 {
+				return n
+			}
 		}
 		n += 3
 	} else {
@@ -113,6 +115,9 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 		return t.plainEscape(p, at)
 	}
 	t.join = 0
+	if len(p) > n && p[n]-0x20 < 0x5f { // as text does after nearly all of them
+		n += t.fastText(p[n:])
+	}
 	return n
 }
 
@@ -122,8 +127,10 @@ func (t *Terminal) plainEscape(p []byte, at int) (n int) {
 	case t.parser.VT52 || len(p) < 3:
 		return 0
 	case p[1] == '(' && p[2] == 'B':
-		t.charsets.g[0] = charsetASCII
-		t.updateSimple()
+		if t.charsets.g[0] != charsetASCII {
+			t.charsets.g[0] = charsetASCII
+			t.updateSimple()
+		}
 		t.join = 0
 		return 3
 	case p[1] != '[':

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/vterm/internal/color"
@@ -71,11 +72,16 @@ func (tb *Tables) decodeCells(cells []Cell, h recordHeader) []Cell {
 	first := len(cells)
 	r := Reader{B: h.body}
 	if h.flags&recASCII != 0 {
-		for _, c := range r.Bytes(uint64(h.cells)) {
-			cells = append(cells, Cell(c))
-		}
+		text := r.Bytes(uint64(h.cells))
+		cells = slices.Grow(cells, len(text))[:first+len(text)]
+		putASCII(cells[first:], text, 0)
 	} else {
 		for len(cells)-first < h.cells && !r.Bad {
+			if len(r.B) > 0 && r.B[0]-0x20 < 0x60 {
+				cells = append(cells, Cell(r.B[0]))
+				r.B = r.B[1:]
+				continue
+			}
 			cells = tb.decodeCell(cells, &r)
 		}
 	}
@@ -141,10 +147,19 @@ func (tb *Tables) decodeContent(r *Reader) Cell {
 
 func (tb *Tables) decodeStyles(cells []Cell, r *Reader) {
 	for len(cells) > 0 && !r.Bad {
-		n := min(r.Uvarint(), uint64(len(cells)))
-		id := tb.decodeStyle(r)
-		for i := range cells[:n] {
-			cells[i] |= Cell(id) << CellStyleShift
+		n, id := uint64(0), StyleID(0)
+		if b := r.B; len(b) >= 2 && b[0]|b[1] < 0x80 && b[1] != 0 && int(b[1]) <= len(tb.Styles.List) {
+			n, id = uint64(b[0]), StyleID(b[1]-1) // the common kind
+			r.B = b[2:]
+		} else {
+			n, id = r.Uvarint(), tb.decodeStyle(r)
+		}
+		n = min(n, uint64(len(cells)))
+		if id != 0 {
+			style := Cell(id) << CellStyleShift
+			for i := range cells[:n] {
+				cells[i] |= style
+			}
 		}
 		cells = cells[n:]
 	}

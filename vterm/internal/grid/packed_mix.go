@@ -1,0 +1,161 @@
+package grid
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/width"
+)
+
+// mixture is a run of characters of all kinds on its way into the text of a packed row: what
+// wideRun and narrowRun leave, because runs are short or clusters are among them.
+type mixture struct {
+	out       []byte // text up to its capacity
+	k         int    // its end
+	last      int    // where the last character that was put begins, -1 before the first
+	taken     int    // bytes taken
+	cols      int    // columns that are free
+	state     width.State
+	odd       width.Class // classes that are left alone
+	graphemes bool
+	wide      bool // a wide character was put
+}
+
+// stateUnknown stands for the state behind the last character when nobody asked for it yet. No
+// cluster that awaits a Starter has it.
+const stateUnknown = ^width.State(0)
+
+// run takes what it can of p from taken on. The last few bytes of p are left out.
+func (m *mixture) run(p []byte) {
+	out, k, last, cols, state := m.out, m.k, m.last, m.cols, m.state
+	q := p[m.taken:]
+	for cols > 0 && len(q) >= 4 && len(out)-k >= packedSlack {
+		v := binary.LittleEndian.Uint32(q)
+		if v&0x80 == 0 {
+			if byte(v)-0x20 >= 0x5f {
+				break
+			}
+			last = k
+			out[k] = byte(v)
+			q = q[1:]
+			k, cols, state = k+1, cols-1, width.Plain
+			continue
+		}
+		awaits := width.Awaits(state)
+		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !awaits {
+			if cols < 2 {
+				break
+			}
+			last = k
+			binary.LittleEndian.PutUint32(out[k:], v<<8|markWide)
+			q = q[3:]
+			k, cols, state, m.wide = k+4, cols-2, stateUnknown, true
+			continue
+		}
+		r, n := runeOf(v)
+		if n == 0 {
+			break
+		}
+		props := width.Of(r)
+		w, next := starterWidth(props, m.odd), width.State(0)
+		if props.Starter() && !awaits || !m.graphemes {
+			next = width.Start(props)
+		} else {
+			if state == stateUnknown {
+				state = width.Start(width.Of(headOf(out[last:k])))
+			}
+			var joined bool
+			if next, joined = width.Step(state, props); joined {
+				if last < 0 {
+					break
+				}
+				size, grows := joinLast(out, last, k, r, v, n, cols)
+				if size == 0 {
+					break
+				}
+				q = q[n:]
+				k, cols, state = size, cols-grows, next
+				m.wide = m.wide || grows > 0
+				continue
+			}
+			if props.Regional() {
+				w = 2
+			}
+		}
+		if w == 0 || w > cols {
+			break
+		}
+		last, state = k, next
+		if w == 2 {
+			out[k] = markWide
+			k++
+			m.wide = true
+		}
+		binary.LittleEndian.PutUint32(out[k:], v)
+		q = q[n:]
+		k, cols = k+n, cols-w
+	}
+	m.k, m.last, m.taken, m.cols, m.state = k, last, len(p)-len(q), cols, state
+}
+
+// runeOf decodes the character above ASCII that v begins with, the first byte lowest. Its length is
+// 0 when it is none, or a control.
+func runeOf(v uint32) (r rune, n int) {
+	switch {
+	case v&0xc0c0f0 == 0x8080e0:
+		r = rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f)
+		if r >= 0x800 && r&^0x7ff != 0xd800 {
+			return r, 3
+		}
+	case v&0xc0c0c0f8 == 0x808080f0:
+		r = rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f)
+		if r >= 0x10000 && r <= utf8.MaxRune {
+			return r, 4
+		}
+	case v&0xc0e0 == 0x80c0:
+		if r = rune(v&0x1f<<6 | v>>8&0x3f); r >= 0xa0 {
+			return r, 2
+		}
+	}
+	return 0, 0
+}
+
+// joinLast joins the character c, whose n bytes v begins with, to the one that stands in out[at:end],
+// and makes that one wide when it asks for it and there is a column free. It returns the new end, 0
+// when it is not as simple as that, and by how many columns the character grew. Behind end there is
+// room for stores of more than a byte.
+func joinLast(out []byte, at, end int, c rune, v uint32, n, free int) (size, grows int) {
+	from := at
+	if out[at] == markWide {
+		from++
+	}
+	if c == EmojiVariation || c == TextVariation {
+		if width.Of(headOf(out[at:end])).HasVariations() {
+			if c == TextVariation && from > at || c == EmojiVariation && from == at && free == 0 {
+				return 0, 0
+			}
+			if c == EmojiVariation && from == at {
+				grows = 1
+			}
+		}
+	}
+	if out[from] == markCluster {
+		if int(out[from+1])+n > packedClusterMax {
+			return 0, 0
+		}
+		out[from+1] += byte(n)
+	} else { // of four bytes at most so far
+		char := binary.LittleEndian.Uint32(out[from:])
+		binary.LittleEndian.PutUint32(out[from+2:], char)
+		out[from], out[from+1] = markCluster, byte(end-from+n)
+		end += 2
+	}
+	binary.LittleEndian.PutUint32(out[end:], v)
+	end += n
+	if grows > 0 {
+		copy(out[at+1:], out[at:end])
+		out[at] = markWide
+		end++
+	}
+	return end, grows
+}
