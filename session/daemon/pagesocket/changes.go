@@ -20,6 +20,9 @@ const maxKnown = 256
 type changes struct {
 	told map[string][]uint64 // by session, hashes of its members; 0: absent
 	last string              // session of the event that was told last
+	seq  uint64              // of that event; 0: of none
+	// asked is what the page knows of the sessions in told that can be told in short.
+	asked map[string]asked
 }
 
 var seed = maphash.MakeSeed()
@@ -37,9 +40,10 @@ var memberNames = func() (names []string) {
 func (c *changes) whole(id string, session []byte) {
 	if c.told[id] == nil && len(c.told) >= maxKnown {
 		clear(c.told)
+		clear(c.asked)
 	}
 	if c.told == nil {
-		c.told = map[string][]uint64{}
+		c.told, c.asked = map[string][]uint64{}, map[string]asked{}
 	}
 	hashes := make([]uint64, len(memberNames))
 	members(session, func(name string, value []byte) {
@@ -90,6 +94,9 @@ func (c *changes) change(dst []byte, id string, session []byte, only ...string) 
 // not told again.
 var quiet = []string{"version", "duration_ms", "output"}
 
+// inputMembers are what is told with an event of the kind input.
+var inputMembers = []string{"needs_input", "activity"}
+
 func told(name string, only []string) bool {
 	if len(only) > 0 {
 		return slices.Contains(only, name)
@@ -99,9 +106,11 @@ func told(name string, only []string) bool {
 
 // forget notes that it is not known what the page knows of a session; "": of all.
 func (c *changes) forget(id string) {
+	delete(c.asked, id)
 	if delete(c.told, id); id == "" {
 		clear(c.told)
-		c.last = ""
+		clear(c.asked)
+		c.last, c.seq = "", 0
 	}
 }
 
@@ -143,6 +152,7 @@ func valueLen(b []byte) int {
 // tellEvent tells of an event: of its session, what the page does not know.
 func (c *conn) tellEvent(e *api.Event) error {
 	if !c.brief || e.Session == nil {
+		c.changes.seq = e.Seq
 		return c.say(struct {
 			T     string     `json:"t"`
 			Event *api.Event `json:"event"`
@@ -152,10 +162,15 @@ func (c *conn) tellEvent(e *api.Event) error {
 	if err != nil {
 		return err
 	}
+	if c.terse {
+		if short, ok := c.changes.short(nil, e, session); ok {
+			return c.write(func(dst []byte) []byte { return append(dst, short...) })
+		}
+	}
 	id, kind := e.Session.ID, `{"t":"event","event":`
 	var only []string
 	if e.Kind == "input" {
-		only = []string{"needs_input", "activity"}
+		only = inputMembers
 	}
 	if part, known := c.changes.change(nil, id, session, only...); known && e.Kind != "removed" {
 		session, kind = part, `{"t":"e","event":`
@@ -165,7 +180,7 @@ func (c *conn) tellEvent(e *api.Event) error {
 	} else {
 		c.changes.whole(id, session)
 	}
-	if c.changes.last = id; e.Kind == "removed" {
+	if c.changes.note(e); e.Kind == "removed" {
 		c.changes.forget(id)
 	}
 	v := *e

@@ -37,6 +37,8 @@ type sub struct {
 	typing  chan wire.Message
 	images  []*vterm.Image // that its last frame shows
 	queued  int            // bytes that wait to be typed
+	typed   int64          // the last message that was
+	telling bool           // that is about to be told
 }
 
 // subscribe begins to show a session, or changes what of it is shown.

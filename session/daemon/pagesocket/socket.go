@@ -101,6 +101,7 @@ type conn struct {
 	asked chan wanted // images; nil: none yet. Of who reads what the page says
 
 	brief bool // the page reads thin frames and parts of sessions; set before there is a subscription
+	terse bool // and short messages; likewise
 
 	asks    askings // of who tells of sessions
 	changes changes // likewise
@@ -198,7 +199,7 @@ func (c *conn) listen(alive func()) {
 		}
 		switch {
 		case m.T == "hello" && !greeted:
-			greeted, c.brief = true, m.Brief
+			greeted, c.brief, c.terse = true, m.Brief, m.Brief && m.Terse
 			c.working.Go(func() { c.tell(m.After) })
 		case greeted:
 			c.take(&m)

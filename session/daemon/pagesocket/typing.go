@@ -66,7 +66,7 @@ func (p *sub) types(queue <-chan wire.Message) {
 			case err != nil:
 				p.c.refuse(&m, err)
 			case m.Q != nil:
-				_ = p.c.say(said{T: "ok", Q: m.Q})
+				p.took(*m.Q)
 			}
 		}
 	}

@@ -138,7 +138,7 @@ export class Link {
     if (this.turn !== turn) return ws.close();
     this.ws = ws;
     this.styles = new Map();
-    const greet = () => ws.send(JSON.stringify({ t: 'hello', brief: true, ...(this.after && { after: this.after }) }));
+    const greet = () => ws.send(JSON.stringify({ t: 'hello', brief: true, terse: true, ...(this.after && { after: this.after }) }));
     if (tunnel) greet();
     else ws.onopen = greet;
     ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
@@ -173,8 +173,10 @@ export class Link {
 
   heard(data) {
     this.watch(this.turn);
+    if (data[0] === '=') return this.typed(data);
+    if ('!%'.includes(data[0])) return this.emit('short', this.last, this.after += parseInt(data.slice(1), 36), data);
     if (data[0] !== '{') return this.thin(data);
-    const m = JSON.parse(data);
+    const m = JSON.parse(data), sub = this.subs.get(m.id);
     switch (m.t) {
       case 'hello':
         this.delay = 500;
@@ -190,8 +192,8 @@ export class Link {
       case 'f': {
         if (m.reset) this.styles = new Map();
         this.define(m);
-        const sub = this.subs.get(m.id);
         if (sub) {
+          sub.over = 0;
           sub.n = m.n;
           sub.v = m.v;
           sub.frame(m, this.styles);
@@ -202,14 +204,15 @@ export class Link {
         came(m);
         break;
       case 'gone':
-        this.subs.get(m.id)?.gone?.(m);
+        if (sub) sub.over = m; // what is still said of it is no news
+        sub?.gone?.(m);
         break;
       case 'ok':
         this.pending.delete(m.q);
         break;
       case 'err':
         this.pending.delete(m.q);
-        if (!m.id || this.subs.has(m.id)) this.emit('refused', m);
+        if (!m.id || sub && !sub.over) this.emit('refused', m);
         break;
       case 'e': // what changed of a session: that of the event before, where it is not said
       case 'event': {
@@ -236,6 +239,12 @@ export class Link {
     }
   }
 
+  // typed notes that what was typed in a subscription up to a message has arrived.
+  typed(data) {
+    const [id, q] = data.slice(1).split(',').map((n) => parseInt(n, 36));
+    for (const [k, m] of this.pending) if (m.id === id && k <= q) this.pending.delete(k);
+  }
+
   // thin takes a thin frame. One that does not fit what is drawn has the session shown anew.
   thin(data) {
     const id = parseInt(data, 36), sub = this.subs.get(id);
@@ -245,7 +254,9 @@ export class Link {
       sub?.frame({ ...f, n: sub.n += 1, v: sub.v += f.grew }, this.styles);
     } catch {
       this.write({ t: 'unsub', id });
-      if (sub) this.write({ t: 'sub', id, ...sub.wants });
+      if (!sub) return;
+      this.write({ t: 'sub', id, ...sub.wants });
+      for (const p of this.pending.values()) if (p.id === id) this.write(p); // it may not have been typed yet
     }
   }
 

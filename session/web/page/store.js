@@ -21,6 +21,9 @@ const agentAsks = (s) => s.state === 'running' && ['needs_input', 'needs_approva
 
 export const wants = (s) => !!(s.needs_approval?.length || asks(s) || agentAsks(s));
 
+// elapsed is how long what runs in a session has run, in ms; 0: nothing runs.
+export const elapsed = (s) => s.state === 'running' && s.activity?.running ? s.activity.elapsed_ms + Date.now() - s.heard : 0;
+
 export const title = (s) => s.title || s.shell?.command || s.command;
 
 // state is one word for how a session is, and what to colour it by.
@@ -35,10 +38,16 @@ export function state(s) {
   return ['busy', 'running'];
 }
 
+// hear notes when it was told how long something has run.
+const hear = (s) => {
+  if (s?.activity) s.heard = Date.now();
+  return s;
+};
+
 export function follow(link) {
   link.on('sessions', (m) => {
     if (m.first) store.sessions.clear();
-    for (const s of m.list) store.sessions.set(s.id, s);
+    for (const s of m.list) store.sessions.set(s.id, hear(s));
     if (!m.more) store.loaded = true;
     changed();
   });
@@ -46,10 +55,19 @@ export function follow(link) {
     store.approvals = new Map(m.list.filter((a) => a.state === 'pending').map((a) => [a.id, a]));
     changed();
   });
+  // What the session of the event before asks for (nothing any more, the same as last, or something else), or how far it is.
+  link.on('short', (id, seq, data) => {
+    const { asked, activity } = store.sessions.get(id) ?? {}, f = data.split(','), [, elapsed_ms, percent, errors, warnings, due] = f.map((n) => parseInt(n, 36));
+    const [kind, part] = data[0] === '%' ?
+      ['progress', { last_output: new Date().toISOString(), activity: { ...activity, progress: { state: 'normal', percent }, elapsed_ms, errors, warnings, due } }] :
+      ['input', { needs_input: f.length < 3 ? null : { ...f[2] ? { kind: f[2], reason: f.slice(3).join() } : asked, since: seq }, ...f[1] && { activity: { ...activity, elapsed_ms } } }];
+    link.emit('event', { seq, kind, session: { id, ...part } }, true);
+  });
   link.on('event', (e, part) => {
-    const s = part ? e.session = { ...store.sessions.get(e.session.id), ...e.session } : e.session;
+    const asked = e.session?.needs_input ?? store.sessions.get(e.session?.id)?.asked;
+    const s = part ? e.session = { ...store.sessions.get(e.session.id), ...hear(e.session) } : hear(e.session);
     if (e.kind === 'removed' && s) store.sessions.delete(s.id);
-    else if (s) store.sessions.set(s.id, { ...s, needs: undefined });
+    else if (s) store.sessions.set(s.id, { ...s, asked });
     const a = e.approval;
     if (a) {
       if (a.state === 'pending') store.approvals.set(a.id, a);

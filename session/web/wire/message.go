@@ -25,6 +25,7 @@ type Message struct {
 	ID    int    `json:"id"`
 	After uint64 `json:"after"`
 	Brief bool   `json:"brief"`
+	Terse bool   `json:"terse"`
 
 	S    string          `json:"s"`
 	Kind string          `json:"kind"`

@@ -55,6 +55,9 @@ type webPage struct {
 	conn counted
 	ws   *websocket.Conn
 	sub  int
+	keys int64 // that were typed
+	// began tells what is typed from what other runs typed.
+	began int64
 
 	writing sync.Mutex
 
@@ -83,7 +86,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 	if err != nil {
 		return nil, err
 	}
-	p := &webPage{styles: map[int]wire.MirrorStyle{}, news: make(chan struct{}, 1)}
+	p := &webPage{began: time.Now().UnixNano(), styles: map[int]wire.MirrorStyle{}, news: make(chan struct{}, 1)}
 	client := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: p.conn.dial, DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	origin, key := strings.TrimSuffix(at, "/"), ""
@@ -151,7 +154,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 		return nil, err
 	}
 	go p.listen()
-	err = p.say(map[string]any{"t": "hello", "brief": true})
+	err = p.say(map[string]any{"t": "hello", "brief": true, "terse": true})
 	if err == nil {
 		err = p.show("first")
 	}
@@ -173,11 +176,15 @@ func (p *webPage) say(m any) error {
 	return p.ws.WriteJSON(m)
 }
 
+// key types as the page does, which has it told that it arrived.
 func (p *webPage) key(k string) error {
-	if k == "\n" {
-		return p.say(map[string]any{"t": "key", "id": p.sub, "k": "Enter"})
+	p.keys++
+	m := map[string]any{"t": "text", "id": p.sub, "q": p.keys, "u": fmt.Sprint(p.began, ":", p.keys)}
+	if m["text"] = k; k == "\n" {
+		m["t"], m["k"] = "key", "Enter"
+		delete(m, "text")
 	}
-	return p.say(map[string]any{"t": "text", "id": p.sub, "text": k})
+	return p.say(m)
 }
 
 // show shows another session.
@@ -206,6 +213,9 @@ func (p *webPage) listen() {
 			T  string
 			ID int
 			N  uint64
+		}
+		if len(b) > 0 && strings.IndexByte("=!%", b[0]) >= 0 { // what arrived, what is asked, how far it is
+			continue
 		}
 		id, thin := wire.ThinID(b)
 		if m.T, m.ID = "f", id; !thin {
