@@ -16,11 +16,11 @@ func TestBundle(t *testing.T) {
 	if err := bundle(files, "app.js"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "const x=1;async function f(){}\nclass K{}\nfunction one(){return x}\nconst two=2;\nconst late=()=>import('./c.js');one(two,x,late);\n"
+	const want = "let x=1;async function f(){}\nclass K{}\nfunction one(){return x}\nlet two=2;\nlet late=()=>import('./c.js');one(two,x,late);\n"
 	if got := string(files["app.js"]); got != want {
 		t.Errorf("%s", got)
 	}
-	if len(files) != 3 || string(files["c.js"]) != "export const c=3;" || string(files["style.css"]) != "a{color:red}" {
+	if len(files) != 3 || string(files["c.js"]) != "export let c=3;" || string(files["style.css"]) != "a{color:red}" {
 		t.Errorf("%q", files)
 	}
 }
@@ -33,7 +33,8 @@ func TestSqueeze(t *testing.T) {
 		"x = 'it\\'s  //  here' + `a  ${b}  /* c */`; /* d */ y": "x='it\\'s  //  here'+`a  ${b}  /* c */`;y",
 		"{ a; b(); } { c; } for (;;) { d = ';'; }":               "{a;b();}{c}for(;;){d=';'}",
 		"get s() { return 1 }\nf\n(x)":                           "get s(){return 1}\nf\n(x)",
-		"const a = (b) =>\n  b ?\n c :\n d\nlet e":               "const a=(b)=>b?c:d\nlet e",
+		"const a = (b) =>\n  b ?\n c :\n d\nlet e":               "let a=(b)=>b?c:d\nlet e",
+		"const x = true\nreturn false ? a.true : constant":       "let x=!0\nreturn!1?a.true:constant",
 		"a.replace(/\\//g, '/'); b = c ? /d  e/ : 1":             "a.replace(/\\//g,'/');b=c?/d  e/:1",
 	} {
 		if got := squeezeScript(in); got != want {

@@ -1,12 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"strings"
 )
 
 // squeezeScript leaves out what only people read of a module: comments, and blanks that part nothing. Words are kept
-// as they are, and so are strings, templates and patterns. Lines are joined only behind what cannot end a statement
-// without a semicolon.
+// as they are but those in shorter, and so are strings, templates and patterns. Lines are joined only behind what cannot
+// end a statement without a semicolon.
 func squeezeScript(text string) string {
 	s := squeezer{in: text}
 	for s.at < len(text) {
@@ -14,6 +15,9 @@ func squeezeScript(text string) string {
 	}
 	return string(s.out)
 }
+
+// shorter are words that mean the same to who only runs a module.
+var shorter = map[string]string{"const": "let", "true": "!0", "false": "!1"}
 
 type squeezer struct {
 	in    string
@@ -59,8 +63,13 @@ func (s *squeezer) step() {
 		for n < len(rest) && isWord(rest[n]) {
 			n++
 		}
-		s.write(rest[:n])
-		s.word = rest[:n]
+		token := cmp.Or(shorter[rest[:n]], rest[:n])
+		if s.last == '.' { // a name
+			token = rest[:n]
+		}
+		s.write(token)
+		s.word = token
+		s.at += n - len(token)
 	default:
 		s.write(rest[:1])
 	}

@@ -3,6 +3,7 @@
 // touched.
 import { drawn, runPath } from './box.js';
 import { show } from './images.js';
+import { ascii } from './screen.js';
 import { palette } from './tables_gen.js';
 import { h, svg } from './ui.js';
 
@@ -87,6 +88,10 @@ function pieces(row, m) {
       out.push({ kind: 'p', text: s.text, n: s.n, k });
       continue;
     }
+    if (!s.widths && ascii.test(s.text)) {
+      out.push({ kind: 't', text: s.text, n: s.n, k });
+      continue;
+    }
     for (const ch of s.text) {
       const n = s.widths ? s.widths[i++] : 1;
       const cp = ch.codePointAt(0);
@@ -113,21 +118,24 @@ function pieces(row, m) {
   return out;
 }
 
+// dress gives an element the look of a piece.
+function dress(el, { k, kind }) {
+  el.className = (kind === 't' ? k.bg ? 't f ' : 't ' : kind === 'd' || kind[0] === 's' ? 'd ' : kind === 'p' ? 'd pic ' : 'c ') + k.cls;
+  const st = el.style;
+  st.color = k.fg;
+  st.backgroundColor = k.bg;
+  st.textDecorationLine = k.lines;
+  st.textDecorationStyle = k.shape;
+  st.textDecorationColor = k.uc;
+}
+
 function make(p, m) {
   const { k, text, kind } = p;
   if (kind === 't' && k.bare) return document.createTextNode(text);
   const el = document.createElement(k.link ? 'a' : 'span');
   if (k.link) Object.assign(el, { href: k.link, target: '_blank', rel: 'noopener noreferrer', tabIndex: -1, title: k.link });
-  el.className = (kind === 't' ? 't ' : kind === 'd' || kind[0] === 's' ? 'd ' : kind === 'p' ? 'd pic ' : 'c ') + k.cls;
-  const st = el.style;
-  if (kind !== 't') st.width = p.n * m.w + 'px';
-  if (k.fg) st.color = k.fg;
-  if (k.bg) st.backgroundColor = k.bg;
-  if (k.lines) {
-    st.textDecorationLine = k.lines;
-    if (k.shape) st.textDecorationStyle = k.shape;
-    if (k.uc) st.textDecorationColor = k.uc;
-  }
+  dress(el, p);
+  if (kind !== 't') el.style.width = p.n * m.w + 'px';
   el.append(text);
   if (kind === 'p') show(el, k.pic, k.part, m);
   else if (kind !== 't' && kind !== 'c') {
@@ -146,8 +154,9 @@ export function drawRow(el, row, m) {
   let i = 0;
   for (; i < now.length; i++) {
     if (had[i]?.key === now[i].key) continue;
-    const node = el.childNodes[i];
-    if (node && had[i]?.kind === 't' && now[i].kind === 't' && had[i].k.key === now[i].k.key) {
+    const node = el.childNodes[i], was = had[i]?.k, { k } = now[i];
+    if (node && had[i].kind === 't' && now[i].kind === 't' && was.bare === k.bare && was.link === k.link) { // a new one is dearer
+      if (was !== k) dress(node, now[i]);
       (node.firstChild ?? node).data = now[i].text;
     } else if (node) node.replaceWith(make(now[i], m));
     else el.append(make(now[i], m));

@@ -1,7 +1,7 @@
 // The list of sessions, and tiles with their screens in small.
 import { Grid, Metrics } from './grid.js';
 import { Screen } from './screen.js';
-import { listed, state, store, title, wants } from './store.js';
+import { elapsed, listed, state, store, title, wants } from './store.js';
 import { ago, duration, h, icon } from './ui.js';
 
 const groups = [['Needs you', wants], ['Running', (s) => s.state === 'running' && !wants(s)], ['Ended', (s) => s.state !== 'running']];
@@ -15,7 +15,7 @@ function item(s) {
     h('span', { class: 'dot ' + kind, title: word }),
     h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what', text: title(s) })),
     h('span', { class: 'how' },
-      h('span', { class: 'word ' + kind, text: word === 'running' && s.activity?.running ? duration(s.activity.elapsed_ms) : word }),
+      h('span', { class: 'word ' + kind, text: word === 'running' && elapsed(s) ? duration(elapsed(s)) : word }),
       h('span', { class: 'when', text: errors ? errors + (errors === 1 ? ' error' : ' errors') : s.ended ? ago(s.ended) : percent !== null ? percent + ' %' : s.last_output ? ago(s.last_output) : '' })),
     percent !== null && s.state === 'running' && h('span', { class: 'bar ' + (p.state === 'error' ? 'bad' : ''), style: { width: percent + '%' } }));
 }
@@ -204,7 +204,7 @@ class Tile {
 
   // scale shows all columns, and of the rows those around the cursor.
   scale() {
-    const { m } = this.grid, { screen } = this, width = this.view.clientWidth, height = this.view.clientHeight;
+    const { m } = this.grid, { screen } = this, width = this.view.clientWidth - 16, height = this.view.clientHeight - 16; // without its padding
     const by = Math.min(1, width / (screen.cols * m.w)), tall = screen.rows.length * m.h * by;
     let last = screen.rows.length - 1;
     while (last > 0 && !screen.rows[last].text) last--;

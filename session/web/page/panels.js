@@ -18,6 +18,7 @@ export class Commands {
     this.term = term;
     this.body = h('div', { class: 'entries' });
     this.el = h('div', { class: 'panel-body' }, this.body);
+    this.end = store.on('event', (e) => { if (e.kind === 'command' && e.session?.id === id) this.load(); });
     this.load();
   }
 
@@ -25,7 +26,10 @@ export class Commands {
     const list = await get('commands', { session: this.id, limit: 200 }).catch((err) => { failed(err); return []; });
     const all = Array.isArray(list) ? list : list.commands ?? [];
     all.sort((a, b) => b.n - a.n);
-    this.body.replaceChildren(...all.length ? all.map((c) => this.entry(c)) : [none('No commands are known here.')]);
+    const focus = document.activeElement, was = this.shown ?? new Map(), key = (c) => [c.n, c.state, c.exit_code].join();
+    this.shown = new Map(all.map((c) => [key(c), was.get(key(c)) ?? this.entry(c)]));
+    this.body.replaceChildren(...all.length ? this.shown.values() : [none('No commands are known here.')]);
+    if (this.body.contains(focus)) focus.focus({ preventScroll: true }); // what is moved loses it
   }
 
   entry(c) {

@@ -6,9 +6,13 @@ const sizes = { 'double-width': 2, 'double-top': 4, 'double-bottom': 8 };
 const plain = Object.freeze({});
 const empty = Object.freeze({ flags: 0, spans: Object.freeze([]), text: '' });
 
+// ascii is text of one column for each unit: most is, and need not be gone through.
+export const ascii = /^[ -~]+$/;
+
 // columns of a span's text.
 const width = (text, widths) => {
   if (widths) return widths.reduce((a, b) => a + b, 0);
+  if (ascii.test(text)) return text.length;
   let n = 0;
   for (const _ of text) n++;
   return n;

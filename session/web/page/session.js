@@ -1,7 +1,7 @@
 // A session's page: its head, what it asks, its terminal, panels beside it, time bar and keys for fingers.
 import { get, patch, post, remove } from './net.js';
 import { approval, Commands, failed, Jobs, question, Search } from './panels.js';
-import { asks, state, store, title } from './store.js';
+import { asks, elapsed, state, store, title } from './store.js';
 import { Term } from './term.js';
 import { TimeBar } from './timebar.js';
 import { button, dialog, duration, h, say, toast } from './ui.js';
@@ -24,7 +24,8 @@ export class SessionPage {
   constructor(link, id, { alone, theme }) {
     Object.assign(this, { link, id, alone, theme });
     this.el = h('main', { class: 'session', 'aria-label': 'Session' });
-    this.off = [store.on('change', () => this.update())];
+    const clock = setInterval(() => { if (!document.hidden) this.update(); }, 1000); // times go on
+    this.off = [store.on('change', () => this.update()), () => clearInterval(clock)];
     this.update();
   }
 
@@ -48,8 +49,8 @@ export class SessionPage {
     const [kind, word] = state(s);
     this.dot.className = 'dot ' + kind;
     this.name.textContent = s.name;
-    const a = s.activity;
-    this.sub.textContent = [word, a?.running && a.elapsed_ms > 2000 ? duration(a.elapsed_ms) : '', title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · ');
+    const a = s.activity, took = elapsed(s), left = took && new Date(a.due) - Date.now();
+    this.sub.textContent = [word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · ');
     const p = a?.running ? a.progress : s.progress;
     this.bar.hidden = !p || s.state !== 'running';
     if (p) {
@@ -122,12 +123,12 @@ export class SessionPage {
 
   // announce tells screen readers what was added, when it has come to rest.
   announce(t) {
-    if (t.screen.alt || t.screen.at !== undefined) return;
-    const lines = t.text(), y = t.screen.cursor?.y ?? 0, now = lines.slice(0, y + 1).filter(Boolean);
-    this.heard ??= new Set(now);
     clearTimeout(this.telling);
+    if (t.screen.alt || t.screen.at !== undefined) return;
+    const lines = () => t.text().slice(0, (t.screen.cursor?.y ?? 0) + 1).filter(Boolean);
+    this.heard ??= new Set(lines());
     this.telling = setTimeout(() => {
-      const added = now.filter((l) => !this.heard.has(l));
+      const now = lines(), added = now.filter((l) => !this.heard.has(l));
       this.heard = new Set(now);
       if (added.length) say(added.slice(-8).join('\n'));
     }, 400);

@@ -11,7 +11,7 @@ const readable = () => phone.matches ? 12.5 : 14;
 const zoomKey = 'longterm.zoom';
 
 export class Term {
-  // to: title(t), state(s), behind(ms), past(at), leave(event)
+  // to: drawn(term), state(s), behind(ms), leave(event)
   constructor(link, session, { may, to }) {
     Object.assign(this, { link, id: session.id, to, types: may.includes('type') && session.state === 'running' });
     this.screen = new Screen();
@@ -32,8 +32,8 @@ export class Term {
     this.listen();
   }
 
-  start(wants = {}) {
-    this.sub = this.link.subscribe({ s: this.id, kind: 'full', ...wants }, {
+  start() {
+    this.sub = this.link.subscribe({ s: this.id, kind: 'full' }, {
       frame: (f, styles) => this.frame(f, styles),
       had: () => this.screen.e && this.screen.at === undefined ? { v: this.screen.v, e: this.screen.e } : {},
       gone: (m) => this.tell(m.message, m.hint),
@@ -73,7 +73,6 @@ export class Term {
     // Where more came at once than the screen has rows, none stands elsewhere: that is no scroll to be told.
     const most = (f.rows?.length ?? 0) + (f.puts?.length ?? 0) > this.screen.rows.length / 2 && !this.screen.alt;
     if (scrolled || most || f.full || was !== this.screen.at) this.stale = true;
-    if (f.title !== undefined) this.to.title?.(f.title);
     if (f.state) {
       this.types &&= f.state === 'running';
       this.area.readOnly = !this.types;

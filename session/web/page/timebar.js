@@ -2,7 +2,7 @@
 import { get } from './net.js';
 import { button, clock, duration, h, icon } from './ui.js';
 
-const speeds = [1, 2, 4, 8, 16, 64];
+const speeds = [0.5, 1, 2, 4, 8, 16, 64, 256];
 
 export class TimeBar {
   constructor(term, session) {
@@ -10,7 +10,7 @@ export class TimeBar {
     this.from = new Date(session.created).getTime();
     this.to = session.ended ? new Date(session.ended).getTime() : Date.now();
     this.at = this.to;
-    this.range = h('input', { type: 'range', min: 0, max: 1000, step: 1, value: 1000, 'aria-label': 'Moment', oninput: () => this.drag() });
+    this.range = h('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Moment', oninput: () => this.drag() });
     this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
     this.label = h('output', { class: 'moment' });
     this.playButton = button('Play', 'play', () => this.playing ? this.pause() : this.play());
@@ -40,7 +40,7 @@ export class TimeBar {
 
   drag() {
     this.pause();
-    this.moment(this.from + this.range.value / 1000 * this.span());
+    this.moment(this.from + this.range.value / this.range.max * this.span());
   }
 
   // moment shows a time. While an answer is under way the newest wish waits for it: dragging asks no faster than is drawn.
@@ -93,7 +93,8 @@ export class TimeBar {
   }
 
   show() {
-    this.range.value = String(Math.round((this.at - this.from) / this.span() * 1000));
+    const steps = this.range.max = Math.max(1000, Math.round(this.span() / 1000)); // arrows go by seconds
+    this.range.value = Math.round((this.at - this.from) / this.span() * steps);
     const past = this.at < this.to;
     this.label.textContent = past ? clock(this.at) + ' · ' + duration(this.to - this.at) + ' back' : this.session.ended ? 'End' : 'Live';
     this.range.setAttribute('aria-valuetext', this.label.textContent);

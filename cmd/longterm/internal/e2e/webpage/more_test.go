@@ -27,6 +27,10 @@ func TestTiles(t *testing.T) {
 	}
 	p.Wait("a screen", tile("one", "first"))
 	p.Wait("another", tile("two", "Go on?"))
+	p.Wait("all columns", `[...document.querySelectorAll('.tile .mini')].every((m) => {
+		const edge = m.getBoundingClientRect().right - 8, rows = m.querySelector('.rows').getBoundingClientRect();
+		return rows.width > 0 && rows.right <= edge + 1;
+	})`)
 	p.Wait("which asks", `[...document.querySelectorAll('.tile.calls b')].some((b) => b.textContent === 'two')`)
 	i.Run("send", "one", "--enter", "second")
 	p.Wait("what came", tile("one", "second"))

@@ -92,6 +92,8 @@ func TestPast(t *testing.T) {
 	p.Wait("the output was copied", `copied.trim() === 'second'`)
 	p.Eval(`document.querySelectorAll('.panel .entry')[1].querySelector('.line').click()`, nil)
 	shows(p, "second")
+	i.Run("exec", "past", "clear; echo third # again")
+	p.Wait("a command that came while they are looked at", `document.querySelector('.panel .entry').textContent.includes('# again')`)
 
 	p.Eval(`(() => { const r = document.querySelector('.timebar input'); r.value = 0; r.dispatchEvent(new Event('input')); })()`, nil)
 	p.Wait("the beginning", `longterm.page.term.screen.at !== undefined && !longterm.page.term.text().join('').includes('third') && !longterm.page.time.busy`)

@@ -127,6 +127,15 @@ func TestPageShowsTheScreen(t *testing.T) {
 	if len(off) > 0 {
 		t.Errorf("pieces that are not at their columns: %v", off)
 	}
+	// Backgrounds are as high as rows; other text is no box, of which a flood would have hundreds.
+	var boxes map[string]bool
+	p.Eval(`Object.fromEntries([...document.querySelectorAll('.term .rows span.t')].map((e) => [e.textContent,
+		e.style.backgroundColor ? Math.abs(e.getBoundingClientRect().height - longterm.page.term.m.h) < 0.1 : getComputedStyle(e).display === 'inline']))`, &boxes)
+	for _, text := range []string{"red", "ongreen", "inverse", "orange", "curly"} {
+		if !boxes[text] {
+			t.Errorf("%s is drawn otherwise: %v", text, boxes)
+		}
+	}
 	var links []string
 	p.Eval(`[...document.querySelectorAll('.term .rows a')].map((a) => a.href + ' ' + a.rel + ' ' + a.textContent)`, &links)
 	if want := []string{"https://example.org/a noopener noreferrer good"}; !reflect.DeepEqual(links, want) {
