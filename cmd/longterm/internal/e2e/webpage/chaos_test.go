@@ -54,10 +54,7 @@ func TestChaos(t *testing.T) {
 			i.Run("new", "-n", shown[k], "--cols", "90", "--rows", "24", "--", "sh", "-c", p.script, stop)
 		}
 	}
-	n, pages := tabs(i, b, count)
-	for k, p := range pages {
-		show(i, p, shown[k])
-	}
+	n, pages := tabs(i, b, count, func(k int, p *browser.Page) { show(i, p, shown[k]) })
 	typed := map[int][]string{}
 	kills, cuts, lines := 0, 0, 0
 	begun := time.Now()

@@ -105,8 +105,9 @@ func (n *network) set(cut bool) {
 	}
 }
 
-// tabs opens pages behind a network of their own.
-func tabs(i *e2e.Instance, b *browser.Browser, count int) (*network, []*browser.Page) {
+// tabs opens pages behind a network of their own. opened, if there is any, has each show something before the next: until
+// then it shows all sessions as tiles.
+func tabs(i *e2e.Instance, b *browser.Browser, count int, opened func(int, *browser.Page)) (*network, []*browser.Page) {
 	i.T.Helper()
 	var n *network
 	var out []*browser.Page
@@ -127,7 +128,9 @@ func tabs(i *e2e.Instance, b *browser.Browser, count int) (*network, []*browser.
 		p := b.Page(browser.Desk)
 		p.Go(to.String())
 		p.Wait("logged in", `longterm.store.loaded`)
-		out = append(out, p)
+		if out = append(out, p); opened != nil {
+			opened(k, p)
+		}
 	}
 	return n, out
 }
@@ -205,7 +208,7 @@ func TestNetworkIsCut(t *testing.T) {
 	i := e2e.New(t)
 	i.Run("new", "-n", "work", "--cols", "100", "--rows", "30", "--", "sh", "-c", `while read n; do j=0; while [ $j -lt 400 ]; do j=$((j+1)); printf '\033[3%dmline %d of %s\033[m\n' $((j%8)) $j $n; done; echo "done $n"; done`)
 	i.Run("new", "-n", "typed", "--", "sh", "-c", `stty -echo; echo ready; while read l; do echo "got $l"; done`)
-	n, pages := tabs(i, b, 2)
+	n, pages := tabs(i, b, 2, nil)
 	show(i, pages[0], "work")
 	show(i, pages[1], "typed")
 	shows(pages[1], "ready")
