@@ -3,11 +3,13 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Environ is what the session's shell exports, as of its newest prompt; nil when that is not
@@ -70,4 +72,51 @@ func LastEnv(dir string) map[string]*string {
 		env = map[string]*string{}
 	}
 	return env
+}
+
+// Renew has the session's shell export variables before its next prompt, and unset those that are nil. It is said to nobody
+// that a command changed them, and a shell that is restored has them. Shells that cannot do that keep what they have.
+func (s *Session) Renew(ctx context.Context, env map[string]*string) error {
+	var dir string
+	var kind shell.Kind
+	if err := s.do(ctx, func() { dir, kind = s.lines.renews(env) }); err != nil || dir == "" {
+		return err
+	}
+	name, text, err := shell.Renewal(kind, env)
+	if err != nil {
+		return err
+	}
+	// Several clients may attach at a time. What was left before and not read is replaced.
+	if err := atomicfile.Write(filepath.Join(dir, name), atomicfile.Options{Shared: true}, text); err != nil {
+		return fmt.Errorf("renew the environment: %w", err)
+	}
+	return nil
+}
+
+// renews notes variables that the shell is about to have; the directory is where it looks for them. Empty: it has them
+// already, or does not look.
+func (h *lineHost) renews(env map[string]*string) (dir string, kind shell.Kind) {
+	t := h.shell
+	if t == nil || t.other != nil || !t.kind.Spec().Renews || t.State().Quality != shell.Full {
+		return "", ""
+	}
+	if t.env == nil { // before its first prompt
+		return t.stateDir, t.kind
+	}
+	after := maps.Clone(t.env)
+	for name, value := range env {
+		if value == nil {
+			delete(after, name)
+		} else {
+			after[name] = *value
+		}
+	}
+	changes := shell.DiffEnv(t.env, after)
+	if len(changes) == 0 {
+		return "", ""
+	}
+	t.env = after
+	h.s.cfg.Known.LearnEnv(maps.All(after))
+	h.keepChanges(changes)
+	return t.stateDir, t.kind
 }

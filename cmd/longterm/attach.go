@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/config"
@@ -80,6 +82,7 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 		return err
 	}
 	a.passAgentOn(b.dirs)
+	a.renew(cmd.Context(), b.client)
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
 		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
 		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host, Predict: given.predict,
@@ -90,10 +93,33 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 // program in a session has none of its own, and an agent's is nobody's to use.
 func (a *app) passAgentOn(dirs paths.Dirs) {
 	socket := os.Getenv("SSH_AUTH_SOCK")
-	if !a.settings().Shells.SSHAgent || socket == "" || a.host != "" || os.Getenv(actor.Env) != "" || os.Getenv("LONGTERM_SESSION") != "" {
+	if !a.settings().Shells.SSHAgent || socket == "" || !a.isLogin() {
 		return
 	}
 	if err := dirs.LinkAgentSocket(socket); err != nil {
 		fmt.Fprintln(a.Stderr, "longterm: sessions do not reach your ssh agent:", err)
+	}
+}
+
+// isLogin says that this terminal is a person's login on this machine, and no program in a session, nor an agent's.
+func (a *app) isLogin() bool {
+	return a.host == "" && os.Getenv(actor.Env) == "" && os.Getenv("LONGTERM_SESSION") == ""
+}
+
+// renew has shells take over the variables of this login that the configuration names: they have those of who started them.
+func (a *app) renew(ctx context.Context, c *client.Client) {
+	names := a.settings().Shells.Renew
+	if len(names) == 0 || !a.isLogin() {
+		return
+	}
+	env := map[string]*string{}
+	for _, name := range names {
+		env[name] = nil
+		if value, ok := os.LookupEnv(name); ok {
+			env[name] = &value
+		}
+	}
+	if err := c.Renew(ctx, api.Renewal{Env: env}); err != nil {
+		fmt.Fprintln(a.Stderr, "longterm: shells keep their variables:", err)
 	}
 }

@@ -67,8 +67,12 @@ func commandTable(w io.Writer, list []api.Command, sessions bool) {
 		if more && rest != "" {
 			first += " …"
 		}
-		fmt.Fprintf(w, "%s%4d  %s  %7s  %3s  %s  %s\n", where, c.N, c.Started.Local().Format("15:04:05"),
-			output.Elapsed(c.Duration), status, output.Printable(output.Shorten(c.Cwd, 30)), output.Printable(first))
+		by := ""
+		if strings.Contains(c.By, ":") { // an agent, or a person who is not the user at this machine
+			by = "  by " + output.Printable(c.By)
+		}
+		fmt.Fprintf(w, "%s%4d  %s  %7s  %3s  %s  %s%s\n", where, c.N, c.Started.Local().Format("15:04:05"),
+			output.Elapsed(c.Duration), status, output.Printable(output.Shorten(c.Cwd, 30)), output.Printable(first), by)
 	}
 }
 

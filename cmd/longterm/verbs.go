@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -196,6 +197,9 @@ func wrapArgs(c *cobra.Command) {
 
 // unknownVerb is a word that is no verb, with the one that was probably meant.
 func unknownVerb(cmd *cobra.Command, word string) error {
+	if lacking != "" && !cmd.HasParent() {
+		return lacksVerb(word, lacking)
+	}
 	var names []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
@@ -207,4 +211,14 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 		return exit.Usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return exit.Usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
+}
+
+// lacksVerb is a word that is no verb on a system that has the portable ones only: it may be one elsewhere.
+func lacksVerb(word, lacking string) error {
+	names := make([]string, len(portable))
+	for i := range portable {
+		names[i] = portable[i].name
+	}
+	slices.Sort(names)
+	return exit.Usagef("there is no `longterm %s` here: %s; there are %s", word, lacking, strings.Join(names, ", "))
 }

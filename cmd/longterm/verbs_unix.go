@@ -46,6 +46,10 @@ var verbs = append([]verb{
 		short: "Label a session; an empty VALUE removes the label", build: labelVerb,
 	},
 	{
+		name: "clients", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		short: "List who is attached to a session; have them look only, or leave", build: clientsVerb,
+	},
+	{
 		name: "resize", group: groupSessions, args: "S COLSxROWS", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
 		short: "Change a session's size in cells", build: resizeVerb,
 	},
@@ -243,6 +247,9 @@ func (p *platform) close() {
 		p.backend.close()
 	}
 }
+
+// lacking is nothing: all verbs are there.
+const lacking = ""
 
 // noVerb is longterm by itself: the viewer.
 func noVerb(a *app, cmd *cobra.Command) error { return a.viewDefault(cmd) }

@@ -101,8 +101,9 @@ func (a *app) view(ctx context.Context, h *viewHosts, only []string, f viewsourc
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(h.list, func(o viewsource.Host) bool { return o.Name == "" }) {
+	if i := slices.IndexFunc(h.list, func(o viewsource.Host) bool { return o.Name == "" }); i >= 0 {
 		a.passAgentOn(dirs)
+		a.renew(ctx, h.list[i].Client)
 	}
 	return viewsource.Run(ctx, viewsource.Program{Hosts: h.list, Dirs: dirs, Version: version, Stdin: a.stdin, Again: h.again}, o, only)
 }

@@ -129,6 +129,10 @@ func leadWord(l model.Lead) string {
 		return "Enter lists the errors"
 	case l.Size:
 		return "Enter changes it"
+	case l.Client != 0 && l.Types:
+		return "Enter lets it type"
+	case l.Client != 0:
+		return "Enter has it look only"
 	}
 	return "Enter copies it"
 }
@@ -157,6 +161,12 @@ func leadOn(v *viewer, id string, d model.Detail) {
 	case l.Errors:
 		v.m.GoTo(id)
 		openProblems(v)
+	case l.Client != 0:
+		done := "it looks only"
+		if l.Types {
+			done = "it types again"
+		}
+		v.tell(done, func(ctx context.Context) error { return v.o.Inspector.LetType(ctx, id, l.Client, l.Types) })
 	case l.Size:
 		v.m.GoTo(id)
 		openSizes(v)

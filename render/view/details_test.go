@@ -48,6 +48,9 @@ func (f *fakeInspector) Reply(_ context.Context, id, text string, secret bool) e
 func (f *fakeInspector) DropRule(_ context.Context, id, rule string) error {
 	return f.did("drop %s %s", id, rule)
 }
+func (f *fakeInspector) LetType(_ context.Context, id string, client int, types bool) error {
+	return f.did("let %d in %s type %v", client, id, types)
+}
 func (f *fakeInspector) StopJob(_ context.Context, job string) error { return f.did("stop %s", job) }
 
 func enter(b *bench) { b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0)) }
@@ -64,6 +67,8 @@ func TestDetails(t *testing.T) {
 		{Group: "rule", Text: `"Go on?": types "y"`, Note: "used 2 times", Lead: model.Lead{Rule: "7"}},
 		{Group: "answered", Text: "something odd\x1b[2J", Tone: model.ToneBad, Lead: model.Lead{Copy: "x"}},
 		{Group: "job", Text: "make", Tone: model.ToneBusy, Lead: model.Lead{Job: "j1"}},
+		{Group: "clients", Text: "terminal pts/9", Lead: model.Lead{Client: 3}},
+		{Group: "clients", Text: "terminal pts/8", Lead: model.Lead{Client: 4, Types: true}},
 	}
 	b := newBench(t, 100, 30, Options{Inspector: f})
 	b.list(running("a"), running("b"))
@@ -91,6 +96,21 @@ func TestDetails(t *testing.T) {
 	for _, want := range []string{"drop a 7", "stop j1"} {
 		if got := <-f.calls; got != want {
 			t.Errorf("%q was done; want %q", got, want)
+		}
+	}
+	for _, c := range []struct{ terminal, leads, said, want string }{
+		{"pts/9", "Enter has it look only", "it looks only", "let 3 in a type false"},
+		{"pts/8", "Enter lets it type", "it types again", "let 4 in a type true"},
+	} {
+		b.keys("^i")
+		b.call()
+		b.keys(c.terminal)
+		b.shows(c.leads)
+		enter(b)
+		b.call()
+		b.shows(c.said)
+		if got := <-f.calls; got != c.want {
+			t.Errorf("%q was done; want %q", got, c.want)
 		}
 	}
 	b.keys("^i")

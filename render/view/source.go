@@ -42,6 +42,8 @@ type Inspector interface {
 	Reply(ctx context.Context, id, text string, secret bool) error
 	DropRule(ctx context.Context, id, rule string) error
 	StopJob(ctx context.Context, job string) error
+	// LetType has who shows a session, by its number, type there, or look only.
+	LetType(ctx context.Context, id string, client int, types bool) error
 }
 
 // Editor knows the errors that sessions printed, and opens files there.

@@ -164,7 +164,7 @@ func (v *viewer) wait(in *inputs) error {
 		v.pacer.urgent = true
 		return v.update(u, ok)
 	case f := <-v.panes.Arriving():
-		f.Apply()
+		v.arrived(f)
 	case f := <-v.calls:
 		v.pacer.urgent = true
 		f()
@@ -172,12 +172,22 @@ func (v *viewer) wait(in *inputs) error {
 	for range maxBatch {
 		select {
 		case f := <-v.panes.Arriving():
-			f.Apply()
+			v.arrived(f)
 		default:
 			return nil
 		}
 	}
 	return nil
+}
+
+// arrived has a pane show a frame. That what was typed came to nothing is said.
+func (v *viewer) arrived(f panes.Arrived) {
+	f.Apply()
+	if id, held := f.Held(); held {
+		if s := v.m.Session(id); s != nil {
+			v.message = "not typed: this viewer only looks at " + canvas.Printable(s.Name) + "; `longterm clients` lets it type"
+		}
+	}
 }
 
 func (v *viewer) tick() {

@@ -313,7 +313,7 @@ type Command struct {
 	Env      map[string]*string `json:"env_changes,omitempty" doc:"variables it changed in the shell; null: unset; secrets are redacted"`
 	Output   Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far"`
 	Activity *Activity          `json:"activity,omitempty" doc:"how it gets on; kept of the session's newest command"`
-	By       string             `json:"by,omitempty" doc:"who gave it to the shell, where that was no person at the keys: exec, agent:LABEL, or program"`
+	By       string             `json:"by,omitempty" doc:"who gave it to the shell, where that was not the user of this machine at the keys: exec, agent:LABEL, program, token:NAME (a login of the page, a link that was shared), or host:HOST"`
 }
 
 // Exec is a line to run in a session's shell.

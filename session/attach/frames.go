@@ -14,6 +14,8 @@ type Frame struct {
 	State  string        `json:"state"`
 	// Taken is how many acts that type were taken, to who resumes (Resume).
 	Taken *uint64 `json:"taken,omitempty"`
+	// Held says that what the client typed did not reach the session: a person has it look only.
+	Held bool `json:"held,omitempty"`
 	// Picture answers one who asked for an image, and is all that the frame has.
 	Picture *Picture `json:"-"`
 }

@@ -93,6 +93,23 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 	return err
 }
 
+// Clients lists who is attached to the session or looks at it.
+func (s *Session) Clients(ctx context.Context) ([]api.Attached, error) {
+	return get[[]api.Attached](ctx, s.c, s.path+"/clients", nil)
+}
+
+// ChangeClient has a client, by its number, look only, type again, or leave.
+func (s *Session) ChangeClient(ctx context.Context, n int, e api.AttachedEdit) error {
+	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/clients/"+strconv.Itoa(n), nil, e)
+	return err
+}
+
+// Renew has a person's shells take over variables before their next prompt.
+func (c *Client) Renew(ctx context.Context, r api.Renewal) error {
+	_, err := send[struct{}](ctx, c, "POST", "/renew", nil, r)
+	return err
+}
+
 // Arrange asks the viewers that are open to change how sessions stand.
 func (c *Client) Arrange(ctx context.Context, a api.Arrange) error {
 	_, err := send[struct{}](ctx, c, "POST", "/arrange", nil, a)

@@ -128,7 +128,8 @@ type Shells struct {
 	Engine      string // terminal emulator
 	AgentEnv    string // environment of agents' sessions: full, minimal or listed
 	EnvListed   []string
-	SSHAgent    bool // sessions reach the ssh agent of who attached last
+	Renew       []string // variables that shells take over from who attaches
+	SSHAgent    bool     // sessions reach the ssh agent of who attached last
 }
 
 // Environments of sessions.

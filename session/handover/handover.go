@@ -213,7 +213,7 @@ func withoutJobs(ctx context.Context, d Daemon, commands []api.Command) ([]api.C
 			given[session][jobs[j].Command] = true
 		}
 	}
-	return slices.DeleteFunc(commands, func(c api.Command) bool { return c.By != "" || given[c.Session][c.N] }), nil
+	return slices.DeleteFunc(commands, func(c api.Command) bool { return !c.ByPerson() || given[c.Session][c.N] }), nil
 }
 
 func describe(ctx context.Context, d Daemon, c *api.Command) (Command, error) {

@@ -36,6 +36,9 @@ type Spec struct {
 	// the limit of a read is an alarm.
 	ReadsBriefly bool
 
+	// Renews says that the shell takes over variables that are left for it (Renewal).
+	Renews bool
+
 	expands bool   // exclamation marks, in lines that are typed
 	unsaved string // what keeps a line out of the history where no key does
 
@@ -56,14 +59,14 @@ var specs = map[Kind]*Spec{
 	Bash: {
 		names:    []string{"bash", "rbash"},
 		profiles: [][]string{{"bash"}},
-		Pastes:   true, Edits: true, EscSearches: true, RingsWhenEmpty: true, expands: true,
+		Pastes:   true, Edits: true, EscSearches: true, RingsWhenEmpty: true, expands: true, Renews: true,
 		quality: Full, files: [][2]string{{"longterm.bash", "longterm.bash"}}, parse: shOptions.parse, plan: (*plan).bash,
 		source: ".", again: againBash, repair: "__longterm_keep 2>/dev/null; __longterm_prompts 2>/dev/null", wrap: wrapSh,
 	},
 	Zsh: {
 		names:    []string{"zsh", "rzsh"},
 		profiles: [][]string{{"zsh"}},
-		Pastes:   true, Edits: true, expands: true,
+		Pastes:   true, Edits: true, expands: true, Renews: true,
 		quality: Full, files: [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}},
 		parse: shOptions.parse, refusal: zshRefusal, plan: (*plan).zsh,
 		source: ".", again: againZsh, repair: "_longterm_hooks 2>/dev/null", wrap: wrapZsh,
@@ -71,7 +74,7 @@ var specs = map[Kind]*Spec{
 	Fish: {
 		names:    []string{"fish"},
 		profiles: [][]string{{"fish"}},
-		Pastes:   true, Edits: true, DropsTabs: true, RawAtPrompt: true, KeepsIncomplete: true, unsaved: " ",
+		Pastes:   true, Edits: true, DropsTabs: true, RawAtPrompt: true, KeepsIncomplete: true, unsaved: " ", Renews: true,
 		quality: Full, files: [][2]string{{"longterm.fish", "longterm.fish"}}, parse: fishOptions.parse, plan: (*plan).fish,
 		source: "source", again: againFish, wrap: wrapFish,
 	},

@@ -34,6 +34,8 @@ type Lead struct {
 	Size      bool   // whose size the session takes
 	Errors    bool   // the errors that it printed, and the editor
 	Answer    bool   // what the program asks is answered
+	Client    int    // who shows the session, by its number: it looks only from then on, or types again (Types)
+	Types     bool   // what Client may then do
 }
 
 // Glance is what can be seen of a session in a line.

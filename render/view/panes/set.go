@@ -60,6 +60,9 @@ func (a Arrived) Apply() {
 	a.p.Apply(a.f)
 }
 
+// Held says that what was typed did not reach the session, whose id it is.
+func (a Arrived) Held() (id string, held bool) { return a.p.ID, a.f.Held }
+
 // Arriving are the frames of all panes. They are applied on the viewer's goroutine.
 func (s *Set) Arriving() <-chan Arrived { return s.frames }
 

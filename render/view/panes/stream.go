@@ -22,6 +22,8 @@ type Stream interface {
 type Frame struct {
 	Screen *render.Screen
 	Modes  vterm.Modes
+	// Held says that what was typed did not reach the session: a person has this viewer look only there.
+	Held bool
 	// Picture is an image that was asked for, and all that the frame has.
 	Picture *Picture
 }

@@ -54,13 +54,14 @@ type stream struct {
 	taken    atomic.Uint64  // messages of what was typed
 	news     chan struct{}  // taken has changed; nil: nobody asks
 	pictures *pictures      // nil: nobody asks
+	held     chan struct{}  // what it typed was not taken: a person has it look only
 	sending  sync.Mutex     // one message at a time
 }
 
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
 
 // openStream upgrades a request to a stream.
-func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
+func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string) (*stream, error) {
 	e, err := s.reg.Resolve(r.PathValue("session"))
 	if err != nil {
 		writeError(w, err)
@@ -99,7 +100,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 		return nil, err
 	}
 	ws.SetReadLimit(maxBody)
-	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true"}
+	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true", held: make(chan struct{}, 1)}
 	if g := grantOf(r.Context()); g != nil && g.Rights()&access.Type == 0 {
 		c.readOnly = true
 	}
@@ -114,7 +115,10 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	if c.readOnly {
 		policy = sizepolicy.None
 	}
-	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside})
+	by := actor.Of(r.Context())
+	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside, Is: sizepolicy.Identity{
+		Kind: kind, By: by, Terminal: terminalOf(by.PID), Since: time.Now(), Looks: c.readOnly,
+	}})
 	return c, nil
 }
 
@@ -155,13 +159,7 @@ func (s *stream) leave(ctx context.Context) {
 }
 
 // fit gives the session the size its clients call for.
-func (s *stream) fit(ctx context.Context) {
-	if cols, rows, ok := s.e.Clients.Size(); ok {
-		if err := s.e.Session.Resize(ctx, cols, rows); err != nil && !errors.Is(err, session.ErrStopped) {
-			s.srv.log.Warn("resize", "session", s.e.Session.ID(), "err", err)
-		}
-	}
-}
+func (s *stream) fit(ctx context.Context) { s.srv.fitSize(ctx, s.e) }
 
 func (s *stream) send(kind int, b []byte) error {
 	s.sending.Lock()
@@ -194,15 +192,6 @@ func (s *stream) bye(err error) {
 	_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
 }
 
-// mayDetach refuses to have a person's terminals leave for anybody but a person.
-func mayDetach(ctx context.Context) error {
-	const what = "having other clients leave"
-	if by := actor.Of(ctx); by.IsAgent() {
-		return api.Errorf(api.CodeDenied, "%s is for a person, not for %s", what, by).WithHint("attach beside them, without detach_others")
-	}
-	return asPerson(ctx, what)
-}
-
 // serveAttach connects a person's terminal to a session: raw output, after a drawing
 // of the screen as it stands, minus queries.
 func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
@@ -213,7 +202,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	c, err := s.openStream(w, r)
+	c, err := s.openStream(w, r, "terminal")
 	if err != nil {
 		return
 	}
@@ -252,7 +241,7 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			return
 		}
 		if kind == websocket.BinaryMessage {
-			if s.typeOnce(ctx, session.Typing{Bytes: b}) != nil {
+			if s.typeOnce(ctx, session.Typing{Bytes: b}, time.Now()) != nil {
 				return
 			}
 			continue
@@ -274,14 +263,14 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 }
 
 // typeOnce types a message and counts it. One that came before is typed once, so it is typed as a whole: its client may
-// be lost.
-func (s *stream) typeOnce(ctx context.Context, t session.Typing) error {
+// be lost. now is zero where nobody typed it.
+func (s *stream) typeOnce(ctx context.Context, t session.Typing, now time.Time) error {
 	typing := ctx
 	if s.news != nil {
 		t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
 		typing = context.WithoutCancel(ctx)
 	}
-	if err := s.typed(typing, t); err != nil || ctx.Err() != nil {
+	if err := s.typed(typing, t, now); err != nil || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}
 	s.took()
@@ -302,8 +291,17 @@ func (s *stream) took() {
 
 // typed types for the client. That a session does not take it is no reason to cut
 // the client off: it sees the state.
-func (s *stream) typed(ctx context.Context, t session.Typing) error {
+func (s *stream) typed(ctx context.Context, t session.Typing, now time.Time) error {
 	if s.readOnly {
+		return nil
+	}
+	if !s.e.Clients.Typed(s.seat, now) {
+		if !now.IsZero() {
+			select {
+			case s.held <- struct{}{}:
+			default:
+			}
+		}
 		return nil
 	}
 	s.e.Clients.Active(s.seat, 0, 0)
@@ -378,6 +376,10 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 			fresh = true
 		case <-a.news:
 			if err := a.tell(false); err != nil {
+				return err
+			}
+		case <-a.held: // who types is told that nothing comes of it, by the bell
+			if err := a.send(websocket.BinaryMessage, []byte{'\a'}); err != nil {
 				return err
 			}
 		case b := <-news:

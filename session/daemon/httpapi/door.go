@@ -127,6 +127,7 @@ var levels = map[string]access.Level{
 // persons are routes for the person alone, who comes by the socket.
 var persons = map[string]bool{
 	"list-tokens": true, "new-token": true, "revoke-token": true, "open-web": true, "close-web": true, "share": true,
+	"list-clients": true, "change-client": true, "renew-environment": true,
 }
 
 // Level is what a token has to allow for the route.

@@ -61,7 +61,7 @@ const (
 func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typing, onApproval string) (session.Typed, error) {
 	a := actor.Of(ctx)
 	s.reg.WorkedIn(e, a.Agent)
-	t.By = registry.By(a, t.By != "")
+	t.By = registry.Typist(a, t.By != "")
 	if !a.IsAgent() && a.Policy == "" || s.reg.Judged(e) || t.Secret && !t.Force { // which is typed while nothing is shown only
 		return e.Session.TypeIn(ctx, t)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -24,7 +25,7 @@ import (
 // serveWatch sends a client the rows that change, as spans, and types what it does.
 // The newest frame wins: a slow client skips those in between.
 func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
-	c, err := s.openStream(w, r)
+	c, err := s.openStream(w, r, "viewer")
 	if err != nil {
 		return
 	}
@@ -52,11 +53,13 @@ func (s *stream) frames(ctx context.Context) error {
 	var f vterm.Frame
 	state := ""
 	for {
-		told := false // that something was taken, at least
+		told, held := false, false // that something was taken, at least; that nothing was
 		select {
 		case <-w.Frames:
 		case <-s.news:
 			told = true
+		case <-s.held:
+			told, held = true, true
 		case <-w.Done:
 			return session.ErrStopped
 		case <-ctx.Done():
@@ -78,7 +81,7 @@ func (s *stream) frames(ctx context.Context) error {
 		if f.Version == since && st == state && !told {
 			continue
 		}
-		out := attach.Frame{Modes: modes, State: st}
+		out := attach.Frame{Modes: modes, State: st, Held: held}
 		if s.news != nil {
 			n := s.taken.Load()
 			out.Taken = &n
@@ -118,7 +121,11 @@ func (s *stream) act(ctx context.Context) {
 			s.pictures.ask(a.Picture)
 		}
 		if t, ok := actTyping(&a); ok {
-			if s.typeOnce(ctx, t) != nil {
+			now := time.Now()
+			if a.Focus != nil { // by the terminal, not by its person
+				now = time.Time{}
+			}
+			if s.typeOnce(ctx, t, now) != nil {
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
@@ -28,6 +29,7 @@ type sub struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	wake chan struct{}
+	seat *sizepolicy.Client
 
 	mu      sync.Mutex // guards what follows
 	view    wire.View
@@ -71,6 +73,9 @@ func (c *conn) subscribe(m *wire.Message) {
 		return
 	}
 	p = &sub{c: c, id: m.ID, e: e, wake: make(chan struct{}, 1), view: v, changed: true, sizes: map[uint64]int{}}
+	p.seat = &sizepolicy.Client{Policy: sizepolicy.None, Is: sizepolicy.Identity{
+		Kind: "page", By: actor.Of(c.ctx), Since: time.Now(), Looks: !c.mayType(),
+	}}
 	p.ctx, p.stop = context.WithCancel(c.ctx)
 	c.subsMu.Lock()
 	c.subs[m.ID] = p
@@ -131,9 +136,9 @@ func (p *sub) mayShow() bool {
 // run sends a frame whenever something changed, the page has drawn those before, and enough time went by.
 func (p *sub) run(thumb bool) error {
 	if !thumb { // whoever looks at it keeps a temporary session; no page has a say in its size
-		seat := p.e.Clients.Join(&sizepolicy.Client{Policy: sizepolicy.None})
+		p.e.Clients.Join(p.seat)
 		defer func() {
-			if p.e.Clients.Leave(seat) && p.e.Temporary() && p.e.Session.Status().State != session.Running {
+			if p.e.Clients.Leave(p.seat) && p.e.Temporary() && p.e.Session.Status().State != session.Running {
 				p.c.srv.Registry.RemoveEnded(p.e)
 			}
 		}()

@@ -5,6 +5,7 @@ package pagesocket
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
@@ -24,8 +25,12 @@ const (
 
 // input queues what a page does with a session.
 func (p *sub) input(m *wire.Message) {
-	if g := p.c.srv.Host.Grant(p.c.ctx); g.Rights()&access.Type == 0 {
+	switch {
+	case !p.c.mayType():
 		p.c.refuse(m, api.Errorf(api.CodeDenied, "this login may only look").WithHint("a person makes one that may type, with `longterm web` or `longterm share --type`"))
+		return
+	case !p.e.Clients.Typed(p.seat, time.Now()):
+		p.c.refuse(m, api.Errorf(api.CodeDenied, "a person has this page look only").WithHint("`longterm clients S --type N` lets it type again"))
 		return
 	}
 	p.mu.Lock()
@@ -47,6 +52,12 @@ func (p *sub) input(m *wire.Message) {
 	if full {
 		p.c.refuse(m, api.Errorf(api.CodeLimit, "the session does not take what is typed").WithHint("wait until its program reads again"))
 	}
+}
+
+// mayType says whether who asks may type at all.
+func (c *conn) mayType() bool {
+	g := c.srv.Host.Grant(c.ctx)
+	return g.Rights()&access.Type != 0
 }
 
 // types does what was queued, in order.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
@@ -83,10 +84,28 @@ func By(a actor.Actor, program bool) string {
 	return ""
 }
 
-// RanBy is who gave a command to its shell; empty: a person, or it is not known.
+// Typist is By for what is typed: of people it names who came by a token or from another host.
+func Typist(a actor.Actor, program bool) string {
+	by := By(a, program)
+	switch {
+	case by != "":
+	case a.Token != "":
+		by = api.ByToken + a.Token
+	case a.Host != "":
+		by = api.ByHost + a.Host
+	}
+	return by
+}
+
+// RanBy is who gave a command to its shell; empty: the user at the keys of this machine, or it is not known.
 func RanBy(r *store.Command) string {
-	if r.Source == session.ByExec || r.Source == ByProgram || strings.HasPrefix(r.Source, byAgent) {
+	if r.Source == session.ByExec || r.Source == ByProgram {
 		return r.Source
+	}
+	for _, form := range []string{byAgent, api.ByToken, api.ByHost} {
+		if strings.HasPrefix(r.Source, form) {
+			return r.Source
+		}
 	}
 	return ""
 }

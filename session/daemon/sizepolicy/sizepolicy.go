@@ -1,10 +1,15 @@
 //go:build unix
 
-// Package sizepolicy says which size a session should have, of the clients that look at it (R96). It
-// is a pure machine behind a lock: it knows sizes and turns, and sets none. Sizes are in cells.
+// Package sizepolicy says which size a session should have, of the clients that look at it (R96), who those are and
+// which of them may type. It is a pure machine behind a lock: it knows sizes and turns, and sets none. Sizes are in cells.
 package sizepolicy
 
-import "sync"
+import (
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/actor"
+)
 
 // Policy says whose size a session takes (R96).
 type Policy string
@@ -30,6 +35,7 @@ type Clients struct {
 	policy  Policy // the session's; empty: latest
 	clients map[*Client]struct{}
 	turn    uint64
+	numbers int // that clients were given
 }
 
 // Client is one client's place. A seat without a size (0×0) only watches.
@@ -38,9 +44,31 @@ type Client struct {
 	Policy     Policy // asked for; empty: any
 	silent     bool   // has no say, whatever its size
 	Inside     string // id of the session the client runs in, if any
-	detach     func() // has it leave; nil: it cannot be asked to
-	came       uint64 // turn
-	last       uint64 // turn of its last activity
+	Is         Identity
+	n          int       // its number, of those that were ever here
+	held       bool      // a person has it look only
+	typed      time.Time // when it typed last
+	detach     func()    // has it leave; nil: it cannot be asked to
+	came       uint64    // turn
+	last       uint64    // turn of its last activity
+}
+
+// Identity is who a client is, for people.
+type Identity struct {
+	Kind     string // terminal, viewer or page
+	By       actor.Actor
+	Terminal string // that it runs on, as in pts/3; empty: none that is known
+	Since    time.Time
+	Looks    bool // it cannot type, whoever allows it
+}
+
+// Seen is a client as it is told of.
+type Seen struct {
+	Identity
+	N          int
+	Cols, Rows int // 0×0: it has no say
+	Held       bool
+	Typed      time.Time // zero: it has not
 }
 
 // SetPolicy changes whose size counts when no client asks for anything.
@@ -68,7 +96,8 @@ func (st *Clients) Join(s *Client) *Client {
 		s.Cols, s.Rows, s.Policy, s.silent = 0, 0, "", true
 	}
 	st.turn++
-	s.came, s.last = st.turn, st.turn
+	st.numbers++
+	s.came, s.last, s.n = st.turn, st.turn, st.numbers
 	st.clients[s] = struct{}{}
 	return s
 }
@@ -89,7 +118,7 @@ func (st *Clients) ShownIn() []string {
 func (st *Clients) policyLocked() Policy {
 	var newest *Client
 	for s := range st.clients {
-		if s.Policy != "" && (newest == nil || s.came > newest.came) {
+		if s.Policy != "" && !s.held && (newest == nil || s.came > newest.came) {
 			newest = s
 		}
 	}
@@ -165,7 +194,7 @@ func (st *Clients) Size() (cols, rows int, ok bool) {
 	}
 	var latest uint64
 	for s := range st.clients {
-		if s.Cols == 0 || s.Rows == 0 {
+		if s.Cols == 0 || s.Rows == 0 || s.held {
 			continue
 		}
 		switch {

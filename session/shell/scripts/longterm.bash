@@ -108,6 +108,15 @@ __longterm_preexec() {
 __longterm_pre_text='{ __longterm_pre || :; } 2>/dev/null'
 __longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; \trap "" XFSZ; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; } 9>&2 2>/dev/null'
 
+# __longterm_renew takes over the variables that were left for this shell: it is told once.
+__longterm_renew() {
+  local _lt_text
+  if [[ ! -s $__longterm_state/renew.sh ]]; then return 0; fi
+  IFS= builtin read -r -d '' _lt_text <"$__longterm_state/renew.sh"
+  builtin : >|"$__longterm_state/renew.sh"
+  builtin eval "$_lt_text"
+}
+
 # __longterm_pre runs before the user's PROMPT_COMMAND: the command's output ends here.
 # Bash 5.1 gives each element of the array the command's status; before, it is handed
 # on from here.
@@ -119,6 +128,7 @@ __longterm_pre() {
     __longterm_mark "D;$__longterm_last"
   fi
   if [[ -n $__longterm_gave ]]; then __longterm_taken; fi
+  __longterm_renew || :
   case $__longterm_array$- in 1*|*e*) return 0 ;; esac
   return "$__longterm_last"
 }

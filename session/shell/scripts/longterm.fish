@@ -55,6 +55,10 @@ if status is-interactive; and test -n "$__longterm_nonce"
             set -g __longterm_running
             __longterm_mark "D;$s"
         end
+        if test -s "$__longterm_state/renew.fish" # variables that were left for this shell: told once
+            source "$__longterm_state/renew.fish"
+            echo -n >"$__longterm_state/renew.fish"
+        end
         __longterm_environ
         set -l cwd (string escape --style=url -- "$PWD")
         __longterm_say "7;file://$__longterm_host$cwd"

@@ -56,7 +56,17 @@ _longterm_precmd() { {
     _longterm_running=0
     _longterm_said "D;$_longterm_status"
   fi
+  _longterm_renew
 } 2>/dev/null }
+
+# _longterm_renew takes over the variables that were left for this shell: it is told once.
+_longterm_renew() {
+  [[ -s $_longterm_state/renew.sh ]] || return 0
+  local REPLY
+  IFS= builtin read -r -d '' REPLY <$_longterm_state/renew.sh
+  : >|$_longterm_state/renew.sh
+  builtin eval "$REPLY"
+}
 
 # _longterm_prompt is the last of precmd_functions, so that it sees the prompt that the
 # others made.

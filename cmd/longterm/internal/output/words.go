@@ -3,7 +3,9 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/listing"
@@ -37,4 +39,15 @@ func TakenText(t *api.Taken) string {
 		text += ", submitted " + t.Submitted
 	}
 	return text
+}
+
+// Whose says in a few words who a client of a session belongs to: by what let it in, or by its terminal.
+func Whose(c *api.Attached) string {
+	var by []string
+	for _, f := range [][2]string{{"agent", c.By.Agent}, {"token", c.By.Token}, {"host", c.By.Host}} {
+		if f[1] != "" {
+			by = append(by, f[0]+" "+f[1])
+		}
+	}
+	return cmp.Or(strings.Join(by, " "), c.Terminal, fmt.Sprint("pid ", c.By.PID))
 }

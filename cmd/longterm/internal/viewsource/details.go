@@ -36,6 +36,7 @@ type record struct {
 	firings   []api.RespondFiring
 	jobs      []api.Job
 	approvals []api.Approval
+	clients   []api.Attached
 }
 
 // Details tell a session: state, directory, environment, rules, commands, jobs, limits, clients, approvals.
@@ -46,12 +47,13 @@ func (v source) Details(ctx context.Context, id string) ([]model.Detail, error) 
 	if r.session, err = s.Info(ctx); err != nil {
 		return nil, err
 	}
-	var errs [5]error
+	var errs [6]error
 	r.commands, errs[0] = v.c.Commands(ctx, client.CommandQuery{Session: id, Limit: maxCommands})
 	r.rules, errs[1] = s.Rules(ctx)
 	r.firings, errs[2] = s.Firings(ctx)
 	r.jobs, errs[3] = v.c.Jobs(ctx, client.JobQuery{Session: id, Limit: shownJobs})
 	r.approvals, errs[4] = v.pendingApprovals(ctx)
+	r.clients, errs[5] = s.Clients(ctx)
 	r.approvals = slices.DeleteFunc(slices.Clone(r.approvals), func(a api.Approval) bool { return a.Session != id })
 	list := r.details(time.Now())
 	for _, err := range errs { // an ended session has no rules, an older daemon no jobs
@@ -74,6 +76,8 @@ func (r *record) details(now time.Time) []model.Detail {
 	d.commands(r.commands)
 	d.jobs(r.jobs)
 	d.limits(&r.session)
+	d.clients(&r.session, r.clients)
+	d.rest(&r.session)
 	return d.list
 }
 
@@ -305,7 +309,31 @@ func (d *detailer) limits(s *api.Session) {
 	for i := range s.Refused {
 		d.add("refused", strings.Join(s.Refused[i].Argv, " "), s.Refused[i].Why, model.ToneBad, model.Lead{Copy: s.Refused[i].Why})
 	}
-	d.add("clients", bars.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.Lead{Size: true})
+}
+
+// clients are who shows the session, of which each can be had look only.
+func (d *detailer) clients(s *api.Session, list []api.Attached) {
+	if len(list) == 0 {
+		d.add("clients", bars.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.Lead{Size: true})
+	}
+	for i := range list {
+		c := &list[i]
+		note := "has not typed"
+		if c.Typed != nil {
+			note = "typed " + d.ago(*c.Typed)
+		}
+		if c.May == "look" {
+			note = "looks only"
+		}
+		lead := model.Lead{Client: c.N, Types: c.May == "look"}
+		if c.Own { // that is its own choice, or its token's
+			lead = model.Lead{Copy: output.Whose(c)}
+		}
+		d.add("clients", c.Kind+" "+output.Whose(c), note, model.TonePlain, lead)
+	}
+}
+
+func (d *detailer) rest(s *api.Session) {
 	d.add("size", fmt.Sprintf("%d×%d", s.Cols, s.Rows), "of the "+s.Size, model.TonePlain, model.Lead{Size: true})
 	for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
 		if name != markLabel {
@@ -354,6 +382,15 @@ func (v source) Glance(ctx context.Context, id string) (model.Glance, error) {
 func (v source) DropRule(ctx context.Context, id, rule string) error {
 	_, err := v.c.Session(id).RemoveRules(ctx, rule)
 	return err
+}
+
+// LetType has who shows a session type there, or look only.
+func (v source) LetType(ctx context.Context, id string, n int, types bool) error {
+	may := "look"
+	if types {
+		may = "type"
+	}
+	return v.c.Session(id).ChangeClient(ctx, n, api.AttachedEdit{May: may})
 }
 
 // StopJob ends a job.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -42,7 +43,12 @@ func TestDetails(t *testing.T) {
 			{Time: now.Add(-time.Hour), Rule: "1", Match: "Go on?", Reply: []api.RespondReply{{Kind: "text", Value: "y"}}},
 			{Time: now, Rule: "2", Name: "sudo", Match: "password", Error: "no such secret"},
 		},
-		jobs:      []api.Job{{ID: "J1", Line: "make", State: "running", Started: now.Add(-2 * time.Second)}, {ID: "J2", Line: "old", State: "done"}},
+		jobs: []api.Job{{ID: "J1", Line: "make", State: "running", Started: now.Add(-2 * time.Second)}, {ID: "J2", Line: "old", State: "done"}},
+		clients: []api.Attached{
+			{N: 1, Kind: "terminal", Terminal: "pts/3", May: "type", Typed: &now},
+			{N: 4, Kind: "viewer", By: actor.Actor{PID: 9}, May: "look"},
+			{N: 5, Kind: "page", By: actor.Actor{Token: "ann"}, May: "look", Own: true},
+		},
 		approvals: []api.Approval{{ID: "A1", State: "pending", Session: "id-of-it", Line: "git push", Asked: now}},
 	}
 	var got []string
@@ -60,7 +66,7 @@ func TestDetails(t *testing.T) {
 		`answered|sudo  "password": no such secret|0s ago`, `answered|1  "Go on?": types "y"|1h00m ago`,
 		"commands|ssh x|running 1s ago", "commands|export A=2; unset B …|by exec  exit 2  1m01s", "commands|export A=1 B=1|exit 0  0s",
 		"job|make|running 2s ago", "limits|memory 3.0 MiB of 8.0 MiB, processes 4 of 10", "refused|rm x|no",
-		"clients|2 clients attached or watching", "size|80×24|of the latest", "label|team=x", "output|bytes 0 to 0", "id|id-of-it",
+		"clients|terminal pts/3|typed 0s ago", "clients|viewer pid 9|looks only", "clients|page token ann|looks only", "size|80×24|of the latest", "label|team=x", "output|bytes 0 to 0", "id|id-of-it",
 	}
 	for i := range got {
 		got[i] = strings.Replace(got[i], "asked by you", "asked by uid 0", 1)
@@ -69,7 +75,8 @@ func TestDetails(t *testing.T) {
 		t.Errorf("%s\n\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for text, lead := range map[string]model.Lead{
-		want[1]: {Copy: "bash"}, want[4]: {Answer: true, Copy: "echo is off"}, want[8]: {Rule: "1"}, want[13]: {Command: 2}, want[15]: {Job: "J1"}, want[19]: {Size: true},
+		want[1]: {Copy: "bash"}, want[4]: {Answer: true, Copy: "echo is off"}, want[8]: {Rule: "1"}, want[13]: {Command: 2}, want[15]: {Job: "J1"}, want[18]: {Client: 1}, want[19]: {Client: 4, Types: true},
+		want[20]: {Copy: "token ann"}, want[21]: {Size: true},
 	} {
 		if leads[text] != lead {
 			t.Errorf("%s leads to %+v; want %+v", text, leads[text], lead)

@@ -277,6 +277,11 @@ func (m many) DropRule(ctx context.Context, id, rule string) error {
 	return h.DropRule(ctx, id, rule)
 }
 
+func (m many) LetType(ctx context.Context, id string, n int, types bool) error {
+	h, id := m.of(id)
+	return h.LetType(ctx, id, n, types)
+}
+
 func (m many) StopJob(ctx context.Context, job string) error {
 	h, job := m.of(job)
 	return h.StopJob(ctx, job)

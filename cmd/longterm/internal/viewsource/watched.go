@@ -214,7 +214,7 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 		if err != nil {
 			return
 		}
-		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes}
+		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, Held: f.Held}
 		if f.Picture != nil {
 			shown = panes.Frame{Picture: &panes.Picture{Key: f.Picture.Key, PNG: f.Picture.PNG}}
 			select {
