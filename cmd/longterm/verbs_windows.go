@@ -13,12 +13,15 @@ import (
 // that can be passed and pseudoterminals that can be kept: not there yet, and not faked.
 var verbs = portable
 
+// lacking says what this system lacks, and so why most verbs are not there.
+const lacking = "sessions are not supported on Windows yet"
+
 type platform struct{}
 
 func (platform) close() {}
 
 func noVerb(*app, *cobra.Command) error {
-	return errors.New("sessions are not supported on Windows yet; `longterm render` is")
+	return errors.New(lacking + "; `longterm --help` lists what there is")
 }
 
 func (*app) completeSession(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -4,7 +4,9 @@ package keeper
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 )
 
@@ -26,4 +28,6 @@ func ownScope() error { return errors.ErrUnsupported }
 
 // handoffFile: without /proc a program cannot be executed by descriptor, so there is
 // no upgrade in place.
-func handoffFile() (*os.File, error) { return nil, errors.ErrUnsupported }
+func handoffFile() (*os.File, error) {
+	return nil, fmt.Errorf("a keeper cannot be upgraded in place on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}

@@ -229,7 +229,12 @@ func checkDescriptors(context.Context, *Doctor) finding {
 // checkLinger: without lingering systemd ends the user's manager, and with it every
 // scope, when the last login ends.
 func checkLinger(ctx context.Context, _ *Doctor) finding {
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
+	return linger(ctx, "/run/systemd/system")
+}
+
+// linger is checkLinger with the directory that is there where systemd runs the machine: sd_booted(3).
+func linger(ctx context.Context, booted string) finding {
+	if _, err := os.Stat(booted); err != nil {
 		return ok("no systemd: sessions outlive a logout")
 	}
 	out, err := exec.CommandContext(ctx, "loginctl", "show-user", fmt.Sprint(os.Getuid()), "--property=Linger", "--value").Output()

@@ -65,6 +65,30 @@ func TestCheckDir(t *testing.T) {
 	}
 }
 
+// Where systemd ends a person's processes with the last login, that is said, and what to do.
+//
+// FEATURES: R98
+func TestLogout(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	for _, c := range []struct{ booted, loginctl, level, text string }{
+		{filepath.Join(dir, "none"), "", "ok", "no systemd"},
+		{dir, "", "warn", "unknown"},
+		{dir, "echo yes", "ok", "outlive a logout"},
+		{dir, "echo no", "warn", "may end when you log out"},
+		{dir, "exit 1", "warn", "unknown"},
+	} {
+		if c.loginctl != "" {
+			if err := os.WriteFile(filepath.Join(dir, "loginctl"), []byte("#!/bin/sh\n"+c.loginctl+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if f := linger(t.Context(), c.booted); f.Level != c.level || !strings.Contains(f.Text, c.text) {
+			t.Errorf("%q: %+v", c.loginctl, f)
+		}
+	}
+}
+
 func TestExamine(t *testing.T) {
 	d, out := newDoctor(t)
 	if err := os.MkdirAll(d.Dirs.State, 0o755); err != nil {

@@ -1,0 +1,208 @@
+package keeper
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// busctlMakes stands for systemd's: it writes down what it is asked for, and makes the scope where there are cgroups to
+// make one of.
+const busctlMakes = `#!/bin/sh
+printf '%s\n' "$@" >"$CALLED"
+[ -n "$CGROUPS" ] || exit 0
+mkdir "$CGROUPS/$8" && echo "${17}" >"$CGROUPS/$8/cgroup.procs"
+`
+
+// systemd puts a busctl first in the search path that is a script, and a manager's socket where it is looked for. It
+// returns the environment.
+func systemd(t *testing.T, script string) (env []string) {
+	t.Helper()
+	bin, runtime := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(runtime, "systemd", "private"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if script != "" {
+		if err := os.WriteFile(filepath.Join(bin, "busctl"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"PATH=" + bin + ":/usr/bin:/bin", "XDG_RUNTIME_DIR=" + runtime}
+}
+
+// loginCgroup is a cgroup for a login, below our own; empty: this system gives us none. All that is in it or beside it
+// of ours is ended at the test's end.
+func loginCgroup(t *testing.T) (dir string) {
+	t.Helper()
+	own, err := sys.OwnCgroup()
+	if err != nil {
+		return ""
+	}
+	base := filepath.Join(own, "longterm-test-"+strconv.Itoa(os.Getpid()))
+	if err := os.Mkdir(base, 0o755); err != nil {
+		return ""
+	}
+	t.Cleanup(func() {
+		_ = writeCgroup(base, "cgroup.kill", "1")
+		await(t, "the test's cgroups are empty", func() bool {
+			removeAll(base)
+			_, err := os.Stat(base)
+			return errors.Is(err, os.ErrNotExist)
+		})
+	})
+	dir = filepath.Join(base, "login.scope")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// removeAll removes cgroups, the lower ones first; those that are not empty stay.
+func removeAll(dir string) {
+	below, _ := os.ReadDir(dir)
+	for _, d := range below {
+		if d.IsDir() {
+			removeAll(filepath.Join(dir, d.Name()))
+		}
+	}
+	_ = syscall.Rmdir(dir)
+}
+
+// startAtLogin runs a keeper as a login's shell would: in the login's cgroup.
+func startAtLogin(t *testing.T, login string, env []string) (socket string, pid int) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("/bin/sh", "-c", `[ -z "$LOGIN" ] || echo $$ >"$LOGIN/cgroup.procs"; exec "$EXE"`)
+	cmd.Env = append(append(os.Environ(), env...), keeperEnv+"="+dir, "LOGIN="+login, "EXE="+exe)
+	cmd.ExtraFiles = []*os.File{end}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = end.Close()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	if line, err := io.ReadAll(ready); err != nil || string(line) != "ok\n" {
+		t.Fatalf("keeper said %q, %v", line, err)
+	}
+	return filepath.Join(dir, "k.sock"), cmd.Process.Pid
+}
+
+// A keeper that is started in a login asks systemd for a scope of its own, with itself in it and its cgroup its own to
+// divide. What ends the login ends neither it nor its sessions. Where systemd refuses, sessions are kept all the same, and
+// end with the login: this is what the scope is for.
+//
+// FEATURES: R98
+func TestLogoutEndsNoSession(t *testing.T) {
+	for _, c := range []struct {
+		name, busctl string
+		lives        bool
+	}{
+		{"with a scope", busctlMakes, true},
+		{"systemd refuses", "#!/bin/sh\necho 'Access denied' >&2; exit 1\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			login := loginCgroup(t)
+			called := filepath.Join(t.TempDir(), "called")
+			env := append(systemd(t, c.busctl), "CALLED="+called)
+			if login != "" {
+				env = append(env, "CGROUPS="+filepath.Dir(login))
+			}
+			socket, pid := startAtLogin(t, login, env)
+			l, n := dial(t, socket, wire.RoleDaemon)
+			if c.lives {
+				checkAsked(t, fileText(t, called), pid)
+			}
+			m := onPipes("a", "echo ready; read x")
+			m.Input = true
+			if _, err := l.Spawn(ctx(t), m); err != nil {
+				t.Fatal(err)
+			}
+			s := adopt(t, l, "a")
+			var st streams
+			st.take(t, l, n, s, 6)
+			if login == "" {
+				t.Log("this system gives us no cgroup: nothing is logged out of")
+				return
+			}
+			if err := writeCgroup(login, "cgroup.kill", "1"); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the login's end", func() bool {
+				left, err := sys.CgroupMembers(login)
+				return err == nil && len(left) == 0
+			})
+			if !c.lives {
+				await(t, "the keeper's end", func() bool {
+					_, err := l.List(ctx(t))
+					return err != nil
+				})
+				return
+			}
+			list, err := l.List(ctx(t))
+			if err != nil || len(list) != 1 || list[0].Exited {
+				t.Errorf("after the logout: %+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// checkAsked looks at what systemd was asked for: StartTransientUnit of org.freedesktop.systemd1.Manager.
+func checkAsked(t *testing.T, args string, pid int) {
+	t.Helper()
+	got, number := strings.Split(strings.TrimSpace(args), "\n"), strconv.Itoa(pid)
+	for _, want := range [][]string{
+		{"--user", "call", "org.freedesktop.systemd1"},
+		{"StartTransientUnit", "ssa(sv)a(sa(sv))", "longterm-keeper-" + number + ".scope", "fail"},
+		{"PIDs", "au", "1", number},
+		{"Delegate", "b", "true"},
+	} {
+		if i := slices.Index(got, want[0]); i < 0 || !slices.Equal(got[i:min(i+len(want), len(got))], want) {
+			t.Errorf("systemd was asked with %q; want %q in it", got, want)
+		}
+	}
+}
+
+// Without systemd, or its program, there is no scope, which is said and no error to stop at; what systemd says is told.
+//
+// FEATURES: R98
+func TestNoScope(t *testing.T) {
+	set := func(env []string) {
+		for _, kv := range env {
+			name, value, _ := strings.Cut(kv, "=")
+			t.Setenv(name, value)
+		}
+	}
+	set([]string{"XDG_RUNTIME_DIR=" + t.TempDir()})
+	if err := ownScope(); !errors.Is(err, errNoSystemd) {
+		t.Errorf("without a manager: %v", err)
+	}
+	set(systemd(t, ""))
+	t.Setenv("PATH", t.TempDir())
+	if err := ownScope(); !errors.Is(err, errNoSystemd) || !strings.Contains(err.Error(), "busctl") {
+		t.Errorf("without busctl: %v", err)
+	}
+	set(systemd(t, "#!/bin/sh\necho 'Access denied' >&2; exit 1\n"))
+	if err := ownScope(); err == nil || errors.Is(err, errNoSystemd) || !strings.Contains(err.Error(), "Access denied") {
+		t.Errorf("a refusal: %v", err)
+	}
+}
