@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/goreleaser/nfpm/v2"
@@ -126,26 +127,40 @@ func (r *release) pack(w io.Writer, format string, t target, list []file) error 
 	if err != nil {
 		return err
 	}
-	var contents files.Contents
-	for _, f := range list {
-		if f.to != "" {
-			contents = append(contents, &files.Content{
-				Source: f.from, Destination: f.to,
-				FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.date, Owner: "root", Group: "root"},
-			})
-		}
-	}
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "longterm", Arch: t.arch, Platform: t.os, Version: r.version, Section: "utils", Priority: "optional",
 		Maintainer: "The longterm authors <longterm-dev@users.noreply.github.com>", Homepage: "https://github.com/longterm-dev/longterm",
 		Description: "Terminal sessions that outlive everything, for people and programs", License: "MIT", MTime: r.date,
 		DisableGlobbing: true,
-		Overridables:    nfpm.Overridables{Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost"}},
+		Overridables:    nfpm.Overridables{Contents: r.contents(format, list), RPM: nfpm.RPM{BuildHost: "localhost"}},
 	})
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return err
 	}
 	return packager.Package(info, w)
+}
+
+// contents are the files of a package, and the directory that is the package's own: it goes with it. Debian alone has a
+// directory for completions of zsh that packages bring along.
+func (r *release) contents(format string, list []file) (all files.Contents) {
+	all = append(all, &files.Content{
+		Type: files.TypeDir, Destination: "/usr/share/doc/longterm",
+		FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.date, Owner: "root", Group: "root"},
+	})
+	for _, f := range list {
+		if f.to == "" {
+			continue
+		}
+		to := f.to
+		if format != "deb" {
+			to = strings.Replace(to, "/zsh/vendor-completions/", "/zsh/site-functions/", 1)
+		}
+		all = append(all, &files.Content{
+			Source: f.from, Destination: to,
+			FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.date, Owner: "root", Group: "root"},
+		})
+	}
+	return all
 }
 
 // gzipFile packs a file as manual pages are, with neither name nor time.

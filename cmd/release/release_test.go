@@ -97,6 +97,14 @@ func TestRelease(t *testing.T) {
 			t.Errorf("left in %s: %q", d, left)
 		}
 	}
+	// Histories where they are without LONGTERM_DIR: the directories that were made for them go as well.
+	env = slices.DeleteFunc(env, func(s string) bool { return strings.HasPrefix(s, "LONGTERM_DIR=") })
+	must("sh", script, "--from", first)
+	must(exe, "run", "--", "true")
+	must("sh", script, "--uninstall", "--purge")
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("left at home: %v, %v", left, err)
+	}
 
 	tars, err := filepath.Glob(filepath.Join(second, "*.tar.gz"))
 	if err != nil || len(tars) != 1 {
@@ -172,6 +180,23 @@ func checkInside(t *testing.T, dir string) {
 	for _, want := range []string{"root/root", "./usr/bin/longterm\n", "./usr/share/man/man1/longterm.1.gz\n", "./usr/lib/systemd/user/longterm.service\n"} {
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v, no %q in\n%s", debs[0], err, want, out)
+		}
+	}
+}
+
+// Completions of zsh are where each system's zsh looks, and the package's own directory is in it.
+//
+// FEATURES: R121
+func TestContentsOfPackages(t *testing.T) {
+	var r release
+	list := []file{{from: "x", name: "_longterm", to: "/usr/share/zsh/vendor-completions/_longterm"}, {from: "y", name: "longterm.ps1"}}
+	for format, dir := range map[string]string{"deb": "vendor-completions", "rpm": "site-functions", "apk": "site-functions"} {
+		var got []string
+		for _, c := range r.contents(format, list) {
+			got = append(got, c.Destination)
+		}
+		if want := []string{"/usr/share/doc/longterm", "/usr/share/zsh/" + dir + "/_longterm"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q; want %q", format, got, want)
 		}
 	}
 }

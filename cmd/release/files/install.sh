@@ -61,6 +61,8 @@ if [ -n "$uninstall" ]; then
       case $config in /*) ;; *) config=$HOME/.config ;; esac
       rm -rf "$state/longterm" "$config/longterm"
       [ -z "${XDG_RUNTIME_DIR:-}" ] || rm -rf "$XDG_RUNTIME_DIR/longterm"
+      # Directories that nothing else uses, made when longterm came or first ran: those with something in them stay.
+      rmdir "$state" "$config" "$prefix" 2>/dev/null || :
     fi
   fi
   echo "longterm is gone from $prefix"
