@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/attachclient"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -83,10 +87,30 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	}
 	a.passAgentOn(b.dirs)
 	a.renew(cmd.Context(), b.client)
+	taken := shortcut.Taken
+	shortcut.Taken = nil
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
-		Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
+		Taken: taken, Leaving: a.leaving, Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
 		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host, Predict: given.predict,
 	})
+}
+
+// listenForLeaving takes the signals that are kept for whom the terminal was taken for; nil: it was not.
+func listenForLeaving() chan os.Signal {
+	if shortcut.Taken == nil {
+		return nil
+	}
+	leaving := make(chan os.Signal, len(takeover.Leaving))
+	signal.Notify(leaving, takeover.Leaving...) // at once: what was kept is told when the first of them is listened for
+	return leaving
+}
+
+// giveTerminalBack gives the terminal back that was taken for a verb that did not come to it.
+func giveTerminalBack() {
+	if taken := shortcut.Taken; taken != nil {
+		shortcut.Taken = nil
+		termio.TakenOver(taken).Restore(true)
+	}
 }
 
 // passAgentOn has sessions reach the ssh agent of the person at this terminal, where the configuration wants that. A

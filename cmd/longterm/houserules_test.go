@@ -74,9 +74,9 @@ var oneWay = []struct {
 		"processes are ended step by step by session/internal/ladder", "session/internal/ladder",
 		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
 		map[string]string{
-			"cmd/longterm/internal/attachclient/attachclient.go": "signals that end an attached client",
-			"cmd/longterm-fleetd/main.go":                        "signals that end it, and nobody else",
-			"session/confine/namespaces_linux.go":                "passes signals on, or leaves them to the program, and ends nobody",
+			"cmd/longterm/internal/termio/takeover/takeover.go": "signals that end an attached client",
+			"cmd/longterm-fleetd/main.go":                       "signals that end it, and nobody else",
+			"session/confine/namespaces_linux.go":               "passes signals on, or leaves them to the program, and ends nobody",
 		},
 	},
 }

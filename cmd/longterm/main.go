@@ -29,16 +29,18 @@ func main() {
 
 // run is the whole program; it returns the exit status.
 func run(args []string) int {
+	leaving := listenForLeaving() // before others do
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	a := newApp()
 	args = a.leading(args)
-	a.args = args
+	a.args, a.leaving = args, leaving
 	defer a.close()
 	root := rootCommand(a, args)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	giveTerminalBack()
 	if err != nil && !exit.IsSilent(err) {
 		a.Tell(err, a.JSON || asksJSON(args))
 	}
@@ -69,7 +71,8 @@ func asksJSON(args []string) bool {
 // app is what the verbs share.
 type app struct {
 	output.Printer
-	args     []string // of the command line
+	args     []string       // of the command line
+	leaving  chan os.Signal // signals kept since the terminal was taken; nil: it was not
 	stdin    *os.File
 	starts   bool             // the verb called may start the daemon
 	config   *config.Settings // read on first use

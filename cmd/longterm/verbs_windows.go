@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -42,3 +43,9 @@ func hostFlags(*app, *cobra.Command) {}
 func (*app) leading(args []string) []string { return args }
 
 func (*app) place(*verb, *cobra.Command, []string) error { return nil }
+
+// listenForLeaving has nothing to listen for: no terminal is taken here.
+func listenForLeaving() chan os.Signal { return nil }
+
+// giveTerminalBack has nothing to give: no terminal is taken here.
+func giveTerminalBack() {}

@@ -86,7 +86,7 @@ func begun() *client.Begun {
 	if r.Conn = nil; err != nil {
 		return &client.Begun{Method: r.Method, URI: r.URI, Answer: io.NopCloser(strings.NewReader(r.Got))}
 	}
-	return &client.Begun{Method: r.Method, URI: r.URI, Answer: struct {
+	return &client.Begun{Method: r.Method, URI: r.URI, Conn: conn, Answer: struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(strings.NewReader(r.Got), conn), conn}}

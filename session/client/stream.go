@@ -27,6 +27,7 @@ const maxMessage = 256 << 20
 // Stream is an open WebSocket to a session. One goroutine may read and another write.
 type Stream struct {
 	ID, Name string // of the session, where the daemon tells it: at once, without a request more
+	Begun    bool   // it is the one that was begun (Options.Begun)
 
 	ws   *websocket.Conn
 	stop func() bool
@@ -109,20 +110,21 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		q.Set("typed", strconv.FormatUint(o.Resume.Typed, 10))
 		q.Set("from", strconv.FormatUint(o.Resume.From, 10))
 	}
-	u := "ws://longterm" + api.Version + s.path + path + "?" + q.Encode()
-	stop := func() bool { return false }
+	uri := api.Version + s.path + path + "?" + q.Encode()
+	stop, begun := func() bool { return false }, false
 	dialer := websocket.Dialer{HandshakeTimeout: maxHandshake, NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
-		conn, err := s.c.dial(dialing, network, addr)
+		conn, err := s.c.dialBegun(dialing, network, addr, uri)
+		_, begun = conn.(*begunStream)
 		if err == nil { // what ends ctx ends the opening, and reads and writes under way
 			stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
 		}
 		return conn, err
 	}}
 	for try := 0; ; try++ {
-		ws, resp, err := dialer.DialContext(ctx, u, s.c.headers())
+		ws, resp, err := dialer.DialContext(ctx, "ws://longterm"+uri, s.c.headers())
 		if err == nil {
 			ws.SetReadLimit(maxMessage)
-			st := &Stream{ws: ws, stop: stop, ID: resp.Header.Get(attach.IDHeader)}
+			st := &Stream{ws: ws, stop: stop, Begun: begun, ID: resp.Header.Get(attach.IDHeader)}
 			st.Name, _ = url.PathUnescape(resp.Header.Get(attach.NameHeader))
 			return st, nil
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -35,6 +36,8 @@ const (
 // Options say how a session is put on the terminal.
 type Options struct {
 	Client               *client.Client
+	Taken                *takeover.Taken // the terminal, if it is taken already; nil: it is not
+	Leaving              chan os.Signal  // signals to leave at that may have come already; nil: none are kept
 	Stdin                *os.File
 	Stderr               io.Writer
 	Chords               *attach.Chords
@@ -80,8 +83,11 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	if o.Host != "" {
 		at.far = newFar(o.Host)
 	}
-	signals := make(chan os.Signal, 1) // main has the context end with others
-	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
+	signals := o.Leaving
+	if signals == nil {
+		signals = make(chan os.Signal, 1) // main has the context end with others
+	}
+	signal.Notify(signals, takeover.Leaving...)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -93,7 +99,10 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		}
 	}()
 
-	if !termio.AreTerminals(o.Stdin, os.Stdout) {
+	if o.Taken != nil {
+		at.t = termio.TakenOver(o.Taken)
+		defer at.t.Restore(true)
+	} else if !termio.AreTerminals(o.Stdin, os.Stdout) {
 		if _, err := s.Info(ctx); err != nil { // what is wrong with the session is told first
 			return err
 		}
@@ -103,14 +112,16 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	if err != nil {
 		return err
 	}
-	if at.t, err = termio.Open(o.Stdin, os.Stdout); err != nil {
-		return errors.Join(err, st.Close())
+	if at.t == nil {
+		if at.t, err = termio.Open(o.Stdin, os.Stdout); err != nil {
+			return errors.Join(err, st.Close())
+		}
+		defer at.t.Restore(true)
+		if o.Leave != "" {
+			_, _ = io.WriteString(o.Stderr, takeover.Banner(at.name, o.Leave))
+		}
+		at.t.Take(!o.Scrollback)
 	}
-	defer at.t.Restore(true)
-	if o.Leave != "" { // it is found above what comes, and there again afterwards
-		fmt.Fprintf(o.Stderr, "[attached to %s; %s leaves, the session goes on]\r\n", at.name, o.Leave)
-	}
-	at.t.Take(!o.Scrollback)
 	if at.far != nil && !o.Scrollback && !o.ReadOnly && o.Predict != "never" {
 		at.ahead = newAhead(at.t, o.Predict == "always")
 	}
@@ -234,6 +245,9 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 
 // converse moves bytes both ways, and closes the stream. nil: the session is over.
 func (at *attachment) converse(ctx context.Context, st *client.Stream) (err error) {
+	if !st.Begun {
+		at.t.DrawAll()
+	}
 	drawn, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)

@@ -59,37 +59,56 @@ const patience = 50 * 1000 // µs
 // body of an answer with status 200 or 201. All else is not ok: an agent's label, no daemon, another's, an error, an
 // answer that is not whole yet. What was sent by then is Begun.
 func request(method, uri, body string) (answer string, ok bool) {
+	head := "Connection: close\r\n"
+	if body != "" {
+		head += "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
+	}
+	f := begin(method, uri, head, body)
+	if f == nil {
+		return "", false
+	}
+	status, whole := 0, false
+	read(f, func(all string) bool { // the end of the connection takes a turn of the daemon's more
+		status, answer, whole = parse(all)
+		return whole
+	})
+	return answer, whole && (status == 200 || status == 201)
+}
+
+// begin sends a request, which is Begun then. nil: nothing was sent.
+func begin(method, uri, head, body string) *os.File {
 	name := socket()
 	if name == "" || os.Getenv("LONGTERM_AGENT") != "" {
-		return "", false
+		return nil
 	}
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return "", false
+		return nil
 	}
 	f := os.NewFile(uintptr(fd), name)
 	if !ours(fd, name) {
 		_ = f.Close()
-		return "", false
-	}
-	head := method + " " + uri + " HTTP/1.1\r\nHost: longterm\r\nConnection: close\r\n"
-	if body != "" {
-		head += "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
+		return nil
 	}
 	Begun = Request{Method: method, URI: uri, Conn: f}
-	_, err = f.WriteString(head + "\r\n" + body)
+	if _, err := f.WriteString(method + " " + uri + " HTTP/1.1\r\nHost: longterm\r\n" + head + "\r\n" + body); err != nil {
+		return nil
+	}
+	return f
+}
+
+// read reads on what was Begun until enough of it is there: what is there by then is asked each time that there is more.
+func read(f *os.File, enough func(all string) bool) {
 	buf := make([]byte, 16<<10)
-	var all []byte
-	status, whole := 0, false
-	for err == nil && !whole { // the end of the connection takes a turn of the daemon's more
-		var n int
-		n, err = f.Read(buf)
-		if all = append(all, buf[:n]...); n < len(buf) {
-			status, answer, whole = parse(string(all))
+	all := []byte(Begun.Got)
+	for {
+		n, err := f.Read(buf)
+		all = append(all, buf[:n]...)
+		if err != nil || n < len(buf) && enough(string(all)) {
+			Begun.Got = string(all)
+			return
 		}
 	}
-	Begun.Got = string(all)
-	return answer, whole && (status == 200 || status == 201)
 }
 
 // ours connects to a socket, and says whether our own user serves it.

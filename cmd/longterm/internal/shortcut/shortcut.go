@@ -14,18 +14,15 @@
 // way to do anything, only a shorter one to the same request. What was asked by then is not asked again: the verb's
 // client takes the answer, or waits for it, where we left off (Begun). A test compares both.
 //
-// It may import what package os imports, and strconv, nothing else: already strings has some eighty
+// `attach S` is begun here, up to the first drawing on the terminal (attach_linux.go), and gone on with by the verb, with the
+// stream (Begun) and the terminal (Taken).
+//
+// It may import what package os imports, strconv, and takeover, of which the same holds, nothing else: already strings has some eighty
 // packages initialised before this one (TestShortcutComesFirst). So there are a few lines here that
 // strings, net/http and encoding/json have better.
 package shortcut
 
-import (
-	"os"
-	"runtime"
-)
-
-// Release is set by the linker: -X github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut.Release=v1.2.3.
-var Release string
+import "os"
 
 // ID is what a request was called that was left to the verb (ask_id, or the job's id); the verb's own is called the
 // same. Empty: none was made.
@@ -52,18 +49,13 @@ func init() {
 	}
 }
 
-// VersionLine is what the verb version prints.
-func VersionLine(version string) string {
-	return "longterm " + version + " (" + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")\n"
-}
-
 // pass does what args ask for, if it is among what can be done here.
 func pass(argv []string) (status int, done bool) {
 	if len(argv) < 2 || asTmux(argv[0]) {
 		return 0, false
 	}
 	if argv[1] == "version" {
-		return 0, len(argv) == 2 && Release != "" && write(VersionLine(Release))
+		return 0, len(argv) == 2 && write(VersionLine())
 	}
 	for i := range verbs {
 		if v := &verbs[i]; v.name == argv[1] {

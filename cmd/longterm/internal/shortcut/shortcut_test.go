@@ -31,7 +31,8 @@ func TestShortcutComesFirst(t *testing.T) {
 		}
 		return strings.Fields(string(out))
 	}
-	may := append(deps("os", "strconv", "runtime"), "github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut")
+	const here = "github.com/longterm-dev/longterm/cmd/longterm/internal/"
+	may := append(deps("os", "strconv", "runtime"), here+"shortcut", here+"termio/takeover")
 	for _, dep := range deps(".") {
 		if !slices.Contains(may, dep) {
 			t.Errorf("it imports %s: what is initialised before that is initialised before it", dep)

@@ -14,6 +14,8 @@ type verb struct {
 	ask func(*given) (asking, bool)
 	// tell makes of the answer what the verb prints, and the exit status. nil: nothing is printed.
 	tell func(g *given, answer string) (text string, status int, ok bool)
+	// show, in place of both, begins what the verb goes on with.
+	show func(*given)
 }
 
 // asking is a request.
@@ -23,6 +25,10 @@ type asking struct{ method, uri, body string }
 func (v *verb) do(args []string) (status int, done bool) {
 	g, ok := parseArgs(args, v.flags, v.lead)
 	if !ok {
+		return 0, false
+	}
+	if v.show != nil {
+		v.show(&g)
 		return 0, false
 	}
 	a, ok := v.ask(&g)
@@ -57,6 +63,7 @@ var verbs = []verb{
 		flags: []flag{jsonFlag, {long: "for", valued: true, repeats: true}, {long: "all"}, {long: "since", valued: true}, {long: "timeout", valued: true}},
 		ask:   askWait, tell: tellWait,
 	},
+	{name: "attach", show: showSession},
 	{name: "exec", flags: []flag{jsonFlag, {long: "wait"}}, lead: 2, ask: askExec, tell: tellExec},
 }
 

@@ -7,19 +7,18 @@
 package termio
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/term"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/attach"
 )
@@ -28,37 +27,38 @@ import (
 // every way out.
 type Terminal struct {
 	in, out *os.File
-	state   *term.State
+	cook    func() error // has it as it was before it was raw
 	once    sync.Once
 	Resized chan os.Signal
-	guard   chan *guard // has it once it was started; a guard of nil is none. nil: it was not asked for
-	own     bool        // on the alternate screen, which is ours
-	titled  bool        // the title is kept
+	guard   *takeover.Guard // nil: there is none
+	own     bool            // on the alternate screen, which is ours
+	titled  bool            // the title is kept
 	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
 	mu      sync.Mutex
 	screens attach.Screens
+	// drawn is how much of what will be drawn is on the terminal already, in bytes. It is whose who draws.
+	drawn int
 	// recoloured is set once something was drawn that changes the terminal's colours.
 	recoloured atomic.Bool
 }
 
-// colourSettings begin the sequences that change a terminal's palette and own colours.
-var colourSettings = [][]byte{[]byte("\x1b]4;"), []byte("\x1b]10;"), []byte("\x1b]11;"), []byte("\x1b]12;")}
-
-// XTWINOPS 22 and 23 keep the title and give it back.
-const (
-	keepTitle     = "\x1b[22;0t"
-	giveTitleBack = "\x1b[23;0t"
-)
+// DrawAll says that nothing of what will be drawn is on the terminal yet.
+func (t *Terminal) DrawAll() { t.drawn = 0 }
 
 // Draw writes raw output to the terminal.
 func (t *Terminal) Draw(p []byte) error {
-	if !t.recoloured.Load() && slices.ContainsFunc(colourSettings, func(s []byte) bool { return bytes.Contains(p, s) }) {
+	if !t.recoloured.Load() && takeover.Recolours(p) {
 		t.recoloured.Store(true)
-		t.guarded((*guard).recoloured)
+		t.guard.Recoloured()
 	}
 	t.mu.Lock()
 	t.screens.Write(p)
 	t.mu.Unlock()
+	n := min(t.drawn, len(p))
+	t.drawn -= n
+	if p = p[n:]; n > 0 && len(p) == 0 {
+		return nil
+	}
 	_, err := t.out.Write(p)
 	return err
 }
@@ -92,9 +92,25 @@ func Open(in, out *os.File) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Terminal{in: in, out: out, state: state, Resized: make(chan os.Signal, 1)}
+	t := &Terminal{in: in, out: out, Resized: make(chan os.Signal, 1), cook: func() error { return term.Restore(int(in.Fd()), state) }}
 	signal.Notify(t.Resized, syscall.SIGWINCH)
 	return t, nil
+}
+
+// TakenOver is the terminal, standard input and output, that was taken before the program was initialised.
+func TakenOver(by *takeover.Taken) *Terminal {
+	t := &Terminal{
+		in: os.Stdin, out: os.Stdout, Resized: make(chan os.Signal, 1), cook: by.GiveModesBack,
+		guard: by.Guard, own: true, titled: true, drawn: by.Drawn,
+	}
+	signal.Notify(t.Resized, syscall.SIGWINCH)
+	if cols, rows := t.Size(); cols != by.Cols || rows != by.Rows { // nobody heard of it
+		select {
+		case t.Resized <- syscall.SIGWINCH:
+		default: // one is there
+		}
+	}
+	return t
 }
 
 // Take has a guard give the terminal back should this process be killed, and keeps the
@@ -102,24 +118,9 @@ func Open(in, out *os.File) (*Terminal, error) {
 // back afterwards.
 func (t *Terminal) Take(own bool) {
 	t.own, t.titled = own, true
-	t.guard = make(chan *guard, 1)
 	reset := t.appendReset(nil, true)
-	t.guard <- startGuard(t.out, reset) // before anything is drawn that it would have to undo
-	enter := keepTitle
-	if own {
-		enter += "\x1b[?1049h\x1b[H\x1b[2J"
-	}
-	_, _ = t.out.WriteString(enter) // a terminal that is gone is noticed when drawing
-}
-
-// guarded does something with the guard, if one was asked for.
-func (t *Terminal) guarded(do func(*guard)) {
-	if t.guard == nil {
-		return
-	}
-	g := <-t.guard
-	do(g)
-	t.guard <- g
+	t.guard = takeover.StartGuard(t.out, string(reset), takeover.ColoursReset) // before anything is drawn that it would have to undo
+	_, _ = t.out.WriteString(takeover.Enter(own))                              // a terminal that is gone is noticed when drawing
 }
 
 // Size is its size in cells.
@@ -146,8 +147,8 @@ func (t *Terminal) Restore(below bool) {
 			leave = t.Leave(rows) // before the cursor is saved, which is kept per screen
 		}
 		_, _ = t.out.Write(t.appendReset(leave, below))
-		_ = term.Restore(int(t.in.Fd()), t.state)
-		t.guarded((*guard).dismiss)
+		_ = t.cook()
+		t.guard.Dismiss()
 	})
 }
 
@@ -161,7 +162,7 @@ func (t *Terminal) appendReset(b []byte, below bool) []byte {
 		b = render.AppendColorsReset(b)
 	}
 	if t.titled {
-		b = append(b, giveTitleBack...)
+		b = append(b, takeover.GiveTitleBack...)
 	}
 	switch {
 	case t.own:
@@ -204,7 +205,7 @@ func (t *Terminal) Lend(run func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, _ = t.out.WriteString("\x1b7\x1b[r\x1b8")
-	if err := term.Restore(int(t.in.Fd()), t.state); err != nil {
+	if err := t.cook(); err != nil {
 		return err
 	}
 	err := run()

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package shortcut
+
+// showSession is the verb's own.
+func showSession(*given) {}

@@ -1,0 +1,75 @@
+//go:build unix
+
+// Package takeover is what is done to a person's terminal before a session is drawn on it, and what undoes it: a guard,
+// sequences, and on Linux raw mode. It imports next to nothing, as it is also at work before the rest of the program is
+// initialised (shortcut).
+package takeover
+
+import (
+	"os"
+	"syscall"
+)
+
+// Guard is a small process that gives the terminal back when this one is killed and
+// cannot. It waits on a pipe: a line means that all is well, the pipe's end without one
+// that this process is gone. It has a session of its own, so that what ends a whole job or
+// hangs up leaves it alone; a shell that has taken the terminal over meanwhile, and set
+// it up its own way, is left alone by it.
+type Guard struct {
+	pipe *os.File
+	pid  int
+}
+
+// guardScript gets the terminal as standard output, and what resets modes and colours as
+// arguments. What was sent without a newline names what else is to be undone: c, colours.
+const guardScript = `trap "" HUP INT QUIT TERM PIPE TTOU TTIN TSTP
+raw=$(stty -g <&1 2>/dev/null)
+IFS= read -r left && exit 0
+printf %s "$1"
+case $left in *c*) printf %s "$2" ;; esac
+[ -n "$raw" ] && [ "$(stty -g <&1 2>/dev/null)" = "$raw" ] && stty sane <&1`
+
+// StartGuard starts a guard for a terminal that is raw already, with what it would have to
+// print; nil when it cannot.
+func StartGuard(out *os.File, reset, colours string) *Guard {
+	r, w, err := pipe()
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(r)
+	null, err := syscall.Open(os.DevNull, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		_ = syscall.Close(w)
+		return nil
+	}
+	defer syscall.Close(null)
+	pid, err := syscall.ForkExec("/bin/sh", []string{"/bin/sh", "-c", guardScript, "longterm-guard", reset, colours}, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{uintptr(r), out.Fd(), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		_ = syscall.Close(w)
+		return nil
+	}
+	return &Guard{pipe: os.NewFile(uintptr(w), "the guard"), pid: pid}
+}
+
+// Recoloured has the guard undo colours, too.
+func (g *Guard) Recoloured() {
+	if g != nil {
+		_, _ = g.pipe.WriteString("c") // a guard that is gone is none
+	}
+}
+
+// Dismiss ends the guard: the terminal was given back.
+func (g *Guard) Dismiss() {
+	if g == nil {
+		return
+	}
+	_, _ = g.pipe.WriteString("\n")
+	_ = g.pipe.Close()
+	for {
+		if _, err := syscall.Wait4(g.pid, nil, 0, nil); err != syscall.EINTR {
+			return
+		}
+	}
+}

@@ -1,0 +1,60 @@
+//go:build unix
+
+package takeover
+
+import (
+	"os"
+	"syscall"
+)
+
+// Leaving are the signals at which the terminal is given back and its program ends.
+var Leaving = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}
+
+// XTWINOPS 22 and 23 keep the title and give it back.
+const (
+	keepTitle     = "\x1b[22;0t"
+	GiveTitleBack = "\x1b[23;0t"
+)
+
+// ModesReset is what package render has reset every mode that a session may have set, and ColoursReset its colours. They
+// are written out here, as making them takes that package's tables (TestResetsAreRenders).
+const (
+	ModesReset = "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f\x1b[>4;0m\x1b[=0;1u\x1b[?2026l\x1b[?2048l" +
+		"\x1b[?1049l\x1b[?1l\x1b[?5l\x1b[?67l\x1b[20l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+		"\x1b[?1004l\x1b[?2004l\x1b[?2031l\x1b[?1007h\x1b>\x1b[>4;0m\x1b[=0;1u\x1b[0 q\x1b[?25h\x1b[m"
+	ColoursReset = "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
+)
+
+// OwnScreenReset gives a terminal back whose alternate screen was ours: the cursor goes back to where it was.
+const OwnScreenReset = "\x1b[m" + ModesReset + GiveTitleBack
+
+// Enter takes a terminal: its title is kept, and with own the session is shown on the alternate screen.
+func Enter(own bool) string {
+	if own {
+		return keepTitle + "\x1b[?1049h\x1b[H\x1b[2J"
+	}
+	return keepTitle
+}
+
+// Banner is found above what comes, and there again afterwards.
+func Banner(name, leave string) string {
+	return "[attached to " + name + "; " + leave + " leaves, the session goes on]\r\n"
+}
+
+// colourSettings begin the sequences that change a terminal's palette and own colours.
+var colourSettings = [...]string{"\x1b]4;", "\x1b]10;", "\x1b]11;", "\x1b]12;"}
+
+// Recolours says that what is drawn changes the terminal's colours.
+func Recolours(p []byte) bool {
+	for i, c := range p {
+		if c != '\x1b' {
+			continue
+		}
+		for _, s := range colourSettings {
+			if len(p)-i >= len(s) && string(p[i:i+len(s)]) == s {
+				return true
+			}
+		}
+	}
+	return false
+}

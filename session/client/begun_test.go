@@ -1,0 +1,120 @@
+//go:build unix
+
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// begin opens a stream by hand, as is done before there is a client, and returns a client that is to go on with it.
+func begin(t *testing.T, f *fake, uri string) *Client {
+	t.Helper()
+	conn, err := wire.Dial(f.dirs.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: longterm\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Key: bG9uZ3Rlcm0gYXR0YWNoZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", uri); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]byte, 1) // a part of the answer has come
+	if _, err := io.ReadFull(conn, first); err != nil {
+		t.Fatal(err)
+	}
+	answer := struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(&oneByte{first}, conn), conn}
+	c := New(Options{Dirs: f.dirs, Begun: &Begun{Method: "GET", URI: uri, Answer: answer, Conn: conn}})
+	t.Cleanup(c.Close)
+	return c
+}
+
+type oneByte struct{ b []byte }
+
+func (o *oneByte) Read(p []byte) (int, error) {
+	n := copy(p, o.b)
+	if o.b = o.b[n:]; n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// A stream that was begun before there was a client is gone on with: it is not asked for again, nothing of it is lost, and
+// what is typed goes into it. One that was begun for something else is given up.
+func TestStreamBegun(t *testing.T) {
+	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
+	gone := make(chan error, 10)
+	f, _ := newFake(t, upgrades(t, func(ws *websocket.Conn) {
+		write(t, ws, websocket.TextMessage, `{"cols":80,"rows":24}`)
+		write(t, ws, websocket.BinaryMessage, "hello")
+		for {
+			_, typed, err := ws.ReadMessage()
+			if err != nil {
+				gone <- err
+				return
+			}
+			write(t, ws, websocket.BinaryMessage, "<"+string(typed)+">")
+		}
+	}))
+	try := func(c *Client, rows int, begun bool) {
+		t.Helper()
+		st, err := c.Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: rows, OwnScreen: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		if st.Begun != begun {
+			t.Errorf("%d rows: begun %v", rows, st.Begun)
+		}
+		if _, info, err := st.Read(); err != nil || info == nil || info.Cols != 80 {
+			t.Errorf("%+v, %v", info, err)
+		}
+		if draw, _, err := st.Read(); err != nil || string(draw) != "hello" {
+			t.Errorf("%q, %v", draw, err)
+		}
+		if err := st.Type([]byte("k")); err != nil {
+			t.Error(err)
+		}
+		if draw, _, err := st.Read(); err != nil || string(draw) != "<k>" {
+			t.Errorf("%q, %v", draw, err)
+		}
+	}
+	c := begin(t, f, uri)
+	try(c, 24, true)
+	<-gone
+	if n := len(f.requests()); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	try(c, 24, false) // it is begun once
+	<-gone
+
+	c = begin(t, f, uri)
+	try(c, 25, false)
+	<-gone // the stream
+	<-gone // and the one that was begun, while the client is there
+	if n := len(f.requests()); n != 4 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// An answer that is no stream is said as it is.
+func TestStreamBegunRefused(t *testing.T) {
+	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
+	f, _ := newFake(t, refuses(api.Errorf(api.CodeNotFound, "there is no session s")))
+	_, err := begin(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
+	if e := (*api.Error)(nil); !errors.As(err, &e) || e.Code != api.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+	if n := len(f.requests()); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
