@@ -124,50 +124,64 @@ func (b *sessionBench) attachTime(ctx context.Context) (figure, error) {
 	return b.pairwise("attach to first paint", attach(lt), attach(mux))
 }
 
-// echo is the time from a key typed into an attached client to its echo on the
-// client's terminal.
-func (b *sessionBench) echo(ctx context.Context) (figure, error) {
-	lt := []string{b.self, "attach", "echo"}
-	mux := []string{b.tmux, "-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null", "attach", "-t", "echo"}
-	fig := figure{Name: "key to echo, p50", Unit: "µs", Runs: b.runs * 20}
-	measure := func(argv []string) ([]float64, error) {
-		c, err := b.client(ctx, argv[0], argv[1:]...)
-		if err != nil {
-			return nil, err
-		}
-		defer c.close()
-		if err := c.until("READY>"); err != nil {
-			return nil, err
-		}
-		var out []float64
-		for i := range fig.Runs {
-			key := string(rune('a' + i%26))
-			begin := time.Now()
-			if _, err := c.tty.WriteString(key); err != nil {
-				return nil, err
-			}
-			if err := c.until(key); err != nil {
-				return nil, err
-			}
-			out = append(out, float64(time.Since(begin).Nanoseconds())/1000)
-		}
-		return out, nil
-	}
-	ours, err := measure(lt)
-	if err != nil {
-		return fig, err
-	}
-	fig.Longterm = median(ours)
-	fig.Note = fmt.Sprintf("p99 %.0f µs", percentile(ours, 0.99))
+// firstKeys are typed into each client that attaches, and echoRounds is how often one of each does, at most: what is
+// echoed has to fit the screen.
+const firstKeys, echoRounds = 200, 8
+
+// echo is the time from a key typed into an attached client to its echo on the client's terminal, of the first keys that
+// are typed into each of several clients.
+func (b *sessionBench) echo(ctx context.Context) ([]figure, error) {
+	argvs := [][]string{{b.self, "attach", "echo"}}
 	if b.tmux != "" {
-		theirs, err := measure(mux)
-		if err != nil {
-			return fig, err
-		}
-		fig.Tmux, fig.Ratio = median(theirs), median(ours)/median(theirs)
-		fig.Note += fmt.Sprintf(", tmux %.0f µs", percentile(theirs, 0.99))
+		argvs = append(argvs, []string{b.tmux, "-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null", "attach", "-t", "echo"})
 	}
-	return fig, nil
+	all := make([][]float64, 2)
+	for range min(max(b.runs/6, 1), echoRounds) {
+		for i, argv := range argvs {
+			us, err := b.firstEchoes(ctx, argv)
+			if err != nil {
+				return nil, err
+			}
+			all[i] = append(all[i], us...)
+		}
+	}
+	var figures []figure
+	for _, p := range []struct {
+		name string
+		of   float64
+	}{{"key to echo, p50", 0.5}, {"key to echo, p99", 0.99}} {
+		fig := figure{Name: p.name, Unit: "µs", Runs: len(all[0]), Longterm: percentile(all[0], p.of)}
+		if len(all[1]) > 0 {
+			fig.Tmux = percentile(all[1], p.of)
+			fig.Ratio = fig.Longterm / fig.Tmux
+		}
+		figures = append(figures, fig)
+	}
+	return figures, nil
+}
+
+// firstEchoes attaches a client and types its first keys, one after the other's echo.
+func (b *sessionBench) firstEchoes(ctx context.Context, argv []string) (us []float64, err error) {
+	c, err := b.client(ctx, argv[0], argv[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if err := c.until("READY>"); err != nil {
+		return nil, err
+	}
+	for i := range firstKeys {
+		key := string(rune('a' + i%26))
+		begin := time.Now()
+		if _, err := c.tty.WriteString(key); err != nil {
+			return nil, err
+		}
+		if err := c.until(key); err != nil {
+			return nil, err
+		}
+		us = append(us, float64(time.Since(begin).Nanoseconds())/1000)
+	}
+	return us, nil
 }
 
 // throughput is how fast a detached session takes a coloured log from its child.
@@ -257,40 +271,81 @@ func colouredLog(size int) []byte {
 	return b.Bytes()[:size]
 }
 
-// memory is the proportional set size of keeper and daemon per idle session.
-func (b *sessionBench) memory(ctx context.Context) (figure, error) {
-	fig := figure{Name: "memory of an idle session", Unit: "KiB", Runs: b.idle}
+// memory is the proportional set size of keeper and daemon, and what an idle session adds to it.
+func (b *sessionBench) memory(ctx context.Context) ([]figure, error) {
+	base := figure{Name: "memory with one session", Unit: "MiB", Runs: 1}
+	each := figure{Name: "memory of an idle session", Unit: "KiB", Runs: b.idle}
 	pids, err := b.daemonPIDs(ctx)
 	if err != nil {
-		return fig, err
+		return nil, err
 	}
-	before := pss(pids...)
-	for i := range b.idle {
-		if _, err := b.lt(ctx, "new", "-n", fmt.Sprint("idle", i), "--", "sleep", "100000"); err != nil {
-			return fig, err
-		}
+	before, after, err := b.growth(ctx, pids, func(i int) error {
+		_, err := b.lt(ctx, "new", "-n", fmt.Sprint("idle", i), "--", "sleep", "100000")
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	fig.Longterm = (pss(pids...) - before) / float64(b.idle)
+	base.Longterm, each.Longterm = before/1024, (after-before)/float64(b.idle)
 	if b.tmux == "" {
-		return fig, nil
+		return []figure{base, each}, nil
 	}
 	out, err := b.mux(ctx, "display-message", "-p", "#{pid}")
 	if err != nil {
-		return fig, err
+		return nil, err
 	}
 	server, err := strconv.Atoi(strings.TrimSpace(out))
 	if err != nil {
-		return fig, err
+		return nil, err
 	}
-	before = pss(server)
+	before, after, err = b.growth(ctx, []int{server}, func(i int) error {
+		_, err := b.mux(ctx, "new-session", "-d", "-s", fmt.Sprint("idle", i), "-x", "80", "-y", "24", "sleep 100000")
+		return err
+	})
+	base.Tmux, each.Tmux = before/1024, (after-before)/float64(b.idle)
+	base.Ratio, each.Ratio = base.Longterm/base.Tmux, each.Longterm/each.Tmux
+	return []figure{base, each}, err
+}
+
+// growth is the memory of processes at rest before and after the idle sessions were made, in KiB.
+func (b *sessionBench) growth(ctx context.Context, pids []int, add func(i int) error) (before, after float64, err error) {
+	if before, err = atRest(ctx, pids); err != nil {
+		return 0, 0, err
+	}
 	for i := range b.idle {
-		if _, err := b.mux(ctx, "new-session", "-d", "-s", fmt.Sprint("idle", i), "-x", "80", "-y", "24", "sleep 100000"); err != nil {
-			return fig, err
+		if err := add(i); err != nil {
+			return 0, 0, err
 		}
 	}
-	fig.Tmux = (pss(server) - before) / float64(b.idle)
-	fig.Ratio = fig.Longterm / fig.Tmux
-	return fig, nil
+	after, err = atRest(ctx, pids)
+	return before, after, err
+}
+
+const (
+	// lookEvery is how often memory is looked at until it stays.
+	lookEvery = 4 * time.Second
+	// sameLooks is how often it has to be the same, within a hundredth, and mostLooks how often it is looked at.
+	sameLooks, mostLooks = 4, 8
+)
+
+// atRest is the memory of processes once they have given back what work left behind, in KiB.
+func atRest(ctx context.Context, pids []int) (float64, error) {
+	is, same := pss(pids...), 0
+	for range mostLooks {
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(lookEvery):
+		}
+		now := pss(pids...)
+		if same++; now < 0.99*is || now > 1.01*is {
+			is, same = now, 0
+		}
+		if same == sameLooks {
+			break
+		}
+	}
+	return pss(pids...), nil
 }
 
 func (b *sessionBench) daemonPIDs(ctx context.Context) ([]int, error) {

@@ -28,6 +28,9 @@ type curve struct {
 	Points []curvePoint `json:"points"`
 	// Bend is the first number with which it costs more than twice what it costs with the first; 0: none.
 	Bend int `json:"bend,omitempty"`
+	// Broke is how many there were when there could be no more, and Why is what was said. Empty: as many as were asked for.
+	Broke int    `json:"broke,omitempty"`
+	Why   string `json:"why,omitempty"`
 }
 
 // curvePoint is the cost, at the median and in the worst hundredth, with so many.
@@ -42,11 +45,13 @@ type scaleBench struct {
 	*sessionBench
 	c      *client.Client
 	echo   string // the session that echoes
+	most   int    // idle sessions
+	eachMB int    // that each of them has printed
 	curves []*curve
 }
 
-// scaleLimits are the last points.
-type scaleLimits struct{ sessions, historyMB, watchers int }
+// scaleLimits are the last points, and what each of the sessions has printed.
+type scaleLimits struct{ sessions, historyMB, watchers, eachMB int }
 
 func scaleCommand(e *Program) *cobra.Command {
 	var runs int
@@ -55,17 +60,18 @@ func scaleCommand(e *Program) *cobra.Command {
 		Use: "scale", Short: "Measure how costs grow with sessions, history and watchers", Args: cobra.NoArgs,
 		Long: "Measure, in an instance of its own, what a screen, a list, a key's echo and memory cost beside ever more idle\n" +
 			"sessions; what they cost beside a session that prints ever more, while it prints and afterwards; and what a key's\n" +
-			"echo costs with ever more clients attached. A curve bends where it costs more than twice what it cost at first.",
+			"echo costs with ever more clients attached. A curve bends where it costs more than twice what it cost at first, and ends\n" +
+			"where there can be no more sessions.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runs < 1 || min(most.sessions, most.historyMB, most.watchers) < 1 {
-				return errors.New("--runs, --sessions, --history and --watchers are at least 1")
+			if runs < 1 || min(most.sessions, most.historyMB, most.watchers) < 1 || most.eachMB < 0 {
+				return errors.New("--runs, --sessions, --history and --watchers are at least 1, --each is 0 or more")
 			}
 			b, err := newSessionBench(e, runs, 0)
 			if err != nil {
 				return err
 			}
 			defer b.close()
-			s := &scaleBench{sessionBench: b, c: b.api()}
+			s := &scaleBench{sessionBench: b, c: b.api(), most: most.sessions, eachMB: most.eachMB}
 			defer s.c.Close()
 			if err := s.run(cmd.Context(), most); err != nil {
 				return err
@@ -75,6 +81,7 @@ func scaleCommand(e *Program) *cobra.Command {
 	}
 	c.Flags().IntVar(&runs, "runs", 50, "runs of each measurement at each point")
 	c.Flags().IntVar(&most.sessions, "sessions", 1000, "idle sessions at most")
+	c.Flags().IntVar(&most.eachMB, "each", 0, "output that each of the idle sessions has printed, MiB")
 	c.Flags().IntVar(&most.historyMB, "history", 100, "output of a session at most, MiB")
 	c.Flags().IntVar(&most.watchers, "watchers", 50, "attached clients at most")
 	return e.JSONFlag(c)
@@ -87,6 +94,9 @@ func writeCurves(w io.Writer, curves []*curve) {
 		if c.Bend > 0 {
 			bend = "bends at " + strconv.Itoa(c.Bend)
 		}
+		if c.Why != "" {
+			bend += ", ends at " + strconv.Itoa(c.Broke)
+		}
 		fmt.Fprintf(tw, "%s, %s\t%s\tp50\tp99\n", c.Name, c.Unit, bend)
 		for _, p := range c.Points {
 			p99 := "-"
@@ -94,6 +104,9 @@ func writeCurves(w io.Writer, curves []*curve) {
 				p99 = fmt.Sprintf("%.2f", p.P99)
 			}
 			fmt.Fprintf(tw, "\t%d %s\t%.2f\t%s\n", p.N, c.Of, p.P50, p99)
+		}
+		if c.Why != "" {
+			fmt.Fprintf(tw, "\tmore: %s\n", c.Why)
 		}
 	}
 	_ = tw.Flush()
@@ -107,18 +120,21 @@ func steps(most int) (all []int) {
 	return append(all, most)
 }
 
-// add adds a point to a curve.
-func (s *scaleBench) add(name, unit, of string, n int, costs ...float64) {
-	var c *curve
-	for _, have := range s.curves {
-		if have.Name == name {
-			c = have
+// curve is the one of a name, from now on.
+func (s *scaleBench) curve(name, unit, of string) *curve {
+	for _, c := range s.curves {
+		if c.Name == name {
+			return c
 		}
 	}
-	if c == nil {
-		c = &curve{Name: name, Unit: unit, Of: of}
-		s.curves = append(s.curves, c)
-	}
+	c := &curve{Name: name, Unit: unit, Of: of}
+	s.curves = append(s.curves, c)
+	return c
+}
+
+// add adds a point to a curve.
+func (s *scaleBench) add(name, unit, of string, n int, costs ...float64) {
+	c := s.curve(name, unit, of)
 	p := curvePoint{N: n, P50: median(costs)}
 	if len(costs) > 1 {
 		p.P99 = percentile(costs, 0.99)
@@ -133,16 +149,9 @@ func (s *scaleBench) run(ctx context.Context, most scaleLimits) error {
 	if err := s.along(ctx, most.sessions, s.crowd); err != nil {
 		return err
 	}
-	begin := time.Now()
-	if _, err := s.lt(ctx, "kill", "--all"); err != nil {
+	if err := s.endOfAll(ctx); err != nil {
 		return err
 	}
-	s.add("end of all sessions", "ms", "idle sessions", most.sessions, sinceMS(begin))
-	begin = time.Now()
-	if _, err := s.lt(ctx, "daemon", "stop", "--kill-sessions"); err != nil {
-		return err
-	}
-	s.add("end of the daemon then", "ms", "idle sessions", most.sessions, sinceMS(begin))
 	if err := s.along(ctx, most.watchers, s.watched); err != nil {
 		return err
 	}
@@ -311,43 +320,28 @@ func (s *scaleBench) printed(ctx context.Context, n int) error {
 		return err
 	}
 	s.add("its screen at half of the output", "ms", of, n, ms...)
-	return nil
+	return s.pruned(ctx, n, of)
 }
 
-// crowd measures with n idle sessions.
-func (s *scaleBench) crowd(ctx context.Context, n int) error {
-	const of = "idle sessions"
-	have, err := s.c.List(ctx, "crowd")
-	if err != nil {
-		return err
-	}
-	pids, err := s.daemonPIDs(ctx)
-	if err != nil {
-		return err
-	}
-	added := n - len(have)
-	begin := time.Now()
-	for i := range added {
-		ask := api.NewSession{Name: fmt.Sprint("crowd", len(have)+i), Argv: []string{"sleep", "100000"}, Labels: map[string]string{"crowd": "1"}}
-		if _, err := s.c.NewSession(ctx, ask); err != nil {
-			return err
+// pruned measures while the most of what was printed, which is packed to about a tenth, is removed from the histories.
+func (s *scaleBench) pruned(ctx context.Context, n int, of string) error {
+	over := make(chan error, 1)
+	go func() {
+		_, err := s.lt(ctx, "prune", "--session", fmt.Sprint(n<<10/40, "KiB"))
+		over <- err
+	}()
+	var failed error
+	us, err := s.echoes(ctx, func(n int) bool {
+		select {
+		case failed = <-over:
+			over = nil
+		default:
 		}
-	}
-	s.add("one more session", "ms", of, n, sinceMS(begin)/float64(added))
-	s.add("memory of keeper and daemon", "MiB", of, n, pss(pids...)/1024)
-	ms, err := s.times(func() error { _, err := s.c.Session(s.echo).ScreenAs(ctx, client.ScreenQuery{}, "text"); return err })
-	if err != nil {
+		return over == nil && s.some(n)
+	})
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	s.add("a screen", "ms", of, n, ms...)
-	if ms, err = s.times(func() error { _, err := s.c.List(ctx); return err }); err != nil {
-		return err
-	}
-	s.add("a list", "ms", of, n, ms...)
-	us, err := s.echoes(ctx, s.some)
-	if err != nil {
-		return err
-	}
-	s.add("key to echo, in a crowd", "µs", of, n, us...)
+	s.add("key to echo, while most of it is removed", "µs", of, n, us...)
 	return nil
 }

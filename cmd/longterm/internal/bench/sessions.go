@@ -144,16 +144,23 @@ func (b *sessionBench) run(ctx context.Context) ([]figure, error) {
 	}
 	var figures []figure
 	// Memory first: what floods leave behind in the heaps would be reused by idle sessions.
-	for _, m := range []func(context.Context) (figure, error){
-		b.memory, b.startup, b.creation, b.screen, b.listing, b.attachTime, b.echo, b.throughput,
+	for _, m := range []func(context.Context) ([]figure, error){
+		b.memory, one(b.startup), one(b.creation), one(b.screen), one(b.listing), one(b.attachTime), b.echo, one(b.throughput),
 	} {
 		f, err := m(ctx)
 		if err != nil {
 			return figures, err
 		}
-		figures = append(figures, f)
+		figures = append(figures, f...)
 	}
 	return figures, nil
+}
+
+func one(m func(context.Context) (figure, error)) func(context.Context) ([]figure, error) {
+	return func(ctx context.Context) ([]figure, error) {
+		f, err := m(ctx)
+		return []figure{f}, err
+	}
 }
 
 // pairwise times f and g in turn and fills in medians and the median of the ratios, in
