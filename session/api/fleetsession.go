@@ -2,6 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,13 +12,13 @@ import (
 
 // A list of all sessions of a fleet has a hundred thousand of them, of which nearly all are as json.Marshal writes them:
 // those are read here, several times faster, and all others as encoding/json reads them. It calls an UnmarshalJSON only
-// with what it has gone through twice: so a session has none, and a list is not handed to it.
+// with what it has gone through twice: so neither a session nor a list has one.
 
 // Decode reads a session from JSON.
 func (s *FleetSession) Decode(b []byte) error {
 	r := sessionReader{text: string(b)}
-	if v, ok := r.session(); ok && r.at == len(r.text) {
-		*s = v
+	*s = FleetSession{}
+	if r.session(s) && r.at == len(r.text) {
 		return nil
 	}
 	*s = FleetSession{}
@@ -25,35 +28,59 @@ func (s *FleetSession) Decode(b []byte) error {
 // FleetSessions is a list of them.
 type FleetSessions []FleetSession
 
-// UnmarshalJSON implements json.Unmarshaler. What it is given need not have been looked at before.
-func (l *FleetSessions) UnmarshalJSON(b []byte) error {
-	r := sessionReader{text: string(b)}
-	if list, ok := r.list(); ok && strings.TrimSpace(r.text[r.at:]) == "" {
-		*l = list
-		return nil
-	}
+// readAtOnce is how much of a list is read before what has come of it is looked at: who writes it makes the rest meanwhile.
+const readAtOnce = 256 << 10
+
+// ReadJSON reads the list, and all there is to read.
+func (l *FleetSessions) ReadJSON(from io.Reader) error {
 	*l = nil
-	return json.Unmarshal(b, (*[]FleetSession)(l))
+	q := listReader{want: '['}
+	for buf := make([]byte, 0, readAtOnce); ; {
+		n, err := from.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case err == nil && len(buf) < cap(buf):
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		}
+		left := q.take(string(buf))
+		if err != nil {
+			return q.end(left, l)
+		}
+		if buf = append(buf[:0], left...); len(buf) > cap(buf)/2 {
+			buf = slices.Grow(buf, cap(buf)) // what is not read quickly is not looked at often
+		}
+	}
 }
 
-func (r *sessionReader) list() (list []FleetSession, ok bool) {
-	list = []FleetSession{}
-	if !r.take('[') {
-		return nil, false
-	}
-	if r.take(']') {
-		return list, true
-	}
-	for {
-		s, ok := r.session()
-		if !ok {
-			return nil, false
+// listReader reads a list from pieces of its text.
+type listReader struct {
+	list FleetSessions
+	want byte     // before the next session
+	read []string // up to there
+}
+
+// take reads the sessions at the beginning of a text, and says what is left of it.
+func (q *listReader) take(text string) (left string) {
+	r := sessionReader{text: text}
+	for at := 0; ; at = r.at {
+		var s FleetSession
+		if !r.take(q.want) || !r.session(&s) {
+			q.read = append(q.read, text[:at])
+			return text[at:]
 		}
-		list = append(list, s)
-		if !r.take(',') {
-			return list, r.take(']')
-		}
+		q.list, q.want = append(q.list, s), ','
 	}
+}
+
+// end is told what is left at the end.
+func (q *listReader) end(left string, l *FleetSessions) error {
+	if q.want == ',' && strings.TrimSpace(left) == "]" {
+		*l = q.list
+		return nil
+	}
+	return json.Unmarshal([]byte(strings.Join(append(q.read, left), "")), (*[]FleetSession)(l))
 }
 
 // sessionReader reads a session from compact JSON of known members. What it reads are parts of the text.
@@ -62,76 +89,87 @@ type sessionReader struct {
 	at   int
 }
 
-func (r *sessionReader) session() (s FleetSession, ok bool) {
-	ok = r.members(func(key string) bool {
-		switch key {
-		case "host":
-			return r.str(&s.Host)
-		case "away":
-			return r.boolean(&s.Away)
-		case "id":
-			return r.str(&s.ID)
-		case "name":
-			return r.str(&s.Name)
-		case "state":
-			return r.str(&s.State)
-		case "needs_input":
-			return r.str(&s.Needs)
-		case "approvals":
-			return r.number(&s.Approval)
-		case "progress":
-			return r.number(&s.Progress)
-		case "command":
-			return r.str(&s.Command)
-		case "cwd":
-			return r.str(&s.Cwd)
-		case "labels":
-			if s.Labels != nil { // twice
-				return false
-			}
-			s.Labels = map[string]string{}
-			return r.members(func(key string) bool {
-				var v string
-				if !r.str(&v) {
-					return false
-				}
-				s.Labels[key] = v
-				return true
-			})
-		case "agent":
-			return r.str(&s.Agent)
-		case "exit_code":
-			s.ExitCode = new(int)
-			return r.number(s.ExitCode)
-		case "since":
-			var at string
-			if !r.str(&at) {
-				return false
-			}
-			return s.Since.UnmarshalText([]byte(at)) == nil
+// session reads a session into an empty one.
+func (r *sessionReader) session(s *FleetSession) bool {
+	for first := true; ; first = false {
+		key, more, ok := r.key(first)
+		if !more || !ok {
+			return ok
 		}
-		return false
-	})
-	return s, ok
-}
-
-// members reads an object: of reads the value of each member.
-func (r *sessionReader) members(of func(key string) bool) bool {
-	if !r.take('{') {
-		return false
-	}
-	if r.take('}') {
-		return true
-	}
-	for {
-		var key string
-		if !r.str(&key) || !r.take(':') || !of(key) {
+		if !r.member(key, s) {
 			return false
 		}
-		if !r.take(',') {
-			return r.take('}')
+	}
+}
+
+// member reads a member's value.
+func (r *sessionReader) member(key string, s *FleetSession) (ok bool) {
+	switch key {
+	case "host":
+		s.Host, ok = r.str()
+	case "away":
+		s.Away, ok = r.boolean()
+	case "id":
+		s.ID, ok = r.str()
+	case "name":
+		s.Name, ok = r.str()
+	case "state":
+		s.State, ok = r.str()
+	case "needs_input":
+		s.Needs, ok = r.str()
+	case "approvals":
+		s.Approval, ok = r.number()
+	case "progress":
+		s.Progress, ok = r.number()
+	case "command":
+		s.Command, ok = r.str()
+	case "cwd":
+		s.Cwd, ok = r.str()
+	case "labels":
+		if s.Labels != nil {
+			return false
+		}
+		s.Labels, ok = r.labels()
+	case "agent":
+		s.Agent, ok = r.str()
+	case "exit_code":
+		var n int
+		n, ok = r.number()
+		s.ExitCode = &n
+	case "since":
+		var at string
+		at, ok = r.str()
+		return ok && s.Since.UnmarshalText([]byte(at)) == nil
+	}
+	return ok
+}
+
+func (r *sessionReader) labels() (labels map[string]string, ok bool) {
+	labels = map[string]string{}
+	for first := true; ; first = false {
+		key, more, ok := r.key(first)
+		if !more || !ok {
+			return labels, ok
+		}
+		if labels[key], ok = r.str(); !ok {
+			return nil, false
 		}
 	}
+}
+
+// key reads an object's next name and its colon; more is false where the object ends.
+func (r *sessionReader) key(first bool) (key string, more, ok bool) {
+	if first && !r.take('{') {
+		return "", false, false
+	}
+	if r.take('}') {
+		return "", false, true
+	}
+	if !first && !r.take(',') {
+		return "", false, false
+	}
+	key, ok = r.str()
+	return key, true, ok && r.take(':')
 }
 
 func (r *sessionReader) take(c byte) bool {
@@ -142,34 +180,39 @@ func (r *sessionReader) take(c byte) bool {
 	return false
 }
 
-func (r *sessionReader) str(v *string) bool {
+func (r *sessionReader) str() (v string, ok bool) {
 	if !r.take('"') {
-		return false
+		return "", false
 	}
 	from, plain, ascii := r.at, true, true
 	for ; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; {
 		case c == '"':
-			*v = r.text[from:r.at]
+			v = r.text[from:r.at]
 			r.at++
 			if !plain {
-				return json.Unmarshal([]byte(r.text[from-1:r.at]), v) == nil
+				return unquoted(r.text[from-1 : r.at])
 			}
-			return ascii || utf8.ValidString(*v)
+			return v, ascii || utf8.ValidString(v)
 		case c == '\\':
 			plain = false
 			r.at++ // what follows ends nothing
 		case c < ' ':
-			return false
+			return "", false
 		case c >= utf8.RuneSelf:
 			ascii = false
 		}
 	}
-	return false
+	return "", false
+}
+
+func unquoted(text string) (v string, ok bool) {
+	err := json.Unmarshal([]byte(text), &v)
+	return v, err == nil
 }
 
 // number reads a whole number; what is larger than anybody's is left to others.
-func (r *sessionReader) number(v *int) bool {
+func (r *sessionReader) number() (v int, ok bool) {
 	from := r.at
 	r.take('-')
 	digits := r.at
@@ -177,19 +220,21 @@ func (r *sessionReader) number(v *int) bool {
 		r.at++
 	}
 	if n := r.at - digits; n == 0 || n > 9 || n > 1 && r.text[digits] == '0' {
-		return false
+		return 0, false
 	}
-	var err error
-	*v, err = strconv.Atoi(r.text[from:r.at])
-	return err == nil
+	v, err := strconv.Atoi(r.text[from:r.at])
+	return v, err == nil
 }
 
-func (r *sessionReader) boolean(v *bool) bool {
-	for word, is := range map[string]bool{"true": true, "false": false} {
-		if end := r.at + len(word); end <= len(r.text) && r.text[r.at:end] == word {
-			*v, r.at = is, end
-			return true
-		}
+func (r *sessionReader) boolean() (v, ok bool) {
+	rest := r.text[r.at:]
+	switch {
+	case strings.HasPrefix(rest, "true"):
+		r.at += len("true")
+		return true, true
+	case strings.HasPrefix(rest, "false"):
+		r.at += len("false")
+		return false, true
 	}
-	return false
+	return false, false
 }

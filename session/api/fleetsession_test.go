@@ -1,16 +1,22 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
 // sameSession says whether a session is read quickly, and sees that it is read as encoding/json reads it, alone and in a
 // list.
-func sameSession(t *testing.T, text []byte) (quick bool) {
+func sameSession(t *testing.T, text []byte) bool {
 	t.Helper()
 	var got, want FleetSession
 	err, wanted := got.Decode(text), json.Unmarshal(text, &want)
@@ -20,13 +26,12 @@ func sameSession(t *testing.T, text []byte) (quick bool) {
 	list := fmt.Appendf(nil, "[%s,{},%s]\n", text, text)
 	var all FleetSessions
 	var wantAll []FleetSession
-	err, wanted = all.UnmarshalJSON(list), json.Unmarshal(list, &wantAll)
+	err, wanted = all.ReadJSON(iotest.HalfReader(bytes.NewReader(list))), json.Unmarshal(list, &wantAll)
 	if (err == nil) != (wanted == nil) || err == nil && !reflect.DeepEqual([]FleetSession(all), wantAll) {
 		t.Errorf("%s:\n%+v, %v\n%+v, %v", list, all, err, wantAll, wanted)
 	}
 	r := sessionReader{text: string(text)}
-	_, quick = r.session()
-	return quick && r.at == len(text)
+	return r.session(&FleetSession{}) && r.at == len(text)
 }
 
 var sessionTexts = []string{
@@ -60,20 +65,78 @@ func TestFleetSessionIsReadQuickly(t *testing.T) {
 	}
 }
 
+// wantWritten sees that a list is written as encoding/json does.
+func wantWritten(t *testing.T, list FleetSessions) {
+	t.Helper()
+	for _, indent := range []string{"", "  "} {
+		var got, want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", indent)
+		err, wanted := list.WriteJSON(&got, indent != ""), enc.Encode([]FleetSession(list))
+		if (err == nil) != (wanted == nil) || err == nil && !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%+v:\n%s %v\n%s %v", list, &got, err, &want, wanted)
+		}
+	}
+}
+
+// FEATURES: R94
+func TestFleetSessionsAreWritten(t *testing.T) {
+	code, zero := -3, 0
+	full := FleetSession{
+		Host: "h", Away: true, ID: "1", Name: "n\n", State: "exited", Needs: "password", Approval: 2, Progress: 3, Command: `a "b" <c> & \` + "\x00\x7f\xff\u2028", Cwd: "/ü",
+		Labels: map[string]string{"k": "v", "a b": `"`}, Agent: "x", ExitCode: &code, Since: time.Date(2026, 11, 24, 1, 2, 3, 4, time.FixedZone("", 3600)),
+	}
+	for _, list := range []FleetSessions{nil, {}, {{}}, {full}, {{ExitCode: &zero, Labels: map[string]string{}}, full, {}}, {{Since: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}, slices.Repeat(FleetSessions{full}, 1000)} {
+		wantWritten(t, list)
+	}
+}
+
 // FEATURES: R94
 func FuzzFleetSession(f *testing.F) {
 	for _, text := range sessionTexts {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) { sameSession(t, text) })
+	f.Fuzz(func(t *testing.T, text []byte) {
+		sameSession(t, text)
+		var s FleetSession
+		if s.Decode(text) == nil {
+			wantWritten(t, FleetSessions{s, s})
+		}
+	})
 }
 
 // FEATURES: R94
 func TestFleetSessionsAreRead(t *testing.T) {
 	for text, want := range map[string]int{"[]": 0, "[]\n": 0, `[{"id":"1"},{"id":"2"}]`: 2, ` [ {"id":"1"} ]`: 1, "null": 0, "[{}": -1, "[{},]": -1, "[{}]x": -1, "": -1, "{}": -1} {
 		all := FleetSessions{{ID: "before"}}
-		if err := all.UnmarshalJSON([]byte(text)); (err != nil) != (want < 0) || err == nil && len(all) != want {
+		if err := all.ReadJSON(strings.NewReader(text)); (err != nil) != (want < 0) || err == nil && len(all) != want {
 			t.Errorf("%q: %v, %v", text, all, err)
+		}
+	}
+}
+
+// A list longer than is read at once is read to its end, also where a session in it is not as json.Marshal writes it, and
+// one that breaks off is an error.
+//
+// FEATURES: R94
+func TestLongFleetListsAreRead(t *testing.T) {
+	var b strings.Builder
+	want := slices.Repeat(FleetSessions{{ID: "1", Command: "},{ " + strings.Repeat("x", 100)}, {ID: "2", Labels: map[string]string{"a": "1"}}}, 3*readAtOnce/100)
+	if err := want.WriteJSON(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{b.String(), strings.Replace(b.String(), `"labels":`, ` "labels" : `, 1)} {
+		var got FleetSessions
+		if err := got.ReadJSON(strings.NewReader(text)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d sessions, not %d: %v", len(got), len(want), err)
+		}
+		cut := io.MultiReader(strings.NewReader(text[:len(text)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
+		if err := got.ReadJSON(cut); !errors.Is(err, io.ErrUnexpectedEOF) || got != nil {
+			t.Errorf("%d sessions, %v", len(got), err)
+		}
+		if err := got.ReadJSON(strings.NewReader(text[:len(text)/2])); err == nil {
+			t.Error("half a list is one")
 		}
 	}
 }

@@ -273,12 +273,8 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 // what was to be done after it was done.
 func decodeAnswer(body io.ReadCloser, v any) error {
 	defer body.Close()
-	if u, ok := v.(json.Unmarshaler); ok { // it needs nobody to look at it before
-		b, err := io.ReadAll(body)
-		if err == nil {
-			err = u.UnmarshalJSON(b)
-		}
-		return err
+	if v, ok := v.(interface{ ReadJSON(from io.Reader) error }); ok {
+		return v.ReadJSON(body)
 	}
 	err := json.NewDecoder(body).Decode(v)
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -52,6 +53,7 @@ type Server struct {
 	drafts   drafts
 	pictures pictureKeys
 	page     *web.Door
+	onward   *web.Onward
 	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler
 	stills   stills
@@ -85,7 +87,7 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, stills: stills{turn: make(chan struct{}, 1)}}
 	n := runtime.GOMAXPROCS(0)
 	s.looks, s.others = turns.New(2*max(2, n)).Crowds(max(1, n/2)), turns.New(max(2, n)).Crowds(max(1, n/2))
-	s.page = s.newPageDoor()
+	s.page, s.onward = s.newPageDoor(), web.NewOnward(s.dialHost, writeError, s.log)
 	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s
 }
@@ -111,8 +113,20 @@ func apiConfig(build string) huma.Config {
 	c.OpenAPIPath = api.Version + "/openapi"
 	c.DocsPath, c.SchemasPath = "", ""
 	c.CreateHooks = nil // no $schema members in answers
+	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	return c
+}
+
+// jsonFormat is JSON as huma writes it, but for the list that may be of a hundred thousand.
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		if list, ok := v.([]api.FleetSession); ok {
+			return api.FleetSessions(list).WriteJSON(w, false)
+		}
+		return huma.DefaultJSONFormat.Marshal(w, v)
+	},
+	Unmarshal: huma.DefaultJSONFormat.Unmarshal,
 }
 
 // schemaName names a type in the API's description. What is read from output has names that

@@ -187,57 +187,73 @@ func (p *part) learnHosts(ctx context.Context) {
 	}
 }
 
-// Read reads entries of the registry, which every member may have made as it likes.
+// Read reads entries of the registry, which every member may have made as it likes. They come host by host.
 func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
-	hosts, list := []api.FleetHost{}, []api.FleetSession{}
-	there := map[string]bool{}
+	hosts, list := make([]api.FleetHost, 0), make([]api.FleetSession, 0, len(all))
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(e registry.Entry) bool { return e.Host != all[0].Host })
+		if n < 0 {
+			n = len(all)
+		}
+		var h *api.FleetHost
+		if h, list = readHost(all[:n], list); h != nil {
+			hosts = append(hosts, *h)
+		}
+		all = all[n:]
+	}
+	return hosts, list
+}
+
+// readHost reads what is said of one host, or nil where that is nothing, and appends its sessions.
+func readHost(all []registry.Entry, list []api.FleetSession) (*api.FleetHost, []api.FleetSession) {
+	var h *api.FleetHost
+	name := all[0].Host
 	for i := range all {
 		if e := &all[i]; e.Record == "" {
-			var h api.FleetHost
-			if json.Unmarshal(e.Value, &h) != nil || h.Host != e.Host {
-				continue // JetStream's answer to another member, which had it put here
-			}
-			h.Host, h.State, h.Seen = e.Host, "connected", e.Time
-			if skew := h.Time.Sub(e.Time); !h.Time.IsZero() && skew.Abs() > skewShown {
-				h.Skew = skew.Milliseconds()
-			}
-			hosts, there[e.Host] = append(hosts, h), true
+			h = readOwn(e)
 		}
 	}
-	away := map[string]*api.FleetHost{}
+	away := h == nil
+	from := len(list)
 	for i := range all {
 		e := &all[i]
 		if e.Record == "" {
 			continue
 		}
-		var s api.FleetSession
+		list = append(list, api.FleetSession{})
+		s := &list[len(list)-1]
 		if s.Decode(e.Value) != nil || s.ID != e.Record {
+			list = list[:len(list)-1]
 			continue
 		}
-		s.Host, s.Away = e.Host, !there[e.Host]
-		if s.Away && s.State == "running" { // until it is heard of again
+		if s.Host, s.Away = name, away; !away {
+			continue
+		}
+		if s.State == "running" { // until it is heard of again
 			s.State = "lost"
 		}
-		if list = append(list, s); s.Away {
-			h := away[e.Host]
-			if h == nil {
-				h = &api.FleetHost{Host: e.Host, State: "away"}
-				away[e.Host] = h
-			}
-			h.Sessions++
-			if e.Time.After(h.Seen) {
-				h.Seen = e.Time
-			}
+		if h == nil {
+			h = &api.FleetHost{Host: name, State: "away"}
+		}
+		if h.Sessions++; e.Time.After(h.Seen) {
+			h.Seen = e.Time
 		}
 	}
-	for _, h := range away {
-		hosts = append(hosts, *h)
+	slices.SortFunc(list[from:], func(a, b api.FleetSession) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return h, list
+}
+
+// readOwn is what a host says of itself; nil: it is JetStream's answer to another member, which had it put here.
+func readOwn(e *registry.Entry) *api.FleetHost {
+	var h api.FleetHost
+	if json.Unmarshal(e.Value, &h) != nil || h.Host != e.Host {
+		return nil
 	}
-	slices.SortFunc(hosts, func(a, b api.FleetHost) int { return cmp.Compare(a.Host, b.Host) })
-	slices.SortFunc(list, func(a, b api.FleetSession) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
-	})
-	return hosts, list
+	h.Host, h.State, h.Seen = e.Host, "connected", e.Time
+	if skew := h.Time.Sub(e.Time); !h.Time.IsZero() && skew.Abs() > skewShown {
+		h.Skew = skew.Milliseconds()
+	}
+	return &h
 }
 
 func withAway(hosts []api.FleetHost, members []ident.Issued) []api.FleetHost {

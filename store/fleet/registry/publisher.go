@@ -22,7 +22,7 @@ import (
 const (
 	gather    = 100 * time.Millisecond // changes within are told as one
 	renewHost = 6 * time.Second
-	renewRest = 24 * time.Hour
+	renewRest = time.Hour              // who lists all has the server go through all that was replaced since the oldest
 	lookAgain = 10 * time.Minute       // what is kept may have been spoiled by another member
 	retryTime = 500 * time.Millisecond // doubles
 	lastRetry = 2 * time.Second

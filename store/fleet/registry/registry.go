@@ -61,8 +61,11 @@ type Entry struct {
 	Time         time.Time // of the server that took it
 }
 
-// Everything are the patterns of all hosts and records; Hosts of hosts alone; Of of one host.
-func Everything() []string    { return []string{fleet.HostKey("*"), fleet.RecordKey("*", ">")} }
+// Everything are the patterns of all hosts and records; Hosts of hosts alone; Of of one host. Everything is one pattern,
+// the stream's own subject: for two the server looks at all keys of a block of its file before each message it tells, which
+// of 4,000 keys took it 5.7 s, and for one that is not the stream's own it does so where keys are few and old messages many.
+// What else is in the bucket is little, and passed over here.
+func Everything() []string    { return []string{jetstream.AllKeys} }
 func Hosts() []string         { return []string{fleet.HostKey("*")} }
 func Of(host string) []string { return []string{fleet.HostKey(host), fleet.RecordKey(host, ">")} }
 

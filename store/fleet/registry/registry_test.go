@@ -2,8 +2,10 @@ package registry_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"testing"
 	"time"
@@ -57,11 +59,9 @@ func slowly(t *testing.T, to string) string {
 	return l.Addr().String()
 }
 
-// Servers that take longer for an answer than a first attempt waits are listened to by a later one.
-//
-// FEATURES: R94
-func TestSlowServersAreListenedTo(t *testing.T) {
-	defer registry.SetFirstTime(impatience)() // the last of all: the server and the link wait, too
+// member is a host "a" of a fleet with a server of its own, which it reaches by what via makes of the server's address.
+func member(t *testing.T, via func(addr string) string) *link.Link {
+	t.Helper()
 	dir := ident.Dir(t.TempDir())
 	ca, err := ident.Found("test")
 	if err != nil {
@@ -84,25 +84,86 @@ func TestSlowServersAreListenedTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer srv.Close()
+	t.Cleanup(srv.Close)
 	<-srv.Ready()
 	back := make(chan struct{}, 10)
-	l, err := link.Open(link.Options{Identity: identity(ident.Host), Servers: []string{slowly(t, srv.Addr())}, Log: quiet, OnBack: func() { back <- struct{}{} }})
+	l, err := link.Open(link.Options{Identity: identity(ident.Host), Servers: []string{via(srv.Addr())}, Log: quiet, OnBack: func() { back <- struct{}{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(l.Close)
 	<-back
-	ctx, done := context.WithTimeout(t.Context(), time.Minute)
-	defer done()
-	p := registry.NewPublisher(l.JetStream(), "a")
-	running, stop := context.WithCancel(ctx)
+	return l
+}
+
+// publish has a publisher work until the test ends.
+func publish(t *testing.T, p *registry.Publisher) {
+	t.Helper()
+	running, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); p.Run(running) }()
-	defer func() { stop(); <-ended }()
+	t.Cleanup(func() { stop(); <-ended })
+}
+
+// Everything is what hosts say, host by host, and nothing else that is kept beside it. It is asked for by one pattern, the
+// bucket's own: a server looks through all keys for each that it tells where there are several.
+//
+// FEATURES: R94
+func TestEverything(t *testing.T) {
+	l := member(t, func(addr string) string { return addr })
+	js := l.JetStream()
+	ctx, done := context.WithTimeout(t.Context(), time.Minute)
+	defer done()
+	if n := len(registry.Everything()); n != 1 {
+		t.Errorf("%d patterns", n)
+	}
+	p := registry.NewPublisher(js, "a")
+	publish(t, p)
+	if err := registry.Acknowledge(ctx, js, "a", "reader", 7); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"": "host"}
+	p.Host([]byte("host"))
+	for i := range 100 {
+		want[fmt.Sprint("s", i)] = fmt.Sprint("before ", i)
+		p.Set(fmt.Sprint("s", i), []byte(fmt.Sprint("before ", i)))
+	}
+	for i := range 10 {
+		want[fmt.Sprint("s", 10*i)] = "changed"
+		p.Set(fmt.Sprint("s", 10*i), []byte("changed"))
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !p.Settled() {
+		select {
+		case <-ctx.Done():
+			t.Fatal("the registry is not told")
+		case <-tick.C:
+		}
+	}
+	all, err := registry.Snapshot(ctx, js, registry.Everything())
+	got := map[string]string{}
+	for _, e := range all {
+		got[e.Record] = string(e.Value)
+	}
+	if err != nil || !maps.Equal(got, want) || len(all) != len(want) {
+		t.Errorf("%d entries, %v: %v", len(all), err, got)
+	}
+}
+
+// Servers that take longer for an answer than a first attempt waits are listened to by a later one.
+//
+// FEATURES: R94
+func TestSlowServersAreListenedTo(t *testing.T) {
+	t.Cleanup(registry.SetFirstTime(impatience)) // the last of all: the server and the link wait, too
+	slow := member(t, func(addr string) string { return slowly(t, addr) })
+	ctx, done := context.WithTimeout(t.Context(), time.Minute)
+	defer done()
+	p := registry.NewPublisher(slow.JetStream(), "a")
+	publish(t, p)
 	p.Set("one", []byte("1"))
 	for ctx.Err() == nil {
-		all, err := registry.Snapshot(ctx, l.JetStream(), registry.Of("a"))
+		all, err := registry.Snapshot(ctx, slow.JetStream(), registry.Of("a"))
 		if err == nil && len(all) == 1 && all[0].Record == "one" {
 			return
 		}

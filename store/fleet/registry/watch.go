@@ -181,22 +181,35 @@ const (
 	lastRound  = time.Second
 )
 
-// Snapshot is what is there now. A round that a server did not end is begun again with another, until the context ends.
+// Snapshot is what is there now, host by host. A round that a server did not end is begun again with another, until the
+// context ends.
 func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
 	keys, err := snapshot(ctx, js, patterns)
-	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Compare(a.revision, b.revision) })
-	at := map[[2]string]int{}
+	return entriesOf(keys), err
+}
+
+// entriesOf is what keys say: of a record that is in two of a host's blocks what the newer one says.
+func entriesOf(keys []keyed) []Entry {
+	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.revision, b.revision)) })
+	n := 0
 	for i := range keys {
+		keys[i].records(func(_, _ []byte) { n++ })
+	}
+	all := make([]Entry, 0, n)
+	at := map[string]int{} // of this host's records
+	for i := range keys {
+		if k := &keys[i]; i == 0 || k.host != keys[i-1].host {
+			clear(at)
+		}
 		keys[i].each(func(e Entry) {
-			name := [2]string{e.Host, e.Record}
-			if old, ok := at[name]; ok { // in another block since
+			if old, ok := at[e.Record]; ok { // in another block since
 				all[old] = e
 				return
 			}
-			at[name], all = len(all), append(all, e)
+			at[e.Record], all = len(all), append(all, e)
 		})
 	}
-	return all, err
+	return all
 }
 
 func snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []keyed, err error) {

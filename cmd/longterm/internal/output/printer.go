@@ -152,6 +152,9 @@ func withMember(object []byte, name string, value []byte) []byte {
 
 // EncodeJSON writes JSON as all verbs do.
 func EncodeJSON(w io.Writer, v any) error {
+	if list, ok := v.([]api.FleetSession); ok { // which may be of a hundred thousand
+		return api.FleetSessions(list).WriteJSON(w, true)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
