@@ -105,6 +105,11 @@ type FleetSession struct {
 	Since    time.Time         `json:"since,omitzero" doc:"when it was started, by its host's clock"`
 }
 
+// Asks says that it waits for a person: a prompt, and a program that waits for any key, wait for nobody.
+func (s *FleetSession) Asks() bool {
+	return s.Approval > 0 || s.Needs != "" && s.Needs != "prompt" && s.Needs != "screen"
+}
+
 // FleetRead asks for what happened in the fleet and a reader has not acknowledged.
 type FleetRead struct {
 	Reader string `json:"reader" doc:"name of who reads; what it has acknowledged is kept in the fleet. A new one begins now"`

@@ -79,8 +79,8 @@ func admit(dir ident.Dir, a *ident.Authority, m ident.Member) (*ident.Identity, 
 	return &ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}, nil
 }
 
-// dialOther has the daemon connect to another host of the fleet, here one that a test serves.
-func dialOther(t *testing.T, r *running) {
+// serveOther is another host of the fleet, "other", which a test serves.
+func serveOther(t *testing.T, r *running, handler http.HandlerFunc) {
 	t.Helper()
 	dir := ident.Dir(r.dirs.Fleet())
 	a, err := dir.Authority()
@@ -107,7 +107,7 @@ func dialOther(t *testing.T, r *running) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer there.Close()
+	t.Cleanup(there.Close)
 	<-back
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()
@@ -120,11 +120,16 @@ func dialOther(t *testing.T, r *running) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "it is the other")
-	})}
-	defer srv.Close()
-	go func() { _ = srv.Serve(there.Listener()) }()
+	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: handler}
+	t.Cleanup(func() { _ = srv.Close() })
+	li := there.Listener()
+	go func() { _ = srv.Serve(li) }()
+}
+
+// dialOther has the daemon connect to another host of the fleet.
+func dialOther(t *testing.T, r *running) {
+	t.Helper()
+	serveOther(t, r, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "it is the other") })
 	c := client.New(client.Options{Dirs: r.dirs, Build: func() string { return "test" }})
 	defer c.Close()
 	conn, err := c.DialFleet(t.Context(), "other")

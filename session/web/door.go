@@ -25,6 +25,8 @@ type Config struct {
 	Proxies func(peer string) bool
 	// Serve serves a request below /v1, or the socket, within what a grant allows.
 	Serve func(w http.ResponseWriter, r *http.Request, g access.Grant)
+	// ServeOther serves the same of another host.
+	ServeOther func(w http.ResponseWriter, r *http.Request, g access.Grant, host string)
 	// Made is told of each login that is made or ended, for the audit log.
 	Made func(r *http.Request, t access.Token, what string)
 	Log  *slog.Logger
@@ -70,6 +72,7 @@ func (d *Door) Link(t access.Token) (code string) { return d.links.add(t, d.Now(
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guard(w.Header())
 	v := d.visitorOf(r)
+	v.host = hostIn(r)
 	if err := d.checkSource(r, v); err != nil {
 		refuse(w, http.StatusForbidden, err)
 		return
@@ -105,14 +108,14 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *Door) api(w http.ResponseWriter, r *http.Request, v visitor) {
 	if secret, ok := access.BearerOf(r); ok {
 		if g, ok := d.verify(w, v, secret); ok {
-			d.Serve(w, r, g)
+			d.serve(w, r, v, g)
 		}
 		return
 	}
 	d.as(w, r, v, func(g access.Grant, _ string) {
 		p := pack(w, r)
 		defer p.close()
-		d.Serve(p, r, g)
+		d.serve(p, r, v, g)
 	})
 }
 
@@ -143,8 +146,8 @@ func (d *Door) socket(w http.ResponseWriter, r *http.Request, v visitor) {
 		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the ticket is of another login").WithHint("ask for another one at web/ticket"))
 		return
 	}
-	r.URL.Path = api.Version + "/page"
-	d.Serve(w, r, g)
+	r.URL.Path, r.URL.RawPath = api.Version+"/page", ""
+	d.serve(w, r, v, g)
 }
 
 // Protocol is the WebSocket subprotocol of the page; a ticket comes as another one, so that no address has it.
@@ -168,6 +171,7 @@ type visitor struct {
 	addr   string // the client's, as far as known
 	secure bool   // it comes by TLS
 	cookie string // name of its cookie: ports of a host share their cookies
+	host   string // another host, whose sessions it asks for; "": this one's
 }
 
 func (d *Door) visitorOf(r *http.Request) visitor {

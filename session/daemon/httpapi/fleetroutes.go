@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/longterm-dev/longterm/session/actor"
@@ -79,10 +80,31 @@ func (s *Server) listFleetHosts(ctx context.Context, in *struct {
 }
 
 func (s *Server) listFleetSessions(ctx context.Context, in *struct {
-	Host string `query:"host" doc:"only of this host"`
+	Host   string `query:"host" doc:"only of this host"`
+	Others bool   `query:"others" doc:"not of this machine"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"10000" doc:"at most so many: of those first that wait for somebody, then of those that run; 0: all"`
 }) ([]api.FleetSession, error) {
 	_, list, err := s.daemon.Fleet().Ask(ctx, in.Host, true)
+	if in.Others {
+		here := s.daemon.Fleet().Status().Host
+		list = slices.DeleteFunc(list, func(v api.FleetSession) bool { return v.Host == here })
+	}
+	if in.Limit > 0 && in.Limit < len(list) {
+		slices.SortStableFunc(list, func(a, b api.FleetSession) int { return urgency(&a) - urgency(&b) })
+		list = list[:in.Limit]
+	}
 	return list, err
+}
+
+// urgency is less for sessions that a list with a limit has first.
+func urgency(v *api.FleetSession) int {
+	switch {
+	case v.State == "running" && v.Asks():
+		return 0
+	case v.State == "running":
+		return 1
+	}
+	return 2
 }
 
 func (s *Server) readFleetEvents(ctx context.Context, in *struct{ Body api.FleetRead }) (api.FleetEvents, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/web"
+	"github.com/longterm-dev/longterm/store/fleet"
 )
 
 // PageDoor is where browsers come in: the page's files, its logins, and the API and the socket for who is logged in.
@@ -42,10 +43,35 @@ func (s *Server) newPageDoor() *web.Door {
 		r.Header.Del(actor.TokenHeader) // it is ours to say who asks
 		s.serveGranted(w, r.WithContext(actor.With(r.Context(), a)), g, s.inner)
 	}
+	c.ServeOther = s.serveOther
 	c.Made = func(r *http.Request, t access.Token, what string) {
 		s.recordToken(actor.With(r.Context(), actor.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
 	}
 	return web.New(c)
+}
+
+// serveOther passes a request of the page on to another host of the fleet. There the grant of this host counts, not that
+// of the login: so it is for who may do everything here, and has no token that was given to somebody else.
+func (s *Server) serveOther(w http.ResponseWriter, r *http.Request, g access.Grant, host string) {
+	switch {
+	case fleet.CheckName(host) != nil:
+		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is no host of a fleet", host).WithHint("`longterm fleet hosts` lists them"))
+		return
+	case !reachesOthers(&g):
+		writeError(w, api.Errorf(api.CodeDenied, "the login %s does not reach other hosts: that is for who may do everything here", g.Name).
+			WithHint("`longterm web` makes a link for that"))
+		return
+	}
+	s.serveGranted(w, r, g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.onward.Serve(w, r, host) }))
+}
+
+// reachesOthers says that a login is that of the person whose daemon this is.
+func reachesOthers(g *access.Grant) bool {
+	return g.Page && g.Rights() == access.Everything && g.Whole() && !g.Masked && g.Agent == ""
+}
+
+func (s *Server) dialHost(ctx context.Context, host string) (net.Conn, error) {
+	return s.daemon.Fleet().Dial(ctx, host)
 }
 
 // Shared serves who reads a shared session through a relay, within what a token of a name allows.

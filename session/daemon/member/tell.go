@@ -119,7 +119,7 @@ func (p *part) tellOf(s *api.Session) {
 		return
 	}
 	p.mu.Lock()
-	p.records[s.ID] = record{s.State == "running", v.Needs != "" && v.Needs != "prompt" && v.Needs != "screen" || v.Approval > 0}
+	p.records[s.ID] = record{s.State == "running", v.Asks()}
 	p.mu.Unlock()
 	p.pub.Set(s.ID, b)
 }

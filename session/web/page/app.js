@@ -1,6 +1,6 @@
 // The page: login, the list, and what is shown beside it by the address.
 import { List, Tiles } from './list.js';
-import { Failure, Link, login, logout, me, older, post, session, url } from './net.js';
+import { Failure, get, Link, login, logout, me, older, post, session, there, url } from './net.js';
 import { followNotices, on, toggle } from './notify.js';
 import { Approvals, failed, Jobs, Search } from './panels.js';
 import { SessionPage } from './session.js';
@@ -84,6 +84,9 @@ async function begin(me) {
   else {
     list = new List();
     root.replaceChildren(banner, side(), stage);
+    if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) get('fleet').then(async (fleet) => {
+      if (fleet.on) list.join(new (await import('./hosts.js')).Others({ get, h, url }));
+    }, () => {});
   }
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
   onhashchange = () => {
@@ -96,7 +99,7 @@ async function begin(me) {
   store.on('change', () => {
     if (page instanceof SessionPage) return;
     const n = [...store.sessions.values()].filter(wants).length;
-    document.title = (n ? `(${n}) ` : '') + 'longterm';
+    document.title = (n ? `(${n}) ` : '') + (there ?? 'longterm');
   });
   link.connect();
 }
@@ -131,7 +134,8 @@ function side() {
     badge.textContent = n;
     badge.parentNode.ariaLabel = 'Approvals' + (n ? ', ' + n : '');
   });
-  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: 'longterm' })), h('span', { class: 'grow' }),
+  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: there ?? 'longterm' })), h('span', { class: 'grow' }),
+    there && to('All hosts', 'back', url('../../').href),
     to('Approvals', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Jobs', 'jobs', '#/jobs'), to('Tiles', 'grid', '#/tiles'),
     store.may('manage') && button('New session', 'plus', start), button('Settings', 'more', (e) => settings(e.currentTarget))), list.el);
 }

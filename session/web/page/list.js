@@ -32,6 +32,7 @@ export class List {
     this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter sessions', autocomplete: 'off', spellcheck: false, oninput: () => {
       this.filter = this.search.value.trim();
       this.draw();
+      this.others?.draw(this.filter);
     }, onkeydown: (e) => {
       if (e.key === 'ArrowDown') this.body.querySelector('a')?.focus();
       if (e.key === 'Enter') this.body.querySelector('a')?.click();
@@ -42,11 +43,18 @@ export class List {
     setInterval(() => { if (!document.hidden) this.draw(true); }, 15000); // times go on
   }
 
+  // join has what other hosts have below.
+  join(others) {
+    this.others = others;
+    this.el.append(others.el);
+    others.draw(this.filter);
+  }
+
   arrows(e) {
     const by = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0;
     if (!by || e.target.tagName !== 'A') return;
     e.preventDefault();
-    const all = [...this.body.querySelectorAll('a')], next = all[all.indexOf(e.target) + by];
+    const all = [...this.el.querySelectorAll('.items a')], next = all[all.indexOf(e.target) + by];
     (next ?? (by < 0 ? this.search : e.target)).focus();
   }
 

@@ -19,12 +19,14 @@ export const emitter = () => {
 const base = new URL('.', document.baseURI);
 export const url = (path) => new URL(path, base);
 
-const loginKey = 'longterm.key:' + base.pathname;
+// there is the host of a fleet whose sessions this page is about; undefined: those of who serves it. Logins are the same.
+export const there = /\/h\/([a-z0-9-]+)\/$/.exec(base.pathname)?.[1];
+const loginKey = 'longterm.key:' + base.pathname.slice(0, there && -there.length - 3);
 let key = localStorage.getItem(loginKey);
 let tunnel; // through a relay
 
-// older says that the daemon has other files than those that this page is of. A relay has files of its own.
-export const older = (m) => !tunnel && m.page && !document.querySelector('[rel=icon]').href.includes(m.page);
+// older says that the daemon has other files than those that this page is of. A relay has files of its own, and another host those of its version.
+export const older = (m) => !tunnel && !there && m.page && !document.querySelector('[rel=icon]').href.includes(m.page);
 
 export class Failure extends Error {
   constructor(status, body) {

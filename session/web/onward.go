@@ -1,0 +1,75 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"slices"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// What of a request's and an answer's headers is passed on, besides those of an upgrade: no login goes to another host, and
+// nothing that comes from there says how a browser is to treat this one.
+var (
+	passedOn   = []string{"Accept", "Content-Type", "Range"}
+	passedBack = []string{"Content-Type", "Content-Length", "Content-Range", "Content-Disposition", "Retry-After", api.CopyHeader}
+	ofUpgrade  = []string{"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions", "Sec-Websocket-Accept", "Sec-Websocket-Protocol"}
+)
+
+func keepOnly(h http.Header, upgrade bool, names []string) {
+	for name := range h {
+		if !slices.Contains(names, name) && (!upgrade || !slices.Contains(ofUpgrade, name)) {
+			h.Del(name)
+		}
+	}
+}
+
+// Onward passes requests of the page on to daemons of other hosts. Any goroutine may use it.
+type Onward struct{ proxy httputil.ReverseProxy }
+
+// onwardTo is the host that a request is passed on to, in its context.
+type onwardTo struct{}
+
+// NewOnward is one that reaches hosts by dial; fail answers where one cannot be asked.
+func NewOnward(dial func(ctx context.Context, host string) (net.Conn, error), fail func(w http.ResponseWriter, err error), log *slog.Logger) *Onward {
+	return &Onward{httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			host, _ := p.In.Context().Value(onwardTo{}).(string)
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", host, host
+			upgrade := p.Out.Header.Get("Upgrade") != ""
+			keepOnly(p.Out.Header, upgrade, passedOn)
+			if upgrade { // its other protocol is a ticket of ours
+				p.Out.Header.Set("Sec-Websocket-Protocol", Protocol)
+			}
+		},
+		ModifyResponse: func(r *http.Response) error {
+			keepOnly(r.Header, r.StatusCode == http.StatusSwitchingProtocols, passedBack)
+			return nil
+		},
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, hostOnly(addr)) },
+			// Connections that rest are kept for the next request only for a while.
+			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, DisableCompression: true,
+		},
+		FlushInterval: -1, // events go on at once
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			var said *api.Error
+			if !errors.As(err, &said) {
+				host, _ := r.Context().Value(onwardTo{}).(string)
+				said = api.Errorf(api.CodeUnavailable, "the host %s of the fleet did not answer: %v", host, err).WithHint("`longterm fleet hosts` says which are connected")
+			}
+			fail(w, said)
+		},
+	}}
+}
+
+// Serve passes a request on.
+func (o *Onward) Serve(w http.ResponseWriter, r *http.Request, host string) {
+	o.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), onwardTo{}, host)))
+}
