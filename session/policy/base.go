@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -28,13 +27,14 @@ func (w *walk) base(c *Command, x *invocation) {
 			return
 		}
 	}
-	if w.allowed(x) {
+	miss, ok := w.allowed(x)
+	if ok {
 		return
 	}
 	if w.engine.preset == Listed {
 		dir, _ := path.Split(x.argv[0])
 		if !(x.children && systemPlaces[dir] && (x.name == "sh" || x.name == "bash")) {
-			w.ask(c, "not listed", "no rule allows it")
+			w.missed(c, "not listed", "no rule allows it", miss)
 		}
 		return
 	}
@@ -42,7 +42,18 @@ func (w *walk) base(c *Command, x *invocation) {
 	if ok || w.engine.preset == Build && w.builds(x) {
 		return
 	}
-	w.ask(c, "not reading", why)
+	w.missed(c, "not reading", why, miss)
+}
+
+// missed asks about a command that no rule allows, and says what the one lacks that comes nearest.
+func (w *walk) missed(c *Command, rule, why string, miss near) {
+	if miss.why != "" {
+		why += "; " + miss.why
+	}
+	w.ask(c, rule, why)
+	if miss.instead != "" {
+		c.Instead = miss.instead
+	}
 }
 
 // reads reports whether a command only reads, and else says why not.
@@ -147,6 +158,9 @@ func shellReads(x *invocation) (string, bool, bool) {
 		return "", true, len(args) > 0
 	case "trap":
 		return "", true, len(args) > 1 && args[0] == "-"
+	case "export": // a variable that changes what commands mean was asked about by its name
+		names := len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") || hasHole(nameOf(a)) })
+		return "", true, names
 	}
 	return "", false, false
 }
@@ -241,126 +255,4 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 		return "", len(ops) > 0
 	}
 	return "", true
-}
-
-// builders are programs for building that the preset Build allows.
-var builders = map[string]string{"go": "build test vet fmt run list mod generate version env doc tool " +
-	"install clean get work",
-	"cargo": "build test check clippy fmt run doc bench clean tree metadata", "npm": "test run ci ls start",
-	"pnpm": "test run ls", "yarn": "test run",
-	"make": "", "gmake": "", "cmake": "", "ninja": "", "meson": "", "ctest": "", "pytest": "", "tox": "",
-	"mvn": "", "gradle": "", "bazel": "build test query",
-	"tsc": "", "eslint": "", "prettier": "", "jest": "", "ruff": "", "black": "", "mypy": "", "gcc": "",
-	"cc": "", "clang": "", "g++": "", "rustc": "",
-	"mkdir": "", "touch": "", "git": "add commit stash fetch checkout switch restore branch tag",
-	"configure": "", "just": "", "task": ""}
-
-// builds reports whether a command is for building and names nothing outside of the working directory.
-func (w *walk) builds(x *invocation) bool {
-	if w.executed && w.part(x) {
-		return true
-	}
-	subs, ok := builders[x.name]
-	if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(w.executed && w.installed(dir)) {
-		return false
-	} else if !ok {
-		return x.children && transparent[x.name]
-	}
-	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), programs.Full(x.name, x.argv[1]))) {
-		return false
-	}
-	for _, a := range x.argv[1:] {
-		if hasHole(a) || strings.HasPrefix(a, "/") && w.outside(a) || strings.HasPrefix(a, "..") {
-			return false
-		}
-	}
-	for _, o := range x.args.Options {
-		if x.row.IsShell(o.Name) || x.row.IsCode(o.Name) {
-			return false
-		}
-	}
-	return true
-}
-
-// parts are programs that compilers and build tools execute by themselves, and that do nothing but build.
-var parts = fieldSet("cc1 cc1plus cc1obj cc1objplus f951 gnat1 go1 d21 lto1 lto-wrapper collect2 as ld ld.bfd ld.gold ld.lld lld mold gold " +
-	"cpp gcc g++ cc c++ clang clang++ ar ranlib strip objcopy nm rustc rustdoc gcc-ar gcc-nm gcc-ranlib llvm-ar " +
-	"compile link asm cgo vet cover buildid pack covdata test2json fix")
-
-// partPlaces begin the directories of the system in which such parts are.
-var partPlaces = []string{"/usr/lib/gcc", "/usr/libexec/gcc", "/usr/lib/llvm", "/usr/lib64/gcc", "/usr/lib/go", "/usr/local/go/", "/usr/local/lib/",
-	"/opt/homebrew/", "/usr/local/Cellar/", "/Library/Developer/", "/nix/store/"}
-
-// managers keep versions of languages' tools in the person's directory, and put a shim in front of each.
-var managers = []string{"/.pyenv/", "/.rbenv/", "/.nodenv/", "/.goenv/", "/.jenv/", "/.asdf/", "/.local/share/mise/", "/.local/share/rtx/",
-	"/.volta/", "/.nvm/", "/.rustup/", "/.cargo/bin/", "/.sdkman/", "/sdk/go", "/go/pkg/mod/golang.org/toolchain@"}
-
-// goTools is where a distribution of Go has its tools; built is what go and cargo made to run it at once: tests,
-// go run, build scripts.
-var (
-	goTools = pattern.Lazy(`/pkg/tool/[a-z0-9]+_[a-z0-9]+/$`)
-	justNow = pattern.Lazy(`/go-build[0-9]+/b[0-9]+/|/target/(?:debug|release)/(?:build|deps)/`)
-	version = pattern.Lazy(`-[0-9]+(?:\.[0-9]+)*$`)
-	ofTheir = pattern.Lazy(`^(?:pyenv|rbenv|nodenv|goenv|jenv|asdf|mise|volta|python-build)\b`)
-)
-
-// installed reports whether a directory is one of a manager of versions, in the person's own directory.
-func (w *walk) installed(dir string) bool {
-	rest, ok := strings.CutPrefix(dir, w.home)
-	if !ok {
-		return false
-	}
-	for _, m := range managers {
-		if strings.HasPrefix(rest, m) {
-			return true
-		}
-	}
-	return false
-}
-
-// partOf returns which part of a compiler a file is: x86_64-linux-gnu-gcc-12 is gcc.
-func partOf(base string) string {
-	base = strings.TrimSuffix(base, version.FindString(base))
-	if parts[base] {
-		return base
-	}
-	if i := strings.LastIndexByte(base, '-'); i > 0 && strings.Count(base, "-") > 1 && parts[base[i+1:]] {
-		return base[i+1:]
-	}
-	return ""
-}
-
-// part reports whether an execution is a step of building: a part of a compiler in its place, what go and cargo
-// have just built, a manager's shim. Who may build may have such steps, whose arguments lie in the caches and
-// directories of the tools. What a part writes has to be in the working directory, in /tmp or in a cache.
-func (w *walk) part(x *invocation) bool {
-	dir, base := path.Split(x.argv[0])
-	if justNow.MatchString(x.argv[0]) && (strings.HasPrefix(x.argv[0], "/tmp/") || strings.HasPrefix(x.argv[0], "/var/folders/") ||
-		!w.outside(x.argv[0])) {
-		return true
-	}
-	if w.installed(dir) && ofTheir.MatchString(base) {
-		return true
-	}
-	if partOf(base) == "" {
-		return false
-	}
-	known := systemPlaces[dir] || goTools.MatchString(dir) || w.installed(dir)
-	for _, place := range partPlaces {
-		known = known || strings.HasPrefix(dir, place)
-	}
-	if !known {
-		return false
-	}
-	for i, a := range x.argv[1:] {
-		out, joined := strings.CutPrefix(a, "-o")
-		if a == "-o" && i+2 < len(x.argv) {
-			out = x.argv[i+2]
-		}
-		if joined && out != "" && !strings.HasPrefix(out, "=") && w.outside(out) && !strings.HasPrefix(out, w.home+"/.cache/") &&
-			strings.Contains(out, "/") {
-			return false
-		}
-	}
-	return true
 }

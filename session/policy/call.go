@@ -387,17 +387,20 @@ func (w *walk) callFunction(body *syntax.Stmt, text string, argv []string, in st
 // declClause judges export, declare, local, readonly and typeset.
 func (w *walk) declClause(d *syntax.DeclClause) {
 	reference := d.Variant.Value == "nameref"
+	words := []string{d.Variant.Value}
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
 			text := w.text(a.Value)
 			w.hidden(text)
 			reference = reference || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "nrluci")
+			words = append(words, text)
 			continue
 		}
 		w.assign(a, true)
 		if a.Name == nil {
 			continue
 		}
+		words = append(words, w.assignment(a))
 		if reference || d.Variant.Value == "local" && len(w.active) == 0 {
 			w.scope.put(a.Name.Value, hole) // outside of functions, local fails
 		}
@@ -410,5 +413,28 @@ func (w *walk) declClause(d *syntax.DeclClause) {
 			w.scope.fix(name)
 		}
 	}
-	w.run([]string{d.Variant.Value}, stream{})
+	if d.Variant.Value == "export" && len(words) > 1 {
+		w.exported(words)
+		return
+	}
+	w.run(words[:1], stream{})
+}
+
+// assignment is one as it is written: NAME=VALUE, or the name alone.
+func (w *walk) assignment(a *syntax.Assign) string {
+	if a.Naked && a.Value == nil {
+		return a.Name.Value
+	}
+	return a.Name.Value + "=" + w.scope.get(a.Name.Value).text
+}
+
+// exported judges what an export of variables is given; what the assignments mean was followed.
+func (w *walk) exported(argv []string) {
+	row, words, args := resolve("export", argv)
+	x := &invocation{name: "export", argv: argv, words: words, row: row, args: args}
+	c := Command{Argv: argv}
+	w.matchRules(&c, x)
+	w.base(&c, x)
+	c.Risk = w.risk(&c, x)
+	w.record(c)
 }

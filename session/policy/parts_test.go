@@ -27,7 +27,7 @@ func TestPartsOfCompilersAreBuilding(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"/tmp/cc1 x.c", "/home/me/project/as -o x.o", "/usr/bin/as -o /home/me/.bashrc x.s", "/usr/bin/ld -o/home/me/.profile x.o", "/usr/bin/python3 x.py",
+		"/tmp/cc1 x.c", "/home/me/project/as -o x.o", "/usr/bin/as -o /home/me/.bashrc x.s", "/usr/bin/ld -o/home/me/.profile x.o", "/usr/bin/python3 /srv/x.py",
 		"/home/me/.pyenv/shims/curl x", "/home/other/.pyenv/shims/pytest", "/srv/go-build1/b001/x.test", "/home/me/x/target/debug/build/y",
 		"/usr/lib/gcc/x86_64-linux-gnu/12/other", "/home/me/bin/rustc x.rs",
 	} {

@@ -56,6 +56,11 @@ type Line struct {
 	Cwd   string // absolute; "" if unknown
 	Home  string // absolute; "" if unknown
 	State *State // what earlier lines have left in the shell; nil: there was none
+
+	// Of an execution: Installed says that root has put its file where packages are, so that a manager of versions is
+	// what its directory's name says; Account is the account's home directory where Home is another; "" if unknown.
+	Installed bool
+	Account   string
 }
 
 // Command is one command of a line, with its own verdict.
@@ -107,7 +112,7 @@ func New(o Options) (*Engine, error) {
 		v     Verdict
 	}{{o.Deny, Deny}, {o.Allow, Allow}} {
 		for _, text := range list.words {
-			r, err := parseRule(text, list.v)
+			r, err := ParseRule(text, list.v)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -32,27 +33,86 @@ type Rule struct {
 	NotMatch []string // lines that it must leave alone, checked by New
 }
 
-// ParseRule makes a rule of words such as "git push --force", of which the first is the program.
-func ParseRule(text string, v Verdict) (Rule, error) { return parseRule(text, v) }
-
-// parseRule makes a rule of words such as "git push --force".
-func parseRule(text string, v Verdict) (Rule, error) {
+// ParseRule makes a rule of words such as "git push --force", of which the first is the program. A rule about
+// exact words is written as String prints it: "exactly rm -rf 'my build'".
+func ParseRule(text string, v Verdict) (Rule, error) {
 	words := strings.Fields(text)
+	if len(words) > 2 && words[0] == v.String() && words[1] == "exactly" { // as judgements show it
+		_, text, _ = strings.Cut(text, v.String())
+		words = words[1:]
+	}
+	exact := len(words) > 1 && words[0] == "exactly"
+	if exact {
+		var err error
+		if words, err = SplitWords(text); err != nil {
+			return Rule{}, fmt.Errorf("policy: the rule %q: %w", text, err)
+		}
+		words = words[1:]
+	}
 	if len(words) == 0 {
 		return Rule{}, fmt.Errorf("policy: a rule to %s is empty: name a program", v)
 	}
-	r := Rule{Name: v.String() + " " + strings.Join(words, " "), Program: words[0], Decision: v}
+	r := ruleOf(words, exact, v)
+	if v != Allow {
+		r.Why = "a rule says " + r.Name
+	}
+	return r, nil
+}
+
+// ruleOf is the rule that words say, the program first.
+func ruleOf(words []string, exact bool, v Verdict) Rule {
+	r := Rule{Program: words[0], Exact: exact, Decision: v}
 	for _, word := range words[1:] {
-		if strings.HasPrefix(word, "-") {
+		if !exact && strings.HasPrefix(word, "-") {
 			r.Options = append(r.Options, word)
 		} else {
 			r.Words = append(r.Words, word)
 		}
 	}
-	if v != Allow {
-		r.Why = "a rule says " + r.Name
+	if exact {
+		return r.named()
 	}
-	return r, nil
+	r.Name = v.String() + " " + strings.Join(words, " ")
+	return r
+}
+
+// SplitWords splits a rule's text at blanks; quotes and backslashes are those of a shell, and nothing is expanded.
+func SplitWords(text string) (words []string, err error) {
+	var word strings.Builder
+	inWord, quote := false, byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == 0 || c == '\n' && quote == 0:
+			return nil, errors.New("a rule is one line of text")
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != '\'' && c == '\\' && i+1 < len(text):
+			i++
+			word.WriteByte(text[i])
+			inWord = true
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, inWord = c, true
+		case c == ' ' || c == '\t':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+				inWord = false
+			}
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("a quotation mark %c is missing", quote)
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
 }
 
 // check tries the rule's examples.
@@ -73,7 +133,14 @@ func (r *Rule) check() error {
 	alone := &Engine{preset: preset, rules: []Rule{*r}, denies: r.Decision != Allow}
 	for _, line := range r.Match {
 		if j := alone.Judge(Line{Text: line}); j.Verdict != r.Decision {
-			return fmt.Errorf("policy: rule %q must match %q, but says %s", r.Name, line, j.Verdict)
+			why := ""
+			if j.Why != "" {
+				why = ": " + j.Why
+			}
+			if j.Instead != "" {
+				why += "; " + j.Instead
+			}
+			return fmt.Errorf("policy: rule %q must match %q, but says %s%s", r.Name, line, j.Verdict, why)
 		}
 	}
 	for _, line := range r.NotMatch {
@@ -132,14 +199,14 @@ func (r *Rule) names(x *invocation) (match, maybe bool) {
 			case hasHole(operands[i]):
 				maybe = true
 				match = false
-			case !wordMatches(pattern, operands[i]):
+			case !wordMatches(pattern, operands[i]) && !(x.name == "export" && wordMatches(pattern, nameOf(operands[i]))):
 				return false, maybe && strings.Contains(operands[max(0, i-1)], hole)
 			}
 		}
 	}
 	given := x.options()
 	for _, o := range r.Options {
-		if !slices.ContainsFunc(strings.Split(o, "|"), func(o string) bool { return slices.Contains(given, o) }) {
+		if !slices.ContainsFunc(strings.Split(o, "|"), func(o string) bool { return x.gave(given, o) }) {
 			match = false
 			if !slices.ContainsFunc(x.argv[1:], func(a string) bool {
 				return hasHole(a) &&
@@ -211,6 +278,30 @@ func (x *invocation) options() []string {
 	return out
 }
 
+// gave reports whether an option of a rule is among those that were given; "-rf" is two, in whatever order.
+func (x *invocation) gave(given []string, option string) bool {
+	if slices.Contains(given, option) {
+		return true
+	}
+	row := x.row
+	if row == nil {
+		row = plain
+	}
+	if len(option) < 3 || option[0] != '-' || option[1] == '-' || row.OneDash {
+		return false
+	}
+	args := row.Parse([]string{option})
+	return !slices.ContainsFunc(args.Options, func(o programs.Option) bool {
+		return !slices.Contains(given, o.Name) || o.Has && !slices.Contains(given, o.Name+"="+o.Value)
+	})
+}
+
+// nameOf is the name in NAME=VALUE.
+func nameOf(word string) string {
+	name, _, _ := strings.Cut(word, "=")
+	return name
+}
+
 // spellings are short and long names of the same option.
 var spellings = map[string][][2]string{
 	"rm":   {{"-r", "--recursive"}, {"-R", "--recursive"}, {"-f", "--force"}, {"-i", "--interactive"}},
@@ -251,44 +342,11 @@ func (w *walk) matchRules(c *Command, x *invocation) {
 		case match && c.Verdict == Ask: // a rule says more than a preset, and is meant for persons too
 			c.Rule, c.Why, c.Instead = r.Name, r.Why, r.Instead
 		case match || maybe:
-			w.ask(c, r.Name, r.Why)
-		}
-	}
-}
-
-// allowed reports whether an allow rule names the command.
-func (w *walk) allowed(x *invocation) bool {
-	dir, _ := path.Split(x.argv[0])
-	for i := range w.engine.rules {
-		r := &w.engine.rules[i]
-		if r.Decision != Allow || r.Program != x.argv[0] && (x.name != r.Program || !systemPlaces[dir]) {
-			continue
-		}
-		if r.Exact {
-			if match, _ := r.matches(x, w.cwd); match {
-				return true
-			}
-			continue
-		}
-		if len(r.Words) > 0 && (len(x.argv) < 2 || !wordMatches(r.Words[0], x.argv[1])) {
-			continue // options before the subcommand change what it does
-		}
-		if slices.ContainsFunc(x.argv[1:], hasHole) {
-			continue
-		}
-		if x.row != nil && x.row.Lang == "make" && hasPrefix(x.argv, "SHELL=", "MAKE=", ".SHELLFLAGS=", "MAKEFLAGS=") {
-			continue // it changes what make runs
-		}
-		if x.row != nil && x.row.Reads {
-			if ok, _ := x.row.ReadsOnly(&x.args); !ok {
-				continue
+			if w.ask(c, r.Name, r.Why); c.Rule == r.Name {
+				c.Instead = r.Instead
 			}
 		}
-		if match, _ := r.matches(x, w.cwd); match {
-			return true
-		}
 	}
-	return false
 }
 
 // exactly reports whether an exact rule answers what was asked about in a directory; not where a rule asks.

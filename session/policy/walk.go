@@ -33,6 +33,7 @@ type walk struct {
 	funcs  map[string]*function
 	args   []string // of the function or shell text that is followed; nil if not known
 	cwd    string
+	root   string // the directory that the line was given in
 	home   string
 	shell  string
 
@@ -62,8 +63,10 @@ type walk struct {
 	ownNumber  bool // a command says which number a process of longterm's has
 	guessed    bool // a default stood for a variable that is not known
 	env        []string
-	executed   bool // what is judged is an execution: the program is the file that it is
-	direct     bool // the command stands on the line itself, not in a wrapper, function or substitution
+	placed     bool   // its file was put by root where packages are
+	account    string // the account's home, where home is another
+	executed   bool   // what is judged is an execution: the program is the file that it is
+	direct     bool   // the command stands on the line itself, not in a wrapper, function or substitution
 	visit      func(x *invocation, last bool)
 	whole      bool // the text that is followed is the line itself, and a shell reads it
 	cut        bool // and would wait for more of it
@@ -86,7 +89,7 @@ type stream struct {
 }
 
 func newWalk(e *Engine, l Line) *walk {
-	w := &walk{engine: e, budget: maxRuns + min(len(l.Text), maxShort), cwd: l.Cwd, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
+	w := &walk{engine: e, budget: maxRuns + min(len(l.Text), maxShort), cwd: l.Cwd, root: path.Clean(l.Cwd), placed: l.Installed, account: l.Account, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
 		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
 		funcs: map[string]*function{}, pipes: map[string]string{}, aliases: map[string][]string{},
 		made: map[string]made{}}

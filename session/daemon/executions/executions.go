@@ -227,6 +227,8 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	}
 	if err == nil {
 		a.Real = file.At == file.Path
+		a.Installed = ofRoot(file)
+		a.Link = systemName(m, file)
 		s.programs.look(&a, int(m.PID), file)
 	}
 	if mayBeEnv(&a) {

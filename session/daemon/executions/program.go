@@ -31,7 +31,7 @@ const headBytes = 256
 // look adds what else is run by executing a file.
 func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 	argv := a.Argv
-	for range maxHops {
+	for hop := range maxHops {
 		if len(argv) == 0 {
 			return
 		}
@@ -46,7 +46,11 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 		case isProgram:
 			return
 		case isScript:
-			words = append(append(words, file.Path), argv[1:]...)
+			name := file.Path
+			if hop == 0 && a.Link != "" {
+				name = a.Link // the kernel hands on the name that was executed
+			}
+			words = append(append(words, name), argv[1:]...)
 		case isLoader:
 			known := false
 			if words, known = loaded(argv); !known {

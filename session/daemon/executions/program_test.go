@@ -3,6 +3,7 @@
 package executions
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -124,5 +126,47 @@ func TestKindsAreRemembered(t *testing.T) {
 	}
 	if len(p.kinds) != 1 {
 		t.Errorf("%v", p.kinds)
+	}
+}
+
+// A name that the system has for a file of root's elsewhere is that program's; one of anybody else's is not.
+//
+// FEATURES: R107
+func TestSystemName(t *testing.T) {
+	of := func(path, file string) string {
+		return systemName(&wire.Execution{Path: path}, sys.File{Path: file, At: file})
+	}
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "x")
+	if err := os.WriteFile(mine, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link, target := "", ""
+	for _, bin := range programDirs {
+		entries, _ := os.ReadDir(bin)
+		for _, e := range entries {
+			real, err := filepath.EvalSymlinks(filepath.Join(bin, e.Name()))
+			if e.Type()&fs.ModeSymlink != 0 && err == nil && strings.HasPrefix(real, "/usr/") && !slices.Contains(programDirs, filepath.Dir(real)) &&
+				ofRoot(sys.File{Path: real, At: real}) && rootWrites(bin) {
+				link, target = filepath.Join(bin, e.Name()), real
+			}
+		}
+	}
+	if link == "" {
+		t.Skip("all programs of this system are where their names are")
+	}
+	if got := of(link, target); got != link {
+		t.Errorf("%s for %s: %q", link, target, got)
+	}
+	for _, row := range [][2]string{
+		{link, mine}, {filepath.Join(dir, filepath.Base(link)), target}, {filepath.Dir(link) + "/./" + filepath.Base(link), target}, {"", target},
+		{filepath.Base(link), target}, {link, link}, {target, target},
+	} {
+		if got := of(row[0], row[1]); got != "" {
+			t.Errorf("%s for %s: %q", row[0], row[1], got)
+		}
+	}
+	if ofRoot(sys.File{Path: mine, At: mine}) || ofRoot(sys.File{Path: target, At: target, Elsewhere: true}) {
+		t.Error("a file of anybody's is taken for root's")
 	}
 }

@@ -121,7 +121,7 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 	case answerSession:
 		return g.grant(ctx, a, v, scope)
 	case answerAlways:
-		return nil, g.writeRule(v, ans.Rule)
+		return nil, g.writeRule(a, v, ans.Rule)
 	}
 	return nil, api.Errorf(api.CodeInvalid, "%q is no answer", inLine(ans.Answer)).WithHint("answer once, session, always or reject")
 }
@@ -130,7 +130,7 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 const maxRuleText = 1024
 
 // writeRule writes the rule that an answer for always stands for.
-func (g *Gateway) writeRule(v *api.Approval, edited string) error {
+func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	rule := strings.TrimSpace(firstOf(edited, v.Rule))
 	switch {
 	case rule == "":
@@ -140,12 +140,18 @@ func (g *Gateway) writeRule(v *api.Approval, edited string) error {
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
 	if rules, err := rulebook.ParseTexts(rule); err == nil {
+		idle := (*api.Error)(nil)
+		if edited != "" {
+			idle = g.idle(a, v, rules)
+		}
 		switch {
 		case slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Decision != policy.Allow }):
 			return api.Errorf(api.CodeInvalid, "the rule %q does not allow anything", inLine(rule)).WithHint("name what is to be allowed, as in 'git push'; reject denies this one")
 		case edited != "" && !about(rules, judgementOf(&v.Judgement).Commands):
 			return api.Errorf(api.CodeInvalid, "the rule %q is about none of the programs of %s", inLine(rule), v.ID).
 				WithHint("edit the rule that %q shows; rules about other programs are written into policy.toml", "longterm approvals show "+v.ID)
+		case idle != nil:
+			return idle
 		}
 	}
 	if err := g.c.Author.Allow(rule, fmt.Sprintf("answer to approval %s", v.ID)); err != nil {
@@ -298,29 +304,95 @@ func (g *Gateway) propose(a *Ask, j *policy.Judgement) string {
 	if len(proposed) == 0 {
 		return ""
 	}
-	for _, name := range []string{"", a.Kept, a.Policy, a.Actor.Policy} { // whatever asks has to be content
-		_, src := g.c.Rules.For(a.subject(name))
-		rules := slices.Clone(proposed)
-		for i := range src.Rules {
-			rules = append(rules, src.Rules[i].Rule)
-		}
-		e, err := policy.New(policy.Options{Preset: src.Preset, Rules: rules})
-		if err != nil {
-			return ""
-		}
-		if j := src.Soften(a.judgedBy(e)); j.Verdict != policy.Allow {
+	for _, name := range a.rulesNamed() { // whatever asks has to be content
+		if j, ok := g.with(a, name, proposed); !ok || j.Verdict != policy.Allow {
 			return ""
 		}
 	}
 	texts := make([]string, len(proposed))
 	for i := range proposed {
-		texts[i] = strings.TrimPrefix(proposed[i].String(), "allow ")
+		texts[i] = ruleText(&proposed[i])
 	}
 	if text := strings.Join(texts, "; "); len(text) <= maxRuleText {
 		return text
 	}
 	return ""
 }
+
+// rulesNamed name the sets of rules that an asking is judged by; all of them have to allow it.
+func (a *Ask) rulesNamed() (names []string) {
+	for _, name := range []string{"", a.Kept, a.Policy, a.Actor.Policy} {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// with is what rules would say of an asking if there were more of them.
+func (g *Gateway) with(a *Ask, name string, more []policy.Rule) (policy.Judgement, bool) {
+	_, src := g.c.Rules.For(a.subject(name))
+	rules := slices.Clone(more)
+	for i := range src.Rules {
+		rules = append(rules, src.Rules[i].Rule)
+	}
+	e, err := policy.New(policy.Options{Preset: src.Preset, Rules: rules})
+	if err != nil {
+		return policy.Judgement{}, false
+	}
+	return src.Soften(a.judgedBy(e)), true
+}
+
+// idle is why one of the rules that were made of an approval is not to be written: with it as much would be asked about as
+// without it, the very command that it was made from. nil: each of them lifts something.
+func (g *Gateway) idle(a *Ask, v *api.Approval, rules []policy.Rule) *api.Error {
+	if a.Kind != Line && a.Kind != Command && a.Kind != Execution || len(v.Judgement.Commands) >= maxShown {
+		return nil // what was asked is not all here to be judged
+	}
+	for i := range rules {
+		if !about(rules[i:i+1], judgementOf(&v.Judgement).Commands) {
+			continue // one for something else besides, which was not asked
+		}
+		lifts := false
+		var still policy.Judgement
+		for _, name := range a.rulesNamed() {
+			before, ok := g.with(a, name, nil)
+			after, well := g.with(a, name, rules[i:i+1])
+			if !ok || !well {
+				return nil // the rules say what is wrong when it is written
+			}
+			if lifts = lifts || unanswered(&after) < unanswered(&before); unanswered(&before) > 0 && still.Why == "" {
+				still = after
+			}
+		}
+		if lifts || still.Why == "" {
+			continue
+		}
+		why := still.Why
+		if n := slices.IndexFunc(still.Commands, func(c policy.Command) bool { return strings.Contains(c.Why, rules[i].Name) }); n >= 0 {
+			why = still.Commands[n].Why
+		}
+		hint := fmt.Sprintf("answer once, or edit the rule (--rule); `longterm policy check --agent A --allow '%s' LINE` says what a rule allows", ruleText(&rules[i]))
+		if v.Rule != "" {
+			hint = fmt.Sprintf("leave out --rule: then it is %q; or answer once", v.Rule)
+		}
+		return api.Errorf(api.CodeInvalid, "the rule %q would change nothing: %s would still be asked about: %s", inLine(ruleText(&rules[i])), v.ID, inLine(why)).WithHint("%s", inLine(hint))
+	}
+	return nil
+}
+
+// unanswered is how many commands of a judgement are not allowed.
+func unanswered(j *policy.Judgement) (n int) {
+	for _, c := range j.Commands {
+		if c.Verdict != policy.Allow {
+			n++
+		}
+	}
+	return n
+}
+
+// ruleText is a rule as an answer gives it.
+func ruleText(r *policy.Rule) string { return strings.TrimPrefix(r.String(), "allow ") }
 
 // judgementOf is a judgement as it was kept.
 func judgementOf(v *api.Judgement) policy.Judgement {

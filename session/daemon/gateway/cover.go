@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
@@ -15,6 +16,7 @@ type cover struct {
 	approval string
 	process  string
 	allowed  []policy.Command
+	dir      string // that the program was installed into, where it was allowed for the session; empty: none of its own
 }
 
 // maxCovers bounds what is remembered of a session.
@@ -22,7 +24,7 @@ const maxCovers = 64
 
 // cover notes what an approval of an execution covers.
 func (g *Gateway) cover(a *Ask, answer *Answer) {
-	c, ok := coverOf(a, answer.Approval, &answer.Judgement)
+	c, ok := coverOf(a, answer.Approval, answer.Scope, &answer.Judgement)
 	if !ok {
 		return
 	}
@@ -34,15 +36,13 @@ func (g *Gateway) cover(a *Ask, answer *Answer) {
 }
 
 // coverOf is what an approval of an execution covers, if it covers anything.
-func coverOf(a *Ask, approval string, j *policy.Judgement) (c cover, ok bool) {
+func coverOf(a *Ask, approval, scope string, j *policy.Judgement) (c cover, ok bool) {
 	if a.Kind != Execution || approval == "" || len(a.Descent) == 0 {
 		return c, false
 	}
-	c = cover{approval: approval, process: a.Descent[0]}
-	for _, one := range j.Commands {
-		if one.Verdict == policy.Ask {
-			c.allowed = append(c.allowed, one)
-		}
+	c = cover{approval: approval, process: a.Descent[0], allowed: shownTo(j)}
+	if scope == answerSession {
+		c.dir = installation(a)
 	}
 	return c, len(c.allowed) > 0
 }
@@ -67,7 +67,7 @@ func (g *Gateway) recallCovers(session string) {
 			continue
 		}
 		j := judgementOf(&e.view.Judgement)
-		if c, ok := coverOf(&e.ask, e.view.ID, &j); ok {
+		if c, ok := coverOf(&e.ask, e.view.ID, e.view.Answer, &j); ok {
 			list = append(list, c)
 		}
 	}
@@ -87,17 +87,48 @@ func (g *Gateway) coveredBy(a *Ask, j *policy.Judgement) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.covers[a.Session] {
-		if slices.Contains(a.Descent, c.process) && allowsAll(c.allowed, j.Commands, a.Home) {
+		if slices.Contains(a.Descent, c.process) && (allowsAll(c.allowed, j.Commands, a.Home) || c.helps(j.Commands)) {
 			return c.approval
 		}
 	}
 	return ""
 }
 
+// ofPrograms are the directories within an installation in which its programs are.
+var ofPrograms = []string{"bin", "sbin", "libexec", "shims"}
+
+// installation is the directory that a program of a place of its own was installed into with what it runs to do its work;
+// empty: it is one of the system's, or stands where other things are as well.
+func installation(a *Ask) string {
+	dir := filepath.Dir(a.Path)
+	if !filepath.IsAbs(a.Path) || !slices.Contains(ofPrograms, filepath.Base(dir)) {
+		return ""
+	}
+	dir = filepath.Dir(dir)
+	if strings.Count(dir, "/") < 2 || slices.Contains(sharedPlaces, dir) || within(a.Home, dir) || within(a.Cwd, dir) {
+		return ""
+	}
+	return dir
+}
+
+// sharedPlaces hold programs of many.
+var sharedPlaces = []string{"/usr/local", "/usr/lib", "/opt/homebrew", "/opt/local"}
+
+// within says that a path is a directory or below it.
+func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// helps says that all that is asked about is programs of the installation of a program that was allowed for the session, which
+// that program executes, and asked about for their place alone.
+func (c *cover) helps(commands []policy.Command) bool {
+	return c.dir != "" && !slices.ContainsFunc(commands, func(o policy.Command) bool {
+		return o.Verdict == policy.Ask && (len(o.Argv) == 0 || !filepath.IsAbs(o.Argv[0]) || !within(filepath.Clean(o.Argv[0]), c.dir) || !slices.Contains(ofPresets[1:], o.Rule))
+	})
+}
+
 // allowsAll says that all that is asked about was allowed.
 func allowsAll(allowed, commands []policy.Command, home string) bool {
 	for _, c := range commands {
-		c.Argv = withoutManager(c.Argv, home)
+		c.Argv = withoutManager(withoutManager(c.Argv, home), account())
 		if c.Verdict == policy.Ask && !slices.ContainsFunc(allowed, func(o policy.Command) bool { return sameCommand(&o, &c) }) {
 			return false
 		}

@@ -29,6 +29,16 @@ func TestExecutionsOfALine(t *testing.T) {
 	if answer, p, err := g.Begin(t.Context(), exec("e1", "touch", "f")); err != nil || p != nil || answer.Approval != "A1" {
 		t.Errorf("what was allowed is asked about again: %+v %v %v", answer, p, err)
 	}
+	// What was shown as allowed is the person's answer, too, when its file is asked about.
+	elsewhere := exec("e6", "echo", "x")
+	elsewhere.Path = "/opt/x/echo"
+	if answer, p, err := g.Begin(t.Context(), elsewhere); err != nil || p != nil || answer.Approval != "A1" {
+		t.Errorf("what was shown is asked about again: %+v %v %v", answer, p, err)
+	}
+	elsewhere.ID, elsewhere.Argv = "e7", []string{"echo", "y"}
+	if _, p, err := g.Begin(t.Context(), elsewhere); err != nil || p == nil {
+		t.Errorf("what was not shown is not asked about: %v", err)
+	}
 	if _, p, err := g.Begin(t.Context(), exec("e2", "touch", "other")); err != nil || p == nil {
 		t.Errorf("what was not is not: %v", err)
 	}
@@ -140,6 +150,81 @@ func TestExecutionsOfAnExecution(t *testing.T) {
 	}
 	if _, _, err := g.Begin(t.Context(), exec("f99", "7.1 5.1", "rm", "-rf", "/")); codeOf(err) != api.CodeDenied {
 		t.Errorf("a denial is covered: %v", err)
+	}
+}
+
+// A program of an installation of its own that was allowed for the session brings the helpers that it runs from there.
+//
+// FEATURES: R107, R63
+func TestHelpersOfAnInstallation(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	exec := func(id, descent, path string, words ...string) Ask {
+		return Ask{
+			ID: id, Kind: Execution, Actor: agent, Session: "s", Path: path, Argv: append([]string{path}, words...), Cwd: "/home/u/p", Home: "/home/u",
+			Descent: strings.Fields(descent), Policy: "build",
+		}
+	}
+	p := waiting(t, g, exec("e1", "7.1 5.1", "/opt/tools/shims/thing", "x"))
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "session"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 { // and once more for the daemon that comes then
+		if n > 0 {
+			g = open(t, dir)
+		}
+		for i, row := range []struct {
+			descent, path string
+			asked         bool
+		}{
+			{"7.1 5.1", "/opt/tools/libexec/thing-which", false},
+			{"9.1 7.1 5.1", "/opt/tools/lib/x/helper", false},
+			{"9.1 7.1 5.1", "/opt/other/bin/other", true},
+			{"9.1 7.1 5.1", "/opt/tools/../other/bin/x", true},
+			{"8.1 5.1", "/opt/tools/libexec/thing-which", true}, // not run by it
+			{"9.1 7.1 5.1", "/usr/bin/curl", true},
+		} {
+			_, q, err := g.Begin(t.Context(), exec(fmt.Sprint("f", n, ".", i), row.descent, row.path, "y"))
+			if err != nil || (q != nil) != row.asked {
+				t.Errorf("%s of %s: asked %v, %v", row.path, row.descent, q != nil, err)
+			}
+			if q != nil {
+				q.giveUp()
+			}
+		}
+	}
+	for path, want := range map[string]string{
+		"/opt/tools/shims/x": "/opt/tools", "/usr/local/bin/x": "", "/usr/bin/x": "", "/opt/x": "", "/home/u/p/bin/x": "", "/home/u/bin/x": "", "/tmp/x/bin/y": "/tmp/x",
+		"/home/u/.tool/bin/x": "/home/u/.tool", "bin/x": "",
+	} {
+		if got := installation(&Ask{Path: path, Home: "/home/u", Cwd: "/home/u/p"}); got != want {
+			t.Errorf("%s: %q, not %q", path, got, want)
+		}
+	}
+}
+
+// What presets say of a file that the system has under a name of its own is said of the program of that name; what rules say of
+// the file itself, and of another name that it is called by, holds.
+//
+// FEATURES: R107
+func TestProgramsBehindTheSystemsLinks(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	a := Ask{Kind: Execution, Actor: agent, Session: "s", Path: "/usr/lib/node_modules/npm/bin/npm-cli.js", Argv: []string{"npm", "test"}, Cwd: "/home/u/p", Home: "/home/u", Policy: "build"}
+	for _, row := range []struct {
+		link, argv string
+		want       policy.Verdict
+	}{
+		{"/usr/bin/npm", "npm test", policy.Allow}, {"/usr/bin/npm", "npm publish", policy.Ask}, {"", "npm test", policy.Ask},
+		{"/usr/bin/other", "npm test", policy.Ask}, {"/usr/bin/npm", "make test", policy.Allow}, // it is npm, whatever it is called
+	} {
+		a.Link, a.Argv = row.link, strings.Fields(row.argv)
+		if j := g.Judge(a); j.Verdict != row.want {
+			t.Errorf("%+v: %+v", row, j)
+		}
 	}
 }
 

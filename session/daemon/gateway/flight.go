@@ -20,11 +20,7 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	f := &flight{ask: *a, approval: answer.Approval}
 	f.ask.Yes = g.yesOf(a)
 	if answer.Approval != "" {
-		for _, c := range answer.Judgement.Commands {
-			if c.Verdict == policy.Ask {
-				f.allowed = append(f.allowed, c)
-			}
-		}
+		f.allowed = shownTo(&answer.Judgement)
 	}
 	if g.c.Worked != nil && a.Actor.IsAgent() {
 		g.c.Worked(session, a.Actor.Agent)
@@ -33,6 +29,17 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	defer g.mu.Unlock()
 	g.flights[session] = f
 	delete(g.refused, session)
+}
+
+// shownTo are the commands that a person saw who allowed a line or an execution. One that rules allow by its words is among
+// them: its file may be asked about when it is executed, and the person has answered for that command.
+func shownTo(j *policy.Judgement) (all []policy.Command) {
+	for _, c := range j.Commands {
+		if c.Verdict != policy.Deny {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // yesOf says whether --yes counts: it is for whoever decides, which is no agent unless a person has configured that.

@@ -59,6 +59,11 @@ type Ask struct {
 	Path      string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
 	File      string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
 	Argv      []string
+	// Link, of an execution, is the name in the system's directories that it was executed by, where root has put the
+	// file that this leads to elsewhere: what presets say is said of the program of that name. Installed says that root has
+	// put the file where packages are.
+	Link      string
+	Installed bool
 	Cwd, Home string
 	Nameless  bool // of an execution: by a descriptor of a file that has no name any more
 	Real      bool // Cwd is without links, as the kernel has it for all
@@ -153,7 +158,7 @@ type Gateway struct {
 // flight is what was admitted to a session last. Executions in it are its.
 type flight struct {
 	ask      Ask
-	allowed  []policy.Command // that a person was asked about, and allowed
+	allowed  []policy.Command // that a person was shown, and allowed
 	approval string
 }
 

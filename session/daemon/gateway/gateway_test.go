@@ -318,8 +318,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The rule of an answer for always may be edited: it is that one that is written and counts from then on, narrower or wider
-// than what was asked for, and past no denial. One that cannot be read is written nowhere, and the question stands.
+// The rule of an answer for always may be edited: it is that one that is written and counts from then on, wider than what was
+// asked for, and past no denial. One that cannot be read, or that leaves the very command asked about, is written nowhere, and
+// the question stands.
 //
 // FEATURES: R61 R63
 func TestAlwaysByAnEditedRule(t *testing.T) {
@@ -331,7 +332,7 @@ func TestAlwaysByAnEditedRule(t *testing.T) {
 		return a
 	}
 	p := waiting(t, g, asked("job-1", "touch f"))
-	for _, rule := range []string{"touch 'f", "deny touch", ";", "touch\nrm", "ask touch", "\x00"} {
+	for _, rule := range []string{"touch 'f", "deny touch", ";", "touch\nrm", "ask touch", "\x00", "touch --no-create", "touch --no-create; rm", "touchf", "touch ff", "exactly touch"} {
 		if v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: rule}); codeOf(err) != api.CodeInvalid {
 			t.Errorf("%q: %+v, %v", rule, v.Written, err)
 		}
@@ -339,18 +340,44 @@ func TestAlwaysByAnEditedRule(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "policy.toml")); !errors.Is(err, os.ErrNotExist) || p.Approval().State != store.ApprovalPending {
 		t.Fatalf("something was written: %v; %+v", err, p.Approval())
 	}
-	if v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: " touch --no-create; rm "}); err != nil || v.Written != "touch --no-create; rm" {
+	if v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: " touch; rm "}); err != nil || v.Written != "touch; rm" {
 		t.Fatalf("%+v %v", v, err)
 	}
 	if _, err := p.Wait(t.Context()); err != nil {
 		t.Errorf("what was asked for: %v", err)
 	}
 	for text, want := range map[string]policy.Verdict{
-		"touch --no-create g": policy.Allow, "touch g": policy.Ask, "rm g": policy.Allow, "rm -rf /": policy.Deny, "rmdir g": policy.Ask,
+		"touch --no-create g": policy.Allow, "touch g": policy.Allow, "rm g": policy.Allow, "rm -rf /": policy.Deny, "rmdir g": policy.Ask,
 	} {
 		if j := g.Judge(asked("job-2", text)); j.Verdict != want {
 			t.Errorf("%s: %+v", text, j)
 		}
+	}
+}
+
+// What is refused says which command would still be asked about and why, and what to give instead.
+//
+// FEATURES: R63
+func TestAlwaysByARuleThatChangesNothing(t *testing.T) {
+	g := open(t, t.TempDir())
+	a := line("job-1", "git config user.email x@example.org && git tag v1", agent)
+	a.Policy = "build"
+	p := waiting(t, g, a)
+	for _, c := range [][2]string{
+		{"git configexactly user.email", "would change nothing"}, {"git config", "what it is given"}, {"git config user.name", "would change nothing"},
+	} {
+		_, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: c[0]})
+		if codeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v", c[0], err)
+		}
+	}
+	v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: "git config user.email"})
+	if err != nil || v.Written != "git config user.email" {
+		t.Fatalf("%+v %v", v, err)
+	}
+	a.Line = "git config user.email y"
+	if j := g.Judge(a); j.Verdict != policy.Allow {
+		t.Errorf("the rule that was written does not count: %+v", j)
 	}
 }
 

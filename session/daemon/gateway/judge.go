@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -268,12 +269,40 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 		}
 		return j
 	}
+	if line.Installed = a.Installed; a.Kind == Execution {
+		line.Account = account()
+	}
+	if j, ok := a.byLink(engine, line); ok {
+		return j
+	}
 	file, argv := firstOf(a.Path, a.Argv[0]), a.Argv
 	if own := executable(); own != "" && file == own { // whatever its file is called
 		file, argv = filepath.Join(filepath.Dir(own), "longterm"), append([]string{"longterm"}, argv[1:]...)
 	}
 	return engine.JudgeArgv(file, argv, line)
 }
+
+// byLink is what an engine says of a program that the system has under a name that leads elsewhere, as /usr/bin/npm does;
+// false where that name makes no difference: rules that deny or ask about the file itself hold.
+func (a *Ask) byLink(engine *policy.Engine, line policy.Line) (policy.Judgement, bool) {
+	if a.Link == "" || a.Path == "" {
+		return policy.Judgement{}, false
+	}
+	j := engine.JudgeArgv(a.Path, a.Argv, line)
+	if j.Verdict != policy.Ask || !slices.Contains(ofPresets[1:], j.Rule) {
+		return j, true
+	}
+	return engine.JudgeArgv(a.Link, a.Argv, line), true
+}
+
+// account is the home directory of our account, whatever HOME says; empty: it is not known.
+var account = sync.OnceValue(func() string {
+	u, err := user.Current()
+	if err != nil || u.HomeDir == "/" {
+		return ""
+	}
+	return u.HomeDir
+})
 
 // executable is our own file; empty: it is not known.
 var executable = sync.OnceValue(func() string {

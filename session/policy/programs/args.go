@@ -165,7 +165,7 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 	neededArg := p.NeedArg == "" || len(a.Operands) == 0
 	for i := range a.Options {
 		name := a.Options[i].Name
-		if p.doesMore(name) {
+		if p.DoesMore(name) {
 			return false, name
 		}
 		// Whether a program takes the next word for the value of an option differs by version, and optional values
@@ -196,8 +196,8 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 	return true, ""
 }
 
-// doesMore reports whether an option makes a reading program do more.
-func (p *Program) doesMore(name string) bool {
+// DoesMore reports whether an option makes a reading program do more.
+func (p *Program) DoesMore(name string) bool {
 	if p.set.code[name] && (p.Lang == "sed" || p.Lang == "awk") {
 		return false
 	}
@@ -212,7 +212,7 @@ func (p *Program) hasUnsafe(word string) bool {
 	}
 	a := p.Parse([]string{word})
 	for i := range a.Options {
-		if p.doesMore(a.Options[i].Name) {
+		if p.DoesMore(a.Options[i].Name) {
 			return true
 		}
 	}

@@ -154,7 +154,7 @@ func printable(r rune) rune {
 // "deny curl", "allow exactly rm -rf 'my build'". Without a decision it allows. Words may be quoted as in
 // a shell; nothing in them is expanded.
 func ParseText(text string) (policy.Rule, error) {
-	words, err := splitWords(text)
+	words, err := policy.SplitWords(text)
 	if err != nil {
 		return policy.Rule{}, err
 	}
@@ -210,43 +210,4 @@ func ParseTexts(text string) ([]policy.Rule, error) {
 		}
 	}
 	return rules, nil
-}
-
-// splitWords splits a text at blanks, quotes and backslashes being those of a shell.
-func splitWords(text string) (words []string, err error) {
-	var word strings.Builder
-	inWord, quote := false, byte(0)
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == 0 || c == '\n' && quote == 0:
-			return nil, errors.New("a rule is one line of text")
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != '\'' && c == '\\' && i+1 < len(text):
-			i++
-			word.WriteByte(text[i])
-			inWord = true
-		case quote != 0:
-			word.WriteByte(c)
-		case c == '\'' || c == '"':
-			quote, inWord = c, true
-		case c == ' ' || c == '\t':
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-				inWord = false
-			}
-		default:
-			word.WriteByte(c)
-			inWord = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("a quotation mark %c is missing", quote)
-	}
-	if inWord {
-		words = append(words, word.String())
-	}
-	return words, nil
 }

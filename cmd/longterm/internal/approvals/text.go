@@ -172,7 +172,7 @@ func answers(w io.Writer, v *api.Approval) {
 		fmt.Fprintln(w, "    session  (it has no session yet)")
 	}
 	if v.Rule != "" {
-		fmt.Fprintf(w, "    always   by a rule that allows: %s   (--rule edits it)\n", inLine(v.Rule))
+		fmt.Fprintf(w, "    always   everybody, in all sessions, by a rule that allows: %s   (--rule edits it)\n", inLine(v.Rule))
 	} else {
 		fmt.Fprintln(w, "    always   (no rule can allow it)")
 	}
