@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/policycheck"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/policy"
@@ -163,7 +164,8 @@ func policyTest(a *app) *cobra.Command {
 		Long: "Say what is wrong with FILE: mistakes, examples that do not hold, rules that never decide anything. The\n" +
 			"exit status is 1 when it has mistakes.\n\n" +
 			"With --history every command that was ever run in a session is judged under the rules in effect and under\n" +
-			"FILE in place of policy.toml; what would now be asked, denied or allowed is printed with counts. A FILE named\n" +
+			"FILE in place of policy.toml; what would now be asked, denied or allowed is printed with counts. So are the\n" +
+			"programs that sessions executed and the lines that were refused, of the audit trail. A FILE named\n" +
 			".longterm/policy.toml is a project's: it is judged as if it were trusted.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.testPolicy(cmd.Context(), args[0], past, agent)
@@ -213,6 +215,9 @@ func (a *app) testPolicy(ctx context.Context, path string, past bool, agent stri
 	})
 }
 
+// maxRehearsed bounds the records of the audit trail that are judged: the newest.
+const maxRehearsed = 200_000
+
 // rehearse judges the history under the rules in effect, and with a file in its place.
 func (a *app) rehearse(ctx context.Context, file *rulebook.File, project bool, agent string) (*policycheck.Rehearsal, error) {
 	now, dirs, err := a.rules(rulebook.Options{})
@@ -229,6 +234,9 @@ func (a *app) rehearse(ctx context.Context, file *rulebook.File, project bool, a
 	}
 	home, _ := os.UserHomeDir() // else it is not known
 	stage := policycheck.Stage{Now: now, Then: then, File: file, Home: home, Agent: agent}
+	if stage.Trail, err = audit.Read(dirs.Audit(), audit.Query{Limit: maxRehearsed}); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read the audit trail: %w", err)
+	}
 	stage.Tell = func(done int) { fmt.Fprintf(a.Stderr, "longterm: %d commands judged\n", done) }
 	return stage.Rehearse(ctx, store.History(ctx, dirs.Database()))
 }

@@ -82,6 +82,17 @@ func (a *Answer) ExitStatus() int {
 	return 0
 }
 
+// reason prints why a command is not allowed, where that was not said of the whole line.
+func (a *Answer) reason(w io.Writer, c *Command) {
+	if c.Why == "" || c.Rule == a.Rule && c.Why == a.Why {
+		return
+	}
+	fmt.Fprintf(w, "         %s (%s)\n", output.Printable(output.Shorten(c.Why, 300)), output.Printable(c.Rule))
+	if c.Instead != "" {
+		fmt.Fprintf(w, "         instead: %s\n", output.Printable(output.Shorten(c.Instead, 300)))
+	}
+}
+
 // Write prints the answer for a person.
 func (a *Answer) Write(w io.Writer) {
 	fmt.Fprint(w, a.Verdict)
@@ -108,6 +119,7 @@ func (a *Answer) Write(w io.Writer) {
 			if row := c.Verdict + " " + argv; !seen[row] {
 				seen[row] = true
 				fmt.Fprintf(w, "  %-5s  %s\n", c.Verdict, argv)
+				a.reason(w, c)
 			}
 		}
 	}

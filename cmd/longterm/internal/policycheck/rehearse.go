@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/shell"
@@ -20,11 +21,15 @@ import (
 // Rehearsal is what a file of rules would have changed: every command of a history judged under the rules in
 // effect, and under them with the file in its place.
 type Rehearsal struct {
-	File     string   `json:"file"`
-	Commands int      `json:"commands"` // that were judged
-	Changed  int      `json:"changed"`
-	Groups   []*Group `json:"groups"` // of those that changed: what becomes stricter first, then by count
-	Unused   []Unused `json:"unused"` // rules of the file that decide none of them
+	File     string `json:"file"`
+	Commands int    `json:"commands"` // that were judged
+	// Executions and Refused are of the audit trail: programs that sessions have executed, and lines that were refused, which
+	// are in no history.
+	Executions int      `json:"executions"`
+	Refused    int      `json:"refused"`
+	Changed    int      `json:"changed"`
+	Groups     []*Group `json:"groups"` // of those that changed: what becomes stricter first, then by count
+	Unused     []Unused `json:"unused"` // rules of the file that decide none of them
 }
 
 // Group is commands that are decided alike now.
@@ -44,6 +49,7 @@ type Example struct {
 	N       int    `json:"n"` // in its session; 0: what the session was started with
 	Line    string `json:"line"`
 	Cwd     string `json:"cwd"`
+	Kind    string `json:"kind,omitempty"` // of the audit trail: "execution", or "refused", a line; empty: of the history
 }
 
 // Unused is a rule that decides nothing.
@@ -66,6 +72,7 @@ type Stage struct {
 	File      *rulebook.File // whose rules are to be named when they decide nothing
 	Home      string
 	Agent     string                 // judge all as if this agent had asked; empty: who did
+	Trail     []audit.Record         // of the audit trail, as far as there is one
 	Tell      func(done int)         // is told now and then; nil: nobody
 	seats     map[string]*seat       // by who asks and where
 	kept      map[asked]*[2]decision // of lines seen before
@@ -110,18 +117,17 @@ func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, erro
 			continue // a shell by itself runs nothing
 		}
 		r.Commands++
-		if s.one(&p) {
+		if s.one(&p, "") {
 			r.Changed++
 		}
-		if r.Commands%1000 != 0 {
-			continue
+		if err := s.stopped(ctx, r.Commands, &told); err != nil {
+			return nil, err
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if now := time.Now(); s.Tell != nil && now.Sub(told) > tellEvery {
-			told = now
-			s.Tell(r.Commands)
+	}
+	for i := range s.Trail {
+		s.recorded(&s.Trail[i], r)
+		if err := s.stopped(ctx, r.Commands+i+1, &told); err != nil {
+			return nil, err
 		}
 	}
 	for _, g := range s.groups {
@@ -140,6 +146,44 @@ func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, erro
 	return r, nil
 }
 
+// stopped is told how many were judged: now and then it looks whether to go on, and tells of it.
+func (s *Stage) stopped(ctx context.Context, done int, told *time.Time) error {
+	if done%1000 != 0 {
+		return nil
+	}
+	if now := time.Now(); s.Tell != nil && now.Sub(*told) > tellEvery {
+		*told = now
+		s.Tell(done)
+	}
+	return ctx.Err()
+}
+
+// The kinds of what is of the audit trail.
+const (
+	kindExecution = "execution"
+	kindRefused   = "refused"
+)
+
+// recorded judges a record of the audit trail that is in no history: what was executed, and a line that was refused. What
+// was asked about has another record, of its answer.
+func (s *Stage) recorded(rec *audit.Record, r *Rehearsal) {
+	p := store.Past{Session: rec.Session, Name: rec.Name, Agent: rec.Actor.Agent, Cwd: rec.Cwd}
+	kind := kindExecution
+	switch {
+	case rec.Kind == audit.Execution && rec.Verdict != policy.Ask.String() && rec.Path != "" && len(rec.Argv) > 0:
+		r.Executions++
+		p.Argv = append([]string{rec.Path}, rec.Argv[1:]...)
+	case rec.Kind == audit.Line && rec.Verdict == policy.Deny.String() && rec.Line != "":
+		r.Refused++
+		p.N, p.Text, kind = 1, rec.Line, kindRefused
+	default:
+		return
+	}
+	if s.one(&p, kind) {
+		r.Changed++
+	}
+}
+
 // order puts denials first, then questions, then what becomes laxer.
 func order(g *Group) int {
 	switch {
@@ -154,7 +198,7 @@ func order(g *Group) int {
 }
 
 // one judges a command, and says whether its verdict is another.
-func (s *Stage) one(p *store.Past) bool {
+func (s *Stage) one(p *store.Past, kind string) bool {
 	at := s.seat(p)
 	name := string(shell.Detect(p.Argv))
 	text, key := p.Text, asked{at.engines, p.Cwd, name, p.Text}
@@ -200,7 +244,7 @@ func (s *Stage) one(p *store.Past) bool {
 		s.groups[k] = g
 	}
 	g.Count++
-	e := Example{p.Session, p.Name, p.N, output.Shorten(text, 500), p.Cwd}
+	e := Example{p.Session, p.Name, p.N, output.Shorten(text, 500), p.Cwd, kind}
 	if i := slices.IndexFunc(g.Examples, func(o Example) bool { return o.Line == e.Line }); i >= 0 {
 		g.Examples = slices.Delete(g.Examples, i, i+1)
 	}
@@ -251,7 +295,12 @@ func (r *Rehearsal) Write(w io.Writer) {
 		fmt.Fprintln(w)
 		for _, e := range g.Examples {
 			n := "started"
-			if e.N > 0 {
+			switch {
+			case e.Kind == kindExecution:
+				n = "executed"
+			case e.Kind != "":
+				n = e.Kind
+			case e.N > 0:
 				n = fmt.Sprint(e.N)
 			}
 			fmt.Fprintf(w, "  %s %s  %s\n", output.Printable(e.Name), n, output.Printable(output.Shorten(e.Line, 100)))
@@ -260,5 +309,10 @@ func (r *Rehearsal) Write(w io.Writer) {
 	for _, u := range r.Unused {
 		fmt.Fprintf(w, "%s:%d: %s: it decides none of them\n", output.Printable(u.File), u.Line, output.Printable(u.Rule))
 	}
-	fmt.Fprintf(w, "%s of the history, %d of them judged otherwise than now\n", output.HowMany(r.Commands, "command", "commands"), r.Changed)
+	trail := ""
+	if r.Executions+r.Refused > 0 {
+		trail = fmt.Sprintf(", %s and %s of the audit trail", output.HowMany(r.Executions, "execution", "executions"),
+			output.HowMany(r.Refused, "refused line", "refused lines"))
+	}
+	fmt.Fprintf(w, "%s of the history%s, %d of them judged otherwise than now\n", output.HowMany(r.Commands, "command", "commands"), trail, r.Changed)
 }

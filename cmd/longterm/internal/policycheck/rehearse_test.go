@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -100,6 +103,52 @@ func TestRehearsal(t *testing.T) {
 	}
 	if _, err := s.Rehearse(t.Context(), past(all, errors.New("damaged"))); err == nil {
 		t.Error("a history that breaks off is taken for whole")
+	}
+}
+
+// What was executed, and lines that were refused, are of the audit trail: a rule that decided one of them is in use.
+//
+// FEATURES: R108
+func TestRehearsalOfTheAuditTrail(t *testing.T) {
+	const rules = "deny = [\"git push --force\"]\n"
+	s := stage(t, rules, rules+"[[sections]]\nagents = [\"night\"]\npreset = \"build\"\n")
+	of := actor.Actor{Agent: "night"}
+	s.Trail = []audit.Record{
+		{Kind: audit.Line, Actor: of, Name: "work", Line: "git push --force", Cwd: "/srv/p", Verdict: "deny"},
+		{Kind: audit.Line, Actor: of, Name: "work", Line: "curl x", Cwd: "/srv/p", Verdict: "allow"}, // it is in the history
+		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "x"}, Cwd: "/srv/p", Verdict: "allow"},
+		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "y"}, Cwd: "/srv/p", Verdict: "ask"}, // its answer has a record of its own
+		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/srv/p", Verdict: "allow"},
+		{Kind: audit.Answer, Verdict: "approved"},
+	}
+	r, err := s.Rehearse(t.Context(), past(nil, nil))
+	if err != nil || r.Commands != 0 || r.Executions != 2 || r.Refused != 1 || r.Changed != 1 || len(r.Unused) != 0 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	var b strings.Builder
+	r.Write(&b)
+	const want = "  work executed  /usr/bin/curl x\n0 commands of the history, 2 executions and 1 refused line of the audit trail, 1 of them judged otherwise than now\n"
+	if !strings.HasSuffix(b.String(), want) {
+		t.Errorf("%s\nhas no %s", b.String(), want)
+	}
+}
+
+// Of a line with several commands each that is not allowed says why.
+//
+// FEATURES: R61
+func TestAnswerSaysWhyOfEachCommand(t *testing.T) {
+	e, err := policy.New(policy.Options{Preset: policy.Build, Rules: []policy.Rule{
+		{Program: "git", Words: []string{"tag"}, Decision: policy.Ask, Why: "a tag is seen by everybody", Instead: "leave it to me"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := AnswerOf(e.Judge(policy.Line{Text: "rm -rf build && curl -s x && git tag v1", Cwd: "/srv/p"}), policy.Build)
+	var b strings.Builder
+	a.Write(&b)
+	const want = "  ask    git tag v1\n         a tag is seen by everybody (ask git tag)\n         instead: leave it to me\n"
+	if !strings.Contains(b.String(), want) || strings.Count(b.String(), "not known to only read") != 1 {
+		t.Errorf("%s\nhas no %s", b.String(), want)
 	}
 }
 
