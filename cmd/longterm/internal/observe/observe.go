@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/confine"
@@ -66,8 +67,9 @@ func Learn(tell io.Writer, name, onDifference string, n *api.NewSession) error {
 	if err := config.Write(dirs.SandboxFile(), text); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(tell, "longterm: profile %s: %d paths read, %d written, %d programs, %d hosts; look at it in %s\n",
-		name, len(p.Read), len(p.Write), len(p.Programs), len(p.Hosts), dirs.SandboxFile())
+	_, err = fmt.Fprintf(tell, "longterm: profile %s: %s read, %d written, %s, %s; look at it in %s\n",
+		name, output.HowMany(len(p.Read), "path", "paths"), len(p.Write), output.HowMany(len(p.Programs), "program", "programs"),
+		output.HowMany(len(p.Hosts), "host", "hosts"), dirs.SandboxFile())
 	return err
 }
 
