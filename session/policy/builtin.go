@@ -24,6 +24,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 	}
 	switch x.name {
 	case "echo":
+		if slices.Contains([]string{"sh", "dash", "ash", "mksh", "ksh", "zsh"}, path.Base(w.shell)) { // theirs takes escapes
+			args = append([]string{"-e"}, args...)
+		}
 		return stream{text: echo(args), is: true}, true
 	case "printf":
 		for _, a := range args {
@@ -98,6 +101,20 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		if len(args) > 2 && args[0] == "-p" {
 			w.aliases[args[2]] = []string{args[1]}
 		}
+		for _, a := range args {
+			if name, to, ok := strings.Cut(a, "="); ok && path.Base(w.shell) == "zsh" {
+				w.aliases[name] = []string{to}
+			}
+		}
+		return none, false
+	case "print":
+		if path.Base(w.shell) == "zsh" && len(args) > 1 && strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "P") &&
+			strings.ContainsAny(strings.Join(args[1:], " "), "$`") {
+			w.unknown(x.argv, "zsh runs what is in a prompt's words")
+		}
+		return none, false
+	case "zargs":
+		w.zargs(args)
 		return none, false
 	case "shift":
 		if len(w.args) > 0 {

@@ -86,7 +86,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 	for _, p := range parts {
 		in := strings.TrimLeft(p, "%qxw")
 		in = in[1 : len(in)-1]
-		in = strings.TrimLeft(ansiC(in), "|! ")
+		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|! "), "| ")
 		all = append(all, in)
 		w.only(func() { w.source(in) })
 		if removes && (strings.HasPrefix(in, "/") || strings.HasPrefix(in, "~")) {

@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -309,6 +310,8 @@ func (f *fishReader) word() string {
 			c = f.in[f.at]
 		case c == '`' || c == '!':
 			b.WriteByte('\\')
+		case f.variable(&b):
+			continue
 		}
 		b.WriteByte(c)
 		f.at++
@@ -356,6 +359,9 @@ func (f *fishReader) double() string {
 			b.WriteString("\\`")
 			f.at++
 		default:
+			if f.variable(&b) {
+				continue
+			}
 			b.WriteByte(c)
 			f.at++
 		}
@@ -364,4 +370,24 @@ func (f *fishReader) double() string {
 	f.at = min(f.at+1, len(f.in))
 	b.WriteByte('"')
 	return b.String()
+}
+
+// element is one of a list ($x[1]).
+var element = pattern.Lazy(`^\$(\w+)\[[^\[\]()'"\s]*\]`)
+
+// variable reads what no other shell has: an element of a list stands for the whole of it, and the variable that another one
+// names ($$x) is not known. It reports false where none of both stands here.
+func (f *fishReader) variable(b *strings.Builder) bool {
+	rest := f.in[f.at:min(len(f.in), f.at+200)]
+	if !strings.HasPrefix(rest, "$") {
+		return false
+	}
+	f.odd = f.odd || strings.HasPrefix(rest, "$$")
+	m := element.FindStringSubmatch(rest)
+	if m == nil {
+		return false
+	}
+	b.WriteString("$" + m[1])
+	f.at += len(m[0])
+	return true
 }

@@ -93,6 +93,9 @@ func (w *walk) hard(c *Command, x *invocation) {
 			}
 		}
 	case "rsync":
+		if x.args.Has("--remove-source-files") && len(ops) > 1 {
+			w.trees(c, ops[:len(ops)-1])
+		}
 		for _, o := range x.args.Options {
 			if strings.HasPrefix(o.Name, "--delete") && len(ops) > 1 {
 				w.trees(c, ops[len(ops)-1:])
@@ -124,6 +127,10 @@ func (w *walk) hard(c *Command, x *invocation) {
 		if place := gitPlace(x); place[0] != "." && len(x.words) > 1 && (x.words[1] == "checkout" || x.words[1] == "reset" ||
 			x.words[1] == "restore" || x.words[1] == "read-tree") {
 			w.trees(c, place)
+		}
+	case "cpio":
+		if dir, ok := x.args.Get("-D", "--directory"); ok && x.args.Has("-i", "--extract") {
+			w.over(c, dir)
 		}
 	case "tar", "bsdtar", "gtar":
 		if file, ok := x.args.Get("-f", "--file"); ok && x.args.Has("-c", "-r", "-u", "--create", "--append", "--update") {

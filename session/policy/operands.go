@@ -37,6 +37,9 @@ func (w *walk) operandCode(x *invocation) {
 		if given && (file == "-" || file == "/dev/stdin") && x.in.is {
 			w.bang("make", x.in.text)
 		}
+		if text, ok := w.pipes[file]; ok && given {
+			w.bang("make", text)
+		}
 		for _, name := range []string{file, "GNUmakefile", "makefile", "Makefile"} {
 			if m, ok := w.madeAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
 				w.bang("make", m.text)

@@ -94,7 +94,7 @@ var meaning = []string{"PATH", "LD_", "DYLD_", "GIT_", "BASH_", "ENV", "IFS", "P
 	"GEM_", "BUNDLE_", "PIP_", "VIM",
 	"FCEDIT", "LONGTERM", "WINEPREFIX", "BAT_", "DELTA_", "JQ", "TEXMF", "GTK_", "QT_", "DISPLAY_",
 	"SYSTEMD_", "DEB", "R_", "JULIA_", "GROFF_", "DPKG_", "NULLCMD", "READNULLCMD", "GDB", "CMAKE_", "NINJA_", "APT_", "RPM_", "DENO_",
-	"BUN_", "PNPM_", "YARN_", "COREPACK_", "UV_", "POETRY_", "MISE_", "ASDF_"}
+	"ACK_", "ACKRC", "GH_", "GLAB_", "BUN_", "PNPM_", "YARN_", "COREPACK_", "UV_", "POETRY_", "MISE_", "ASDF_"}
 
 // changesMeaning reports whether a variable changes what programs run or do.
 func changesMeaning(name string) bool {

@@ -42,7 +42,7 @@ func (w *walk) windows(text string) {
 		w.win.piped = piped
 		w.windowsCommand(words)
 		for _, word := range words {
-			piped = piped || drive.MatchString(word)
+			piped = piped || drive.MatchString(word) || word == "/"
 		}
 	}
 	if windowsUnknown.MatchString(text) {
@@ -79,7 +79,7 @@ var (
 	// windowsInner is a substitution in a double-quoted string.
 	windowsInner = pattern.Lazy(`"[^"]*\$\(([^()"]*)\)`)
 	// windowsDeletes are methods that delete what is at the root, or the copies that files are restored from.
-	windowsDeletes = pattern.Lazy(`(?i)::delete\(\s*["']?([a-z]:[\\/]|\$|[\\/])|shadowcopy.*\.delete\(|\.delete\(\s*\$true`)
+	windowsDeletes = pattern.Lazy(`(?i)diagnostics\.process\]::start\(|::delete\(\s*["']?([a-z]:[\\/]|\$|[\\/])|shadowcopy.*\.delete\(|\.delete\(\s*\$true`)
 	// windowsRaw is writing to a disk itself.
 	windowsRaw = pattern.Lazy(`(?i)(>|set-content|add-content|out-file|of=|copy-item|copy|\bsc)\s[^;|&]*\\\\\.\\(physicaldrive|[a-z]:)|>\\\\\.\\physicaldrive`)
 )
@@ -200,7 +200,7 @@ func (w *walk) windowsCommand(argv []string) {
 		w.run(append([]string{name}, args...), stream{})
 		return
 	case "rd", "rmdir", "del", "erase", "remove-item", "ri", "rm":
-		if root && has("/s", "-r", "-force", "/q", "-rf") {
+		if root && has("/s", "-r", "-fo", "/q") {
 			w.deny(&c, "hard:remove", whyRemove, useRemove)
 		} else if bare && has(" -r", " /s", " -fo") {
 			w.ask(&c, "hard:remove", whyPerhaps)

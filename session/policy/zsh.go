@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -94,8 +95,29 @@ var (
 	foreachEnd  = pattern.Lazy(`(^|[;&\n])([ \t]*)end([ \t]*(?:$|[;&|)}\n]))`)
 )
 
+// zargs judges the command that zsh's zargs gives its operands to: zargs -- a b -- rm.
+func (w *walk) zargs(args []string) {
+	for end := len(args) - 1; end >= 0; end-- {
+		if args[end] != "--" || end+1 >= len(args) {
+			continue
+		}
+		operands := args[:end]
+		if i := slices.Index(operands, "--"); i >= 0 {
+			operands = operands[i+1:]
+		}
+		w.run(slices.Concat(args[end+1:], operands), stream{})
+		return
+	}
+}
+
+// globModifier are modifiers of what a pattern finds, in brackets behind it: /x(:h) is its directory.
+var globModifier = pattern.Lazy(`[^\s;&|({<>]\([^()\s;&|]*:[a-zA-Z][^()\s;&|]*\)`)
+
 // longForms writes loops of csh as the parser knows them.
 func (w *walk) longForms(text string) string {
+	if path.Base(w.shell) == "zsh" && globModifier.MatchString(text) {
+		w.unknown([]string{clip(text)}, "zsh changes what a pattern finds by a modifier, and what that comes to is not known")
+	}
 	if !strings.Contains(text, "foreach") || !foreachHead.MatchString(text) {
 		return text
 	}

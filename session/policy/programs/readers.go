@@ -4,7 +4,7 @@ package programs
 var readers = []Program{
 	{Name: "cat,tac,rev,nl,paste,join,comm,fold,fmt,expand,unexpand,cut,tr,wc,cksum,md5sum,sha1sum," +
 		"sha224sum,sha256sum," +
-		"sha384sum,sha512sum,b2sum,sum,od,hexdump,strings,zcat,bzcat,xzcat,zstdcat,lz4cat,basename,dirname," +
+		"sha384sum,sha512sum,b2sum,sum,od,hexdump,strings,zcat,bzcat,xzcat,basename,dirname," +
 		"realpath,readlink," +
 		"pwd,echo,printf,true,false,:,test,[,seq,factor,numfmt,yes,sleep,tty,groups,id,whoami,logname,users," +
 		"who,w,last,uname," +
@@ -28,6 +28,8 @@ var readers = []Program{
 			"--max-count --include --exclude --exclude-dir --block-size --ignore --format --sort " +
 			"--time-style --delimiter --fields"},
 	// The rows below stand after the list, and count instead of it.
+	{Name: "zstdcat,lz4cat", Reads: true, Strict: true, Flags: "-q -v -d -c -k --quiet --verbose --stdout --keep"},
+	{Name: "jobs", Reads: true, Argv: "-x"},
 	{Name: "grep,egrep,fgrep", Reads: true, Values: "-e -f -m -A -B -C -d -D --regexp --file --max-count " +
 		"--after-context " +
 		"--before-context --context --include --exclude --exclude-dir --exclude-from --label --color"},

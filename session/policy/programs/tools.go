@@ -18,7 +18,7 @@ var tools = []Program{
 		"api-resources," +
 		"kubectl config view,kubectl config current-context,kubectl cluster-info", Reads: true, Values: "-n " +
 		"-o -l -c -f",
-		Unsafe: "--kubeconfig"},
+		Unsafe: "--kubeconfig --profile --profile-output"},
 	{Name: "go", OneDash: true, Stop: true, Values: "-C", Unsafe: "-C", SubOnly: true},
 	{Name: "go version,go env,go help,go doc", OneDash: true, Reads: true, Unsafe: "-w -u -http"},
 	{Name: "go list", OneDash: true, Reads: true, Values: "-f -tags -mod",
@@ -45,7 +45,7 @@ var tools = []Program{
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
 	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 " +
 		"list,pip3 show,pip3 freeze," +
-		"pip check,brew list,brew info,gem list", Reads: true},
+		"pip check,brew list,brew info,gem list", Reads: true, Unsafe: "--log --logs-dir"},
 	{Name: "apt list,apt show,apt search,apt policy", Reads: true, Strict: true, Flags: "-a -v --installed --upgradable --upgradeable --all-versions --verbose " +
 		"--manual-installed --names-only --full"},
 	{Name: "dpkg", Reads: true, Strict: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
