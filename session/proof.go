@@ -61,8 +61,9 @@ func (s *Session) Shown(ctx context.Context) (f Screenful, err error) {
 }
 
 // Prove looks for a while whether the program took what was typed: before is the screen of before it,
-// text what is looked for, empty where nothing is to be seen of it.
-func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo respond.EchoState, limit time.Duration) Taken {
+// text what is looked for, empty where nothing is to be seen of it. A program that has drawn something and waits for input
+// again shows the text or never will (a key of an editor, say), unless it is given time: late.
+func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo respond.EchoState, limit time.Duration, late bool) Taken {
 	t := Taken{Read: NotKnow, Echoed: No, Drawn: No}
 	if text == "" {
 		t.Echoed = NotKnow
@@ -72,6 +73,7 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 	look := time.NewTicker(proofPoll)
 	defer look.Stop()
 	for clean := 0; ; {
+		st := s.Status() // before the screen: what waits again has drawn what it draws
 		switch read := s.unread(ctx); {
 		case read == Yes && clean < 1: // what moves between two queues is in neither for a moment
 			clean++
@@ -84,10 +86,10 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 				t.Echoed = Yes
 			}
 		}
-		if t.Read == Yes && t.Drawn == Yes && (t.Echoed != No || echo == respond.EchoOff) {
+		if t.Read == Yes && t.Drawn == Yes && (t.Echoed != No || echo == respond.EchoOff || !late && st.Needs.Kind != "") {
 			return t
 		}
-		if s.Status().State != Running { // it ended of it, say: nothing more is to be seen
+		if st.State != Running { // it ended of it, say: nothing more is to be seen
 			return t
 		}
 		select {

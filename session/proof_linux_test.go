@@ -46,11 +46,41 @@ func TestInterruptIsTakenAtOnce(t *testing.T) {
 				d.says("^C")
 				const most = 5 * time.Second
 				began := time.Now() // of the bubble
-				taken := d.s.Prove(t.Context(), before, "", respond.EchoOn, most)
+				taken := d.s.Prove(t.Context(), before, "", respond.EchoOn, most, false)
 				if taken.Read != c.read || taken.Drawn != Yes || (time.Since(began) < most) != (c.read == Yes) {
 					t.Errorf("%+v after %s", taken, time.Since(began))
 				}
 			})
+		})
+	}
+}
+
+// What a program does not show that has drawn something else and waits again, as an editor does not show its keys, is not
+// looked for until the time is over, unless the program is given time to show it late.
+//
+// FEATURES: R102
+func TestProofEndsWhereTheProgramWaitsAgain(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+			before, err := d.s.Shown(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.s.TypeIn(t.Context(), Typing{Bytes: []byte("G\r")}); err != nil {
+				t.Fatal(err)
+			}
+			d.says("\x1b[?1049hthe end of the page")
+			if err := d.s.do(t.Context(), func() {
+				d.s.update(ChangeInput, func(st *Status) { st.Needs = Needs{Kind: "screen", Since: time.Now()} })
+			}); err != nil {
+				t.Fatal(err)
+			}
+			const most = 50 * time.Millisecond // of the bubble: before it is looked again whether it waits
+			began := time.Now()
+			taken := d.s.Prove(t.Context(), before, "G", respond.EchoOn, most, late)
+			if taken.Read != Yes || taken.Drawn != Yes || taken.Echoed != No || (time.Since(began) < most) == late {
+				t.Errorf("late %v: %+v after %s", late, taken, time.Since(began))
+			}
 		})
 	}
 }

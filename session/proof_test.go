@@ -53,7 +53,7 @@ func TestProofEndsWithTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Exited(Exit{Code: 130}, 5)
-	if taken := s.Prove(ctx, before, "exit()", respond.EchoOn, time.Hour); ctx.Err() != nil || taken.Echoed != No {
+	if taken := s.Prove(ctx, before, "exit()", respond.EchoOn, time.Hour, false); ctx.Err() != nil || taken.Echoed != No {
 		t.Errorf("%+v, %v", taken, ctx.Err())
 	}
 }

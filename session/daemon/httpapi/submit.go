@@ -43,7 +43,7 @@ func (s *Server) proven(ctx context.Context, e *registry.Handle, in api.Input) (
 	if in.Secret {
 		text = ""
 	}
-	t.Taken = taken(e.Session.Prove(ctx, before, session.Tail(text), r.Echo, min(maxProof, time.Duration(in.ProveMS)*time.Millisecond)))
+	t.Taken = taken(e.Session.Prove(ctx, before, session.Tail(text), r.Echo, min(maxProof, time.Duration(in.ProveMS)*time.Millisecond), false))
 	return t, nil
 }
 
@@ -83,7 +83,7 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		return t, err
 	}
 	tail := session.Tail(text)
-	drawn := e.Session.Prove(ctx, before, tail, r.Echo, drawnWithin)
+	drawn := e.Session.Prove(ctx, before, tail, r.Echo, drawnWithin, true) // editors may draw a paste late
 	if t.Taken = taken(drawn); drawn.Drawn != session.Yes {
 		t.Taken.Submitted = string(session.No)
 		return t, nil
