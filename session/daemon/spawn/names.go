@@ -42,12 +42,28 @@ func CheckLabels(labels map[string]string) error {
 	return nil
 }
 
+// program is the word of a line that says what it runs: the first behind the variables that are set for it.
+func program(words []string) string {
+	for i := 0; i < len(words); i++ {
+		name, value, set := strings.Cut(words[i], "=")
+		if !set || !isName(name) {
+			return words[i]
+		}
+		if q := strings.TrimLeft(value, `"'`); q != value { // its blanks are no ends
+			for quote := value[:1]; i < len(words)-1 && (words[i] == name+"="+quote || !strings.HasSuffix(words[i], quote)); {
+				i++
+			}
+		}
+	}
+	return words[0]
+}
+
 // NameFor makes a name from a command: its program's.
 func NameFor(argv []string) string {
 	base := filepath.Base(argv[0])
 	if len(argv) > 2 && argv[1] == "-c" {
 		if f := strings.Fields(argv[2]); len(f) > 0 {
-			base = filepath.Base(f[0])
+			base = filepath.Base(program(f))
 		}
 	}
 	clean := strings.Map(func(r rune) rune {

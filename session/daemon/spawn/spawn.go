@@ -131,7 +131,7 @@ func spawnError(err error) error {
 	case syscall.ENOSPC, syscall.ENXIO:
 		e = e.WithHint("no terminal is free: end some sessions, or use --pipe")
 	case syscall.E2BIG:
-		e = e.WithHint("arguments and environment are too large")
+		e = e.WithHint("arguments and environment are too large: put them into a file, and run that")
 	case syscall.EACCES, syscall.ENOEXEC:
 		e = e.WithHint("the file is not a program this system can run")
 	}
