@@ -394,6 +394,10 @@ type JobStop struct {
 	GraceMS int `json:"grace_ms,omitempty" doc:"time until what is left is killed; default 200"`
 }
 
+// Meanwhile is how many bytes of lines that are alike but for their numbers a digest tells of what goes on and asks nothing:
+// that it gets on is all that they say, and more of them follow.
+const Meanwhile = 400
+
 // Result is how a line or command went (R2).
 type Result struct {
 	Job           string              `json:"job,omitempty" doc:"its id, to ask for it again"`

@@ -212,14 +212,15 @@ type TextQuery struct {
 	At                 string // a moment, instead of From
 	MaxOutput, MaxLine int    // bytes
 	Digest             bool   // keep failures and the end before the rest
-	Fold               bool   // with it: of lines that are alike but for their numbers only a few
+	Fold               bool   // with it: of lines that are alike but for their numbers only a few, where not all fits
+	Whole              int    // with that: or where there is more than so many bytes; 0: only where not all fits
 	Transcript         bool   // what the terminal showed, of full-screen programs too; the end is kept
 }
 
 // Text is output as text within a budget.
 func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error) {
 	v := url.Values{}
-	for name, n := range map[string]uint64{"from": q.From, "to": q.To, "max_output": uint64(max(0, q.MaxOutput)), "max_line": uint64(max(0, q.MaxLine))} {
+	for name, n := range map[string]uint64{"from": q.From, "to": q.To, "max_output": uint64(max(0, q.MaxOutput)), "max_line": uint64(max(0, q.MaxLine)), "whole": uint64(max(0, q.Whole))} {
 		if n > 0 {
 			v.Set(name, strconv.FormatUint(n, 10))
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,11 @@ type answer struct {
 	Command  int      `json:"command,omitempty"`
 	Cwd      string   `json:"cwd,omitempty"`
 	Output   string   `json:"output"`
-	Cursor   uint64   `json:"cursor"`
+	Screen   string   `json:"screen,omitempty"` // of a full-screen program that rests, with its version and cursor
+	Version  uint64   `json:"version,omitempty"`
+	Row      int      `json:"cursor_row,omitempty"`
+	Col      int      `json:"cursor_col,omitempty"`
+	Cursor   uint64   `json:"cursor,omitempty"` // none: nothing was printed, or nothing more will be
 	Omitted  *omitted `json:"omitted,omitempty"`
 	Message  string   `json:"message,omitempty"` // what no other field says
 	Next     string   `json:"next,omitempty"`
@@ -57,13 +62,16 @@ func (a *answer) text() string {
 	if a.Output != "" && !strings.HasSuffix(a.Output, "\n") {
 		b.WriteByte('\n')
 	}
+	if a.Screen != "" {
+		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, a.Screen)
+	}
 	b.WriteByte('[')
 	b.WriteString(a.words())
 	if a.took >= shortest {
 		fmt.Fprintf(&b, " after %s", shortTime(a.took))
 	}
 	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"approval", a.Approval}, {"cwd", a.Cwd}} {
-		if f.value != "" && (f.name != "job" || a.going()) { // a job that has ended is waited for no more
+		if f.value != "" {
 			fmt.Fprintf(&b, " · %s %s", f.name, f.value)
 		}
 	}
@@ -146,7 +154,7 @@ func answerOf(r *api.Result, session string) *answer {
 	case a.State == "needs_input", a.Needs == "screen": // a full-screen program rests: its screen says what it is at
 		a.Next = answering(a)
 	case a.going() && a.Next == "":
-		a.Next = call("wait", "for", []string{a.Job}, "since", a.Cursor)
+		a.Next = call("wait", append([]any{"for", []string{a.Job}}, sinceOf(a.Cursor)...)...)
 	case r.Error != "" && !strings.Contains(r.Message, r.Error):
 		a.Message = join(a.Message, r.Error)
 	}
@@ -209,11 +217,43 @@ func (a *answer) needs(kind string) {
 	a.Needs, a.State = kind, "needs_input"
 	if !askedKinds[kind] {
 		a.State = "running"
-		a.Message = map[string]string{"screen": "a full-screen program is at rest"}[kind]
-		if a.Message == "" {
-			a.Message = "it waits for input of its own (" + kind + ") and asks nothing"
-		}
+		a.Message = join(a.Message, cmp.Or(map[string]string{"screen": screenRests}[kind], "it waits for input of its own ("+kind+") and asks nothing"))
 	}
+}
+
+// screenRests is what is said of a full-screen program whose screen is not in the answer.
+const screenRests = "a full-screen program is at rest"
+
+// show puts in what a full-screen program that rests shows, which else would be asked for next.
+func (a *answer) show(s *shown) {
+	a.Screen, a.Version, a.Row, a.Col, a.Next = s.Text, s.Version, s.Row, s.Col, ""
+	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, screenRests), "; ")
+}
+
+// without leaves out what the caller knows: names that the call itself had, and the id of a job that is waited for no more.
+func (a *answer) without(known ...string) {
+	if slices.Contains(known, a.Session) {
+		a.Session = ""
+	}
+	if !a.going() || slices.Contains(known, a.Job) {
+		a.Job = ""
+	}
+}
+
+// quiet leaves out what was printed, and with it how to go on: a call that is about something else tells that it goes on.
+func (a *answer) quiet(since *uint64) {
+	a.uncut()
+	if a.Output, a.Cursor, a.Next = "", 0, ""; since != nil {
+		a.Cursor = *since
+	}
+}
+
+// sinceOf is an argument since; the beginning is none.
+func sinceOf(cursor uint64) []any {
+	if cursor == 0 {
+		return nil
+	}
+	return []any{"since", cursor}
 }
 
 // cut puts in what the budget left out, and the call that reads the most of it; notes in the output say how much.
@@ -272,7 +312,11 @@ func reply(text string, structured any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: structured}
 }
 
-func replyAnswer(a *answer) *sdk.CallToolResult { return reply(a.text(), a) }
+// replyAnswer is an answer to who knows the names given.
+func replyAnswer(a *answer, known ...string) *sdk.CallToolResult {
+	a.without(known...)
+	return reply(a.text(), a)
+}
 
 // refusal is the structured form of a call that was not made.
 type refusal struct {

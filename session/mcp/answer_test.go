@@ -3,8 +3,11 @@
 package mcp
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -26,6 +29,78 @@ func TestLeftOutIsToldOnce(t *testing.T) {
 	a.cut(&api.Omitted{Bytes: 3, Lines: 1, Start: 20, End: 23})
 	if text := a.text(); strings.Contains(text, first) || strings.Count(text, "left out") != 1 || !strings.Contains(text, `"since":20,"to":23`) {
 		t.Errorf("%s", text)
+	}
+}
+
+// An answer leaves out what the caller knows, in both forms: names that the call had, and ids that nothing more is asked with.
+//
+// FEATURES: R88, R105
+func TestAnswersLeaveOutWhatTheCallerKnows(t *testing.T) {
+	zero := 0
+	for _, c := range []struct {
+		name   string
+		a      answer
+		known  []string
+		text   string
+		fields string
+	}{
+		{"goes on, of a session that was named", answer{State: "running", Session: "s", Job: "j", Cursor: 7}, []string{"s", ""},
+			"[running · job j · cursor 7]", `{"state":"running","job":"j","output":"","cursor":7}`},
+		{"goes on, of a job that was named", answer{State: "running", Session: "s", Job: "j", Cursor: 7}, []string{"", "j"},
+			"[running · session s · cursor 7]", `{"state":"running","session":"s","output":"","cursor":7}`},
+		{"goes on, of what got its name here", answer{State: "running", Session: "s", Job: "j"}, nil,
+			"[running · session s · job j]", `{"state":"running","session":"s","job":"j","output":""}`},
+		{"has ended", answer{State: "exited", ExitCode: &zero, Session: "s", Job: "j", Output: "x\n"}, nil,
+			"x\n[exited 0 · session s]", `{"state":"exited","exit_code":0,"session":"s","output":"x\n"}`},
+	} {
+		r := replyAnswer(&c.a, c.known...)
+		b, err := json.Marshal(r.StructuredContent)
+		if text := r.Content[0].(*sdk.TextContent).Text; err != nil || text != c.text || string(b) != c.fields {
+			t.Errorf("%s: %q, %s; want %q, %s; %v", c.name, text, b, c.text, c.fields, err)
+		}
+	}
+}
+
+// A full-screen program's screen stands in the place of what says that it should be looked at, and of what else is told
+// nothing is lost.
+//
+// FEATURES: R88, R105
+func TestScreenInAnAnswer(t *testing.T) {
+	a := answer{State: "running", Session: "s", Message: "Submitted: yes"}
+	a.needs("screen")
+	a.Next = answering(&a)
+	if text := a.text(); !strings.Contains(text, "Submitted: yes; "+screenRests) || !strings.Contains(text, `next: screen{"session":"s"}`) {
+		t.Errorf("%s", text)
+	}
+	a.show(&shown{Text: "~\n~", Version: 3, Row: 1, Col: 2})
+	if got, want := a.text(), "[screen · version 3 · cursor 1,2]\n~\n~\n[running{screen} · session s] Submitted: yes"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+// Of input only is told what is not as it should be; where the proof is incomplete that is said.
+//
+// FEATURES: R101
+func TestWhatIsSaidOfInput(t *testing.T) {
+	for _, c := range []struct {
+		taken  *api.Taken
+		screen bool
+		want   string
+	}{
+		{nil, false, ""},
+		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "yes"}, false, ""},
+		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "unknown"}, false, ""},
+		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "yes"}, false, "read, not shown"},
+		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "yes"}, true, ""},
+		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "no"}, true, "read, not shown, the screen did not change"},
+		{&api.Taken{Read: "yes", Echoed: "unknown"}, false, "read"},
+		{&api.Taken{Read: "unknown", Echoed: "yes"}, true, "perhaps read, shown"},
+		{&api.Taken{Read: "no", Echoed: "yes"}, true, "The program has not read it yet"},
+		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "yes", Submitted: "yes"}, true, "Submitted: yes"},
+	} {
+		if got := tookIt(c.taken, c.screen); got != c.want {
+			t.Errorf("%+v, screen %v: %q, not %q", c.taken, c.screen, got, c.want)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if d.task != nil {
 		return s.execTask(ctx, job, &args)
 	}
-	return s.follow(ctx, job, &args.pace)
+	return s.follow(ctx, job, &args)
 }
 
 // begin has the daemon begin with a line, or finds the job that is it.
@@ -120,11 +120,11 @@ func (s *Server) dir(cwd string) string {
 }
 
 // follow answers by the yield time with how a job is.
-func (s *Server) follow(ctx context.Context, job string, p *pace) (*sdk.CallToolResult, error) {
+func (s *Server) follow(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
 	a, err := s.jobAnswer(ctx, job, time.Millisecond, nil, 0)
 	if err == nil && a.going() && a.State != "needs_approval" {
 		defer s.progress(ctx, a.Session)()
-		a, err = s.jobAnswer(ctx, job, p.yield(ctx), nil, 0)
+		a, err = s.jobAnswer(ctx, job, args.yield(ctx), nil, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -132,11 +132,26 @@ func (s *Server) follow(ctx context.Context, job string, p *pace) (*sdk.CallTool
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil
 	}
-	return replyAnswer(a), nil
+	s.shows(ctx, a, args.budget())
+	if args.Session == "" && !a.going() {
+		a.Cursor = 0 // nothing more comes of it
+	}
+	return replyAnswer(a, args.Session, args.ID), nil
+}
+
+// shows puts in the screen of a full-screen program that rests, where there is room for it.
+func (s *Server) shows(ctx context.Context, a *answer, budget int) {
+	if a.Needs != "screen" || a.State != "running" || budget == noOutput {
+		return
+	}
+	screen, err := s.client(ctx).Session(a.Session).Screen(ctx, client.ScreenQuery{Trim: true, NoColor: true})
+	if v := shownOf(&screen); err == nil && v.Text != "" && len(v.Text) <= budget-len(a.Output) { // else the next call looks at it
+		a.show(&v)
+	}
 }
 
 // jobAnswer is how a job is by the time given, with its output after since, within a budget (0: what was
-// asked for with the job).
+// asked for with the job; or noOutput).
 func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration, since *uint64, budget int) (*answer, error) {
 	j, err := s.client(ctx).LookAtJob(ctx, job, await)
 	if err != nil {
@@ -151,12 +166,19 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		name = api.ShortID(j.Session)
 	}
 	a := answerOf(j.Result, name)
+	if budget == noOutput {
+		a.quiet(since)
+		return a, nil
+	}
 	if since == nil && budget == 0 || j.Session == "" { // a person has to allow it first: it has printed nothing
 		return a, nil
 	}
 	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true, Fold: true}
 	if since != nil {
 		q.From = max(q.From, *since)
+	}
+	if a.State == "running" && a.Needs == "" {
+		q.Whole = api.Meanwhile
 	}
 	if err := s.reread(ctx, a, q); err != nil && !gone(err) {
 		return nil, err
@@ -175,7 +197,9 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	if err != nil {
 		return err
 	}
-	a.Output, a.Cursor = t.Text, max(t.Next, q.From)
+	if a.Output, a.Cursor = t.Text, max(t.Next, q.From); t.End {
+		a.Cursor = 0
+	}
 	a.cut(t.Omitted)
 	if t.Gap > 0 {
 		a.Message = join(a.Message, "older output than this is not kept")
@@ -259,13 +283,17 @@ func (s *Server) settled(ctx context.Context, session string, since *uint64, p *
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.sessionAnswer(ctx, session, since, 0, p.budget(), true)
+	a, err := s.sessionAnswer(ctx, session, since, 0, p.budget(), foldLong)
 	if err != nil {
 		return nil, err
 	}
-	typed.into(a)
+	s.shows(ctx, a, p.budget())
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil
 	}
-	return replyAnswer(a), nil
+	if typed == nil { // the name may be one that was made
+		return replyAnswer(a), nil
+	}
+	typed.into(a)
+	return replyAnswer(a, session), nil
 }

@@ -91,12 +91,13 @@ func (e *entered) into(a *answer) {
 		a.Next = ""
 	}
 	if a.going() {
-		a.Message = join(tookIt(e.taken), a.Message)
+		a.Message = join(tookIt(e.taken, a.Screen != ""), a.Message)
 	}
 }
 
-// tookIt says what became of input, as far as a model has to know.
-func tookIt(t *api.Taken) string {
+// tookIt says what became of input, as far as a model has to know: nothing where the program read it and shows it. What it
+// shows of it stands on its screen, if that is in the answer.
+func tookIt(t *api.Taken, screen bool) string {
 	switch {
 	case t == nil:
 		return ""
@@ -106,6 +107,8 @@ func tookIt(t *api.Taken) string {
 		return "Submitted: " + t.Submitted
 	case t.Read == "no":
 		return "The program has not read it yet"
+	case t.Read == "yes" && (t.Echoed == "yes" || screen) && t.Drawn != "no":
+		return ""
 	}
 	words := map[string]string{"yes": "read", "unknown": "perhaps read"}[t.Read]
 	words += map[string]string{"yes": ", shown", "no": ", not shown"}[t.Echoed]

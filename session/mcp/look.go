@@ -40,7 +40,7 @@ func (s *Server) read(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			return nil, err
 		}
 	}
-	a, err := s.sessionAnswer(ctx, args.Session, args.Since, n, args.budget(), false) // who reads wants the lines
+	a, err := s.sessionAnswer(ctx, args.Session, args.Since, n, args.budget(), foldNone) // who reads wants the lines
 	if err == nil && args.To > 0 {
 		q := client.TextQuery{To: args.To, MaxOutput: args.budget(), Digest: true}
 		if args.Since != nil {
@@ -52,7 +52,7 @@ func (s *Server) read(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	return replyAnswer(a), nil
+	return replyAnswer(a, args.Session), nil
 }
 
 type screenArgs struct {
@@ -93,6 +93,16 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 	if args.Since > 0 && args.Since == screen.Version {
 		return unchanged(screen.Version), nil
 	}
+	out := shownOf(&screen)
+	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
+	if n := screen.Needs; n != nil {
+		words += " · waits for input (" + n.Kind + ")"
+	}
+	return reply(out.Text+"\n"+words+"]", out), nil
+}
+
+// shownOf is a screen as it is told.
+func shownOf(screen *client.Screen) shown {
 	var lines []string
 	for _, l := range slices.Concat(screen.Scrollback, screen.Lines) {
 		lines = append(lines, strings.TrimRight(l.Text, " "))
@@ -101,12 +111,10 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		Text: strings.TrimRight(strings.Join(lines, "\n"), "\n "), Version: screen.Version, Changed: true,
 		Row: screen.Cursor.Y, Col: screen.Cursor.X,
 	}
-	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
 	if n := screen.Needs; n != nil {
 		out.Needs = n.Kind
-		words += " · waits for input (" + n.Kind + ")"
 	}
-	return reply(out.Text+"\n"+words+"]", out), nil
+	return out
 }
 
 // picture shows it as one.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -62,32 +63,56 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			return nil, targets[i].wrong
 		}
 	}
-	out := waited{Results: []*answer{}}
-	ended, budget := 0, max(200, args.budget()/len(targets))
+	out := waited{}
+	if out.Results, err = s.results(ctx, targets, &args); err != nil {
+		return nil, err
+	}
+	if len(targets) == 1 {
+		a := out.Results[0]
+		if ask := s.ask(ctx, a); ask != nil {
+			return ask, nil
+		}
+		a.without(args.For...)
+		return reply(a.text(), out), nil
+	}
+	ended := 0
 	var texts []string
-	for i := range targets {
-		a, err := s.targetAnswer(ctx, &targets[i], args.Since, budget)
-		if err != nil {
-			return nil, err
-		}
-		if targets[i].held != "" {
-			a.Message = join(a.Message, targets[i].held)
-		}
+	for _, a := range out.Results {
 		if !a.going() {
 			ended++
 		}
-		out.Results = append(out.Results, a)
 		texts = append(texts, a.text())
 	}
-	if len(targets) == 1 {
-		if ask := s.ask(ctx, out.Results[0]); ask != nil {
-			return ask, nil
-		}
-	} else {
-		out.Message = fmt.Sprintf("%d of %d ended", ended, len(targets))
-		texts = append(texts, "["+out.Message+"]")
-	}
+	out.Message = fmt.Sprintf("%d of %d ended", ended, len(targets))
+	texts = append(texts, "["+out.Message+"]")
 	return reply(strings.Join(texts, "\n\n"), out), nil
+}
+
+// results are how targets are after the wait: where it ended for some of them, the others are told of by their state alone;
+// what they print is told when it is their turn.
+func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) ([]*answer, error) {
+	all, budget := []*answer{}, max(200, args.budget()/len(targets))
+	came := slices.ContainsFunc(targets, func(t target) bool { return t.came })
+	for i := range targets {
+		t, of := &targets[i], budget
+		if came && !t.came {
+			of = noOutput
+		}
+		a, err := s.targetAnswer(ctx, t, args.Since, of)
+		if err == nil && of == noOutput && a.State != "running" { // it came to it just now
+			of = budget
+			a, err = s.targetAnswer(ctx, t, args.Since, of)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.Message = join(a.Message, t.held)
+		if args.Since == nil || a.Cursor > *args.Since {
+			s.shows(ctx, a, of)
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // target is a job or a session that is waited for.
@@ -95,6 +120,7 @@ type target struct {
 	job     string // empty: the session itself
 	session string
 	held    string // the condition that came true
+	came    bool   // it came to what is waited for
 	wrong   error  // what is waited for cannot be
 }
 
@@ -126,6 +152,7 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 	for i := range targets {
 		all.Go(func() {
 			done := s.until(ctx, &targets[i], cond, args)
+			targets[i].came = done
 			if done && !args.All {
 				cancel()
 			}
@@ -162,7 +189,7 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		switch {
 		case len(r.Fired) > 0:
 			t.held = "until holds"
-			if r.Fired[0].Match != "" {
+			if r.Fired[0].Match != "" && !strings.Contains(args.Until, r.Fired[0].Match) {
 				t.held += ": " + strings.TrimSpace(r.Fired[0].Match)
 			}
 		case r.Outcome == "ended":
@@ -179,7 +206,7 @@ func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, bud
 	if t.job != "" {
 		return s.jobAnswer(ctx, t.job, time.Millisecond, since, budget)
 	}
-	return s.sessionAnswer(ctx, t.session, since, 0, budget, true)
+	return s.sessionAnswer(ctx, t.session, since, 0, budget, foldMore)
 }
 
 // condition reads a condition of wait; none is nil.
@@ -214,24 +241,43 @@ func condition(text string) (*api.Condition, error) {
 	return c, nil
 }
 
+// folding says of which output most of the lines are left out that are alike but for their numbers.
+type folding int
+
+const (
+	foldNone folding = iota
+	foldLong         // of what does not fit
+	foldMore         // of more than a little of what goes on, too
+)
+
+// noOutput is a budget of nothing: how something is, and not what it printed.
+const noOutput = -1
+
 // sessionAnswer is how a session is: its shell's command (0: the newest) or its program, with output after
-// since, else that of the command; fold leaves most of the lines out that are alike, where not all fit.
-func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, command, budget int, fold bool) (*answer, error) {
+// since, else that of the command.
+func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, command, budget int, fold folding) (*answer, error) {
 	c := s.client(ctx).Session(ref)
 	v, err := c.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, took: time.Duration(v.Duration) * time.Millisecond}
-	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true, Fold: fold}
+	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true, Fold: fold != foldNone}
 	a.Cursor = v.Output.End
 	if v.State == "running" {
 		s.shellAnswer(ctx, c, a, &v, command, &q)
 	} else if v.Signal != "" {
 		a.State = "signalled"
 	}
+	if budget == noOutput {
+		a.quiet(since)
+		return a, nil
+	}
 	if since != nil {
 		q.From, q.To = *since, 0
+	}
+	if fold == foldMore && a.State == "running" && a.Needs == "" {
+		q.Whole = api.Meanwhile
 	}
 	if since == nil && q.From >= q.To {
 		return a, nil

@@ -34,7 +34,8 @@ type Limits struct {
 	// Digest keeps what its lines say is wrong and the end before the middle (session/output/digest), of
 	// output of terminals.
 	Digest bool
-	Fold   bool // of more than fits, a digest has a few lines only of those that are alike
+	Fold   bool // of more than fits, or than Whole bytes where that is set, a digest has a few lines only of those that are alike
+	Whole  int
 	Hide   bool // secrets are masked
 }
 
@@ -68,7 +69,7 @@ func (l Limits) budget() *budget.Budget {
 
 func (l Limits) gatherer() gatherer {
 	if l.Digest {
-		return &digest.Digest{Max: l.Bytes, Fold: l.Fold}
+		return &digest.Digest{Max: l.Bytes, Fold: l.Fold, Whole: l.Whole}
 	}
 	return l.budget()
 }

@@ -171,6 +171,7 @@ type textQuery struct {
 	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
 	Digest    bool   `query:"digest" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail; of output of terminals"`
 	Fold      bool   `query:"fold" doc:"with digest, of more than fits: only a few of the lines that are alike but for their numbers"`
+	Whole     int    `query:"whole" minimum:"0" maximum:"16777216" doc:"with fold: of more bytes than these, too, also where they fit"`
 
 	Transcript bool `query:"transcript" doc:"what the terminal showed as lines, of full-screen programs too: what scrolled off or was replaced, without what was only drawn anew; within max_output the end is kept"`
 }
@@ -202,7 +203,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if in.Transcript {
 		return s.transcript(ctx, e, in, from, to)
 	}
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Hide: !s.veil(ctx).Empty()}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Whole: in.Whole, Hide: !s.veil(ctx).Empty()}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From

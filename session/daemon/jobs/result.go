@@ -235,7 +235,11 @@ func (j *Job) limits(limit int) excerpt.Limits {
 
 // fillOutput puts in what was printed.
 func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	t, err := excerpt.Plain(ctx, j.e.Session, of.Start, of.End, j.limits(limit))
+	l := j.limits(limit)
+	if r.State == "running" && j.e.Session.Status().Needs.Kind == "" {
+		l.Whole = api.Meanwhile
+	}
+	t, err := excerpt.Plain(ctx, j.e.Session, of.Start, of.End, l)
 	if err != nil {
 		r.Error = err.Error()
 	}

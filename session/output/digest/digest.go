@@ -25,8 +25,10 @@ import (
 type Digest struct {
 	Max int // bytes
 	// Fold keeps a few lines only of those that are alike but for their numbers, and with them the first of each that is
-	// unlike all before it, wherever it stands. What fits is kept whole.
-	Fold bool
+	// unlike all before it, wherever it stands. What fits is kept whole, of no more than Whole bytes where that is set, and
+	// where folding would not halve it.
+	Fold  bool
+	Whole int
 
 	judge    *diagnostics.Stream
 	texts    texts // of lines
@@ -208,10 +210,15 @@ type Left struct {
 // Finish is the digest, and what it leaves out.
 func (d *Digest) Finish() (string, Left) {
 	d.end()
-	if len(d.head) == d.n { // all of it
+	all := len(d.head) == d.n
+	if all && (!d.Fold || d.Whole == 0 || d.headSize <= d.Whole) {
 		return join(d.head), Left{}
 	}
-	return d.write(d.choose())
+	text, left := d.write(d.choose())
+	if all && len(text) > d.headSize/2 {
+		return join(d.head), Left{}
+	}
+	return text, left
 }
 
 func join(lines []line) string {

@@ -8,14 +8,7 @@ import (
 
 // gather gives lines to a digest, with their offsets.
 func gather(maxBytes int, lines ...string) (string, Left) {
-	d := &Digest{Max: maxBytes}
-	at := uint64(0)
-	for _, l := range lines {
-		to := at + uint64(len(l)) + 1
-		d.Add([]byte(l), at, to, false)
-		at = to
-	}
-	return d.Finish()
+	return gatherInto(&Digest{Max: maxBytes}, lines...)
 }
 
 func build(n, failsAt int, last ...string) []string {
@@ -192,13 +185,47 @@ func TestLinesThatAreAlikeAreFolded(t *testing.T) {
 	if kept+noted != len(lines) || left.Lines != noted {
 		t.Errorf("%d lines kept and %d noted of %d; %+v", kept, noted, len(lines), left)
 	}
+	if n := strings.Count(text, "cc -c"); n > 5 { // the first, the last, and those beside the note and the errors
+		t.Errorf("%d lines that are alike:\n%s", n, text)
+	}
 	if text, _ := foldOf(8000, lines[:100]...); text != strings.Join(lines[:100], "\n")+"\n" {
 		t.Errorf("what fits is not whole:\n%s", text)
 	}
 }
 
+// What fits is folded where only so much of it is wanted whole, and where that spares something.
+//
+// FEATURES: R105
+func TestWhatFitsIsFoldedToo(t *testing.T) {
+	fold := func(whole int, lines ...string) string {
+		text, _ := gatherInto(&Digest{Max: 8000, Fold: true, Whole: whole}, lines...)
+		return text
+	}
+	var alike, unlike []string
+	for i := range 100 {
+		alike = append(alike, fmt.Sprintf("compiling target %d of 100", i))
+		unlike = append(unlike, "step "+strings.Repeat(string(rune('a'+i%26)), 1+i/26))
+	}
+	alike[50] = "warning: it is slow"
+	all := strings.Join(alike, "\n") + "\n"
+	if text := fold(1000, alike...); len(text) > 300 || !strings.Contains(text, "target 0 ") || !strings.Contains(text, "target 99 ") || !strings.Contains(text, "it is slow") {
+		t.Errorf("%d bytes:\n%s", len(text), text)
+	}
+	for name, whole := range map[string]int{"what fits": 0, "no more than is wanted whole": len(all)} {
+		if text := fold(whole, alike...); text != all {
+			t.Errorf("%s is not whole:\n%s", name, text)
+		}
+	}
+	if text := fold(100, unlike...); text != strings.Join(unlike, "\n")+"\n" {
+		t.Errorf("what is unlike is not whole:\n%s", text)
+	}
+}
+
 func foldOf(maxBytes int, lines ...string) (string, Left) {
-	d := &Digest{Max: maxBytes, Fold: true}
+	return gatherInto(&Digest{Max: maxBytes, Fold: true}, lines...)
+}
+
+func gatherInto(d *Digest, lines ...string) (string, Left) {
 	at := uint64(0)
 	for _, l := range lines {
 		d.Add([]byte(l), at, at+uint64(len(l))+1, false)
@@ -213,6 +240,8 @@ func TestShapes(t *testing.T) {
 		"request 1 done in 12 ms":     "request 77 done in 3 ms",
 		"id 7f3a-11d0 took 1.5s":      "id 00ab9-2 took 22.2500s",
 		"building CXX object f1.o":    "building CXX object f22.o",
+		"[    1/4000] cc":             "[1000/4000] cc",
+		"   7 files":                  "1234 files",
 		"2026-01-01T00:00:00Z info x": "2027-11-21T10:59:59Z info x",
 	} {
 		if shapeOf(a) != shapeOf(b) {

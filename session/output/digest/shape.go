@@ -11,18 +11,24 @@ import (
 
 const (
 	// alike is how many lines of a shape are kept, at the beginning and at the end.
-	alike = 2
+	alike = 1
+	// common is how many lines of a shape there are where one of them tells nothing of a failure that it stands near.
+	common = 5
 	// maxShapes bounds how many shapes are told apart; what comes later is taken for new.
 	maxShapes = 4096
 )
 
-// shapeOf is a line's shape: each word with a digit in it counts as a number, whatever it is, and what
-// fills a column or a bar as one.
+// shapeOf is a line's shape: each word with a digit in it counts as a number, whatever it is, what fills a column or a
+// bar as one, and blanks only behind a word: before others they align numbers.
 func shapeOf(text string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	h := uint64(offset)
 	for i := 0; i < len(text); {
 		if !letter[text[i]] {
+			if text[i] == ' ' && (i == 0 || !letter[text[i-1]]) {
+				i++
+				continue
+			}
 			if i == 0 || text[i] != text[i-1] {
 				h = (h ^ uint64(text[i])) * prime
 			}
@@ -126,7 +132,7 @@ func (d *Digest) telling(around []line) (of []line) {
 		}
 	}
 	for _, l := range around {
-		if n := d.shapes[shapeOf(l.text)]; at[l.n] || n == nil || *n <= 2*alike {
+		if n := d.shapes[shapeOf(l.text)]; at[l.n] || n == nil || *n < common {
 			of = append(of, l)
 		}
 	}

@@ -241,7 +241,7 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	asked := a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "[needs_approval", "it was not typed", "id typed")
 	approval, _ = asked["approval"].(string)
 	i.Run("approvals", "answer", approval, "once")
-	a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "session typing")
+	a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "cursor")
 	a.expects("input", arguments{"session": "typing", "text": "rm -rf /", "enter": true}, "not allowed")
 	if m["state"] != "denied" || m["code"] != "denied" || m["why"] == nil || m["message"] == nil || m["output"] == nil {
 		t.Errorf("what was denied has the structured form %v", m)
