@@ -219,9 +219,9 @@ func (w *longtermWay) begin(ctx context.Context, s *step) (agentReply, error) {
 	session := w.terminals[s.on]
 	switch {
 	case s.typed != "":
-		return w.call(ctx, "input", map[string]any{"session": session, "text": s.typed, "enter": true, "yield": agentYield})
+		return w.call(ctx, "input", map[string]any{"session": session, "text": s.typed, "enter": true})
 	case len(s.keys) > 0:
-		return w.call(ctx, "input", map[string]any{"session": session, "keys": s.keys, "yield": agentYield})
+		return w.call(ctx, "input", map[string]any{"session": session, "keys": s.keys})
 	case s.run == "" && s.does != "": // something happens that the agent waits for
 		return w.call(ctx, "wait", w.on(s, map[string]any{"for": []string{session}, "until": "regexp=" + s.want, "yield": agentYield}))
 	case s.run == "": // what was begun before
