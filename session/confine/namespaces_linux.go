@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"runtime"
@@ -43,8 +44,8 @@ func ignoreSignals() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGPIPE)
 }
 
-// capabilities of first, which makes mounts and switches loopback on.
-var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+// capabilities of first, which makes mounts, switches loopback on and listens there.
+var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP}
 
 // enterNamespaces returns in the process that becomes the program, and with an error in any.
 func (p *process) enterNamespaces() error {
@@ -69,7 +70,7 @@ func (p *process) next(s stage) (argv, env []string, err error) {
 	sb.Stage = s
 	if spec.Sandbox = &sb; s == inside { // what is done is not handed on
 		ns := *sb.Namespaces
-		ns.Mounts, ns.Serve = nil, nil
+		ns.Mounts, ns.Serve, ns.Local = nil, nil, nil
 		sb.Namespaces = &ns
 	}
 	return spec.Command(p.argv, p.env)
@@ -315,7 +316,17 @@ func (p *process) ownNetwork() error {
 	if ns.Port == 0 {
 		return nil
 	}
-	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: ns.Port})
+	for _, at := range append([]netip.AddrPort{netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(ns.Port))}, ns.Local...) {
+		if err := handListener(at); err != nil {
+			return fmt.Errorf("listen at %s inside: %w", at, err)
+		}
+	}
+	return nil
+}
+
+// handListener hands what listens at an address to the outer process.
+func handListener(at netip.AddrPort) error {
+	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
 	if err != nil {
 		return err
 	}

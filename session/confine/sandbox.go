@@ -3,9 +3,11 @@ package confine
 import (
 	"encoding/json"
 	"net"
+	"net/netip"
 )
 
 // ServeNetwork answers connections that are made inside, from outside; it is set before Enter. It returns when l is closed.
+// The address of l is the one inside that they are made to.
 var ServeNetwork func(l net.Listener, config json.RawMessage)
 
 // Sandbox is what keeps a program from the rest of the system. Paths are absolute and without links; one that has
@@ -37,9 +39,11 @@ type Namespaces struct {
 	Whole  bool    `json:"whole,omitempty"`
 	Mounts []Mount `json:"mounts"` // what is inside of another comes after it
 	Dir    string  `json:"dir"`    // working directory
-	// Serve is handed to ServeNetwork for connections that are made to Port of loopback; empty: there are none.
-	Serve json.RawMessage `json:"serve,omitempty"`
-	Port  int             `json:"port,omitempty"`
+	// Serve is handed to ServeNetwork for connections that are made to Port of loopback, and to the addresses of it in Local;
+	// empty: there are none.
+	Serve json.RawMessage  `json:"serve,omitempty"`
+	Port  int              `json:"port,omitempty"`
+	Local []netip.AddrPort `json:"local,omitempty"`
 }
 
 // Mount puts something at a path.

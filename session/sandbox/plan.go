@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,6 +96,24 @@ type Serve struct {
 	Ask     string   `json:"ask,omitempty"` // socket of the daemon that is asked about others
 }
 
+// maxLocal bounds the addresses of loopback that are led out.
+const maxLocal = 64
+
+// localOf are the addresses of loopback that are listed, each with its port. Programs connect to those without the proxy:
+// few ask a proxy for what they take to be their own machine.
+func localOf(hosts []string) (local []netip.AddrPort) {
+	for _, s := range hosts {
+		h, err := ParseHost(s)
+		if err != nil || !h.Addr.IsValid() || !h.Addr.IsSingleIP() || !h.Addr.Addr().IsLoopback() || h.Port == 0 || h.Port == ProxyPort {
+			continue
+		}
+		if at := netip.AddrPortFrom(h.Addr.Addr(), uint16(h.Port)); len(local) < maxLocal && !slices.Contains(local, at) {
+			local = append(local, at)
+		}
+	}
+	return local
+}
+
 // Confine puts rules into a spec, at a level whose restrictions a process puts on itself.
 func (r *Rules) Confine(spec *confine.Spec, l Level, serve Serve) error {
 	spec.Calls = append(spec.Calls, r.calls(l)...)
@@ -112,7 +131,7 @@ func (r *Rules) Confine(spec *confine.Spec, l Level, serve Serve) error {
 			if ns.Serve, err = json.Marshal(serve); err != nil {
 				return err
 			}
-			ns.Port = ProxyPort
+			ns.Port, ns.Local = ProxyPort, localOf(r.Hosts)
 		}
 		sb.Namespaces, sb.Landlock = ns, &confine.Landlock{Scoped: true}
 	default:

@@ -70,7 +70,34 @@ func dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 }
 
 // Serve answers connections until the listener is closed.
-func (p *Proxy) Serve(l net.Listener) error {
+func (p *Proxy) Serve(l net.Listener) error { return p.each(l, p.client) }
+
+// Forward leads connections to an address of loopback that is listed out to the same address there, until the listener
+// is closed.
+func (p *Proxy) Forward(l net.Listener) error {
+	at, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil {
+		return err
+	}
+	return p.each(l, func(ctx context.Context, c net.Conn) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer c.Close()
+		context.AfterFunc(ctx, func() { _ = c.Close() })
+		if !p.listed(at.Addr(), int(at.Port())) { // asking is for what has a name
+			return
+		}
+		out, err := p.connect(ctx, at.Addr().String(), int(at.Port()))
+		if err != nil {
+			return
+		}
+		defer out.Close()
+		join(c, c, out)
+	})
+}
+
+// each has connections dealt with, each for itself.
+func (p *Proxy) each(l net.Listener, deal func(context.Context, net.Conn)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -89,7 +116,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 		}
 		clients.Go(func() {
 			defer func() { <-p.busy }()
-			p.client(ctx, c)
+			deal(ctx, c)
 		})
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Run serves a sandbox as its plan says (sandbox.Serve), until the listener is closed. What cannot be understood is
+// Run serves a sandbox as its plan says (sandbox.Serve), until the listener is closed: its proxy, or an address of loopback
+// that its profile lists. What cannot be understood is
 // served by refusing all.
 func Run(l net.Listener, config json.RawMessage) {
 	var s sandbox.Serve
@@ -29,6 +30,10 @@ func Run(l net.Listener, config json.RawMessage) {
 	p, err := New(s.Hosts, ask)
 	if err != nil {
 		p, _ = New(nil, nil)
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); ok && at.Port != sandbox.ProxyPort {
+		_ = p.Forward(l)
+		return
 	}
 	_ = p.Serve(l) // it ends with this process
 }

@@ -9,8 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
@@ -56,6 +60,10 @@ func Learn(tell io.Writer, name, onDifference string, n *api.NewSession) error {
 	home, _ := os.UserHomeDir()
 	p := sandbox.Learn(name, all, sandbox.Place{Home: home, Cwd: n.Cwd})
 	p.OnDiffer = cmp.Or(onDifference, p.OnDiffer)
+	p.Hosts = withoutOwn(p.Hosts)
+	if len(p.Hosts) == 0 && p.Network == sandbox.NetworkHosts {
+		p.Network = sandbox.NetworkOff
+	}
 	src, err := os.ReadFile(dirs.SandboxFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -71,6 +79,26 @@ func Learn(tell io.Writer, name, onDifference string, n *api.NewSession) error {
 		name, output.HowMany(len(p.Read), "path", "paths"), len(p.Write), output.HowMany(len(p.Programs), "program", "programs"),
 		output.HowMany(len(p.Hosts), "host", "hosts"), dirs.SandboxFile())
 	return err
+}
+
+// ownTime is how long a server on this machine gets to take a connection.
+const ownTime = 300 * time.Millisecond
+
+// withoutOwn leaves out the addresses of loopback that nothing listens at any more: the command served them itself, and
+// does so in a sandbox, whose loopback is its own.
+func withoutOwn(hosts []string) []string {
+	return slices.DeleteFunc(hosts, func(s string) bool {
+		h, err := sandbox.ParseHost(s)
+		if err != nil || !h.Addr.IsValid() || !h.Addr.Addr().IsLoopback() || h.Port == 0 {
+			return false
+		}
+		c, err := net.DialTimeout("tcp", netip.AddrPortFrom(h.Addr.Addr(), uint16(h.Port)).String(), ownTime)
+		if err != nil {
+			return errors.Is(err, syscall.ECONNREFUSED)
+		}
+		_ = c.Close()
+		return false
+	})
 }
 
 // awaitObserved reads what was observed once it is whole.
