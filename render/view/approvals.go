@@ -74,15 +74,43 @@ func (v *viewer) askings(before []model.Approval) {
 		v.closeOverlay()
 	}
 	if len(fresh) == 0 || v.m.Quiet.NoApproval {
+		v.announced(known)
 		return
 	}
 	if !open && v.o.Approver != nil {
-		v.message = fmt.Sprintf("%s to approve: %s, asked by %s", v.keys.Chord("approvals"), canvas.Printable(fresh[0].What), fresh[0].Who)
-		if n := len(fresh); n > 1 {
-			v.message = fmt.Sprintf("%s to approve: %d more commands", v.keys.Chord("approvals"), n)
-		}
+		v.announce(fresh)
 	}
 	if !v.m.Quiet.NoBell {
 		_ = v.o.Screen.Beep()
+	}
+}
+
+// announce says in the bar what waits.
+func (v *viewer) announce(list []model.Approval) {
+	text := fmt.Sprintf("%s to approve: %s, asked by %s", v.keys.Chord("approvals"), canvas.Printable(list[0].What), list[0].Who)
+	if n := len(list); n > 1 {
+		text = fmt.Sprintf("%s to approve: %d more commands", v.keys.Chord("approvals"), n)
+	}
+	v.message, v.asks = text, announcement{text, list}
+}
+
+// announcement is what the bar says of approvals, and which those are.
+type announcement struct {
+	text string
+	of   []model.Approval
+}
+
+// announced has the bar say no more than what still waits: others may have answered, or who asked went away.
+func (v *viewer) announced(known func([]model.Approval, string) bool) {
+	if v.asks.text == "" || v.message != v.asks.text { // it says something else by now
+		return
+	}
+	left := slices.DeleteFunc(slices.Clone(v.asks.of), func(a model.Approval) bool { return !known(v.m.Approvals, a.ID) })
+	switch len(left) {
+	case len(v.asks.of):
+	case 0:
+		v.message, v.asks = "", announcement{}
+	default:
+		v.announce(left)
 	}
 }

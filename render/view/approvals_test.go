@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gdamore/tcell/v2"
@@ -61,6 +62,9 @@ func TestApprovals(t *testing.T) {
 	b.shows("! 1 to approve (Ctrl-Space A)", "! b needs approval", "needs approval")
 	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
 	b.shows("Ctrl-Space A to approve: 2 more commands")
+	b.ask(nil, approval("A1"), approval("A3"))
+	b.shows("Ctrl-Space A to approve: git push A3, asked by agent claude")
+	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
 
 	b.keys("^A")
 	b.shows("Approval A1", "1 of 3", "git push A1")
@@ -150,4 +154,22 @@ func TestApprovalsAtLittle(t *testing.T) {
 		t.Errorf("told, though that is not wanted: %q", b.message)
 	}
 	b.shows("! 1 to approve")
+}
+
+// What the bar says of an approval goes when it is answered elsewhere; what it says of something else stays.
+//
+// FEATURES: R63
+func TestAnnouncedApprovalsGo(t *testing.T) {
+	b := newBench(t, 100, 24, Options{Approver: &approver{}})
+	b.ask(nil)
+	b.ask(nil, approval("A1"))
+	b.shows("Ctrl-Space A to approve: git push A1")
+	b.ask(nil)
+	if text := b.term.Text(); strings.Contains(text, "to approve") || strings.Contains(text, "git push") {
+		t.Errorf("it is told of still:\n%s", text)
+	}
+	b.ask(nil, approval("A2"))
+	b.message = "copied 3 characters"
+	b.ask(nil)
+	b.shows("copied 3 characters")
 }

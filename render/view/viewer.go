@@ -54,6 +54,7 @@ type viewer struct {
 	typedTo  map[string]bool // sessions that keys were sent to
 	mute     map[string]bool // sessions whose size the viewer does not ask for
 	answered map[string]bool // approvals whose answer is on its way
+	asks     announcement    // of approvals, in the bar last
 	layouts  layoutKeeper
 	pacer    framePacer
 	ground   ground
