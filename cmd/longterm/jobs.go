@@ -212,7 +212,7 @@ func (a *app) jobsWait() *cobra.Command {
 			ctx, cancel = context.WithTimeout(ctx, timeout)
 			defer cancel()
 		}
-		j, err := c.AwaitJob(ctx, id, client.AwaitHow{})
+		j, err := c.AwaitJob(ctx, id, client.AwaitHow{OnApproval: a.tellWaiting})
 		if errors.Is(err, context.DeadlineExceeded) {
 			return exit.With(api.ExitTimeout, fmt.Errorf("job %s has not ended within %s (--timeout); `longterm jobs show %s` says what it does", id, timeout, id))
 		}

@@ -125,7 +125,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 // agent is a client of the daemon for an agent by its label. What waits for a person is told by its answers.
 func (b *backend) agent(label, token string) *client.Client {
 	o := b.options
-	o.Agent, o.Token, o.OnApproval = label, token, nil
+	o.Agent, o.Token, o.OnApproval, o.OneVerb = label, token, nil, false
 	return client.New(o)
 }
 

@@ -57,7 +57,7 @@ func (a *app) connect() (*backend, error) {
 	if err := actor.CheckLabel(label); err != nil {
 		return nil, exit.Usage(err)
 	}
-	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy}
+	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy, OneVerb: true}
 	if a.host != "" {
 		if err := a.onHost(&o, a.host); err != nil {
 			return nil, err
@@ -295,7 +295,7 @@ func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stder
 
 // caller is for verbs that wait for the ends of what they run.
 func (a *app) caller(b *backend) *foreground.Caller {
-	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client}
+	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client, Waiting: a.tellWaiting}
 }
 
 // seenAs is who this process is to the daemon; where there is none, there is no session that it could be in.

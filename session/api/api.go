@@ -157,7 +157,8 @@ type NewSession struct {
 type Asking struct {
 	Policy     string `json:"policy,omitempty" maxLength:"64" doc:"judge by these rules too (a preset): they can only be stricter; of a new session: kept with it"`
 	Yes        bool   `json:"yes,omitempty" doc:"do not ask: what would be asked about is allowed; what is denied stays so"`
-	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked: wait for the answer (default), or answer at once; ask again with the same id to wait"`
+	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked: wait for the answer (default), or answer at once, also later when a program that was started has to be allowed; ask again with the same id to wait"`
+	Told       string `json:"told,omitempty" maxLength:"20" doc:"with on_approval return: the approval that the caller knows of; the answer comes with another one, or the end"`
 }
 
 // Restore starts a session's process again, in its last directory.

@@ -69,6 +69,9 @@ type Options struct {
 	OnApproval func(id string)
 	// OnCopy is told of each answer that is from a fleet's copy of a host that cannot be reached. nil: nobody is.
 	OnCopy func(api.FleetCopy)
+	// OneVerb says that the client is made for one thing that a person does. When longterm is ended with its sessions
+	// meanwhile, it does not start it again: whoever does something else later does.
+	OneVerb bool
 }
 
 // Way is how a daemon of another host is reached. What it has to tell that nobody serves it is the error of a
@@ -102,11 +105,12 @@ func (p Place) Path(given string) (string, error) {
 type Client struct {
 	o    Options
 	http *http.Client
+	made time.Time
 }
 
 // New makes a client. Nothing is contacted yet.
 func New(o Options) *Client {
-	c := &Client{o: o}
+	c := &Client{o: o, made: time.Now()}
 	t := &http.Transport{
 		DialContext:        c.dial,
 		DisableCompression: true,
@@ -319,10 +323,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	if strings.HasPrefix(path+"/", "/jobs//") {
 		return nil, api.Errorf(api.CodeInvalid, "the job's id is empty").WithHint("`longterm jobs` lists the jobs")
 	}
-	u := "http://longterm" + api.Version + path
-	if len(q) > 0 {
-		u += "?" + q.Encode()
-	}
+	u := address(path, q)
 	for p := newPatience(); ; {
 		req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
 		if err != nil {
@@ -347,6 +348,11 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		}
 		var refused *api.Error
 		switch {
+		case errors.As(err, &refused) && refused.Code == api.CodeNeedsApproval && q.Get("on_approval") == "return" && q.Has("reveal"):
+			c.o.OnApproval(refused.Approval)
+			q.Set("on_approval", "wait")
+			u = address(path, q)
+			continue
 		case errors.As(err, &refused):
 			if !refused.Retry {
 				return nil, err
@@ -358,7 +364,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case notThere(err):
 			err = unavailable(err, c.o.Dirs)
 			if ensureErr := c.Ensure(ctx); ensureErr != nil {
-				if c.o.KeeperArgv == nil || c.o.Way != nil || ctx.Err() != nil || !p.pauseWithin(ctx, shortPatience) {
+				if c.o.KeeperArgv == nil || c.stopped() != nil || c.o.Way != nil || ctx.Err() != nil || !p.pauseWithin(ctx, shortPatience) {
 					return nil, ensureErr // it was not only killed at its start
 				}
 				continue
@@ -369,10 +375,18 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			err = unavailable(err, c.o.Dirs)
 		}
 		if !p.pause(ctx) {
-			return nil, err
+			return nil, c.whyStopped(err)
 		}
 		c.http.CloseIdleConnections()
 	}
+}
+
+func address(path string, q url.Values) string {
+	u := "http://longterm" + api.Version + path
+	if len(q) > 0 {
+		u += "?" + q.Encode()
+	}
+	return u
 }
 
 // tellCopy tells of an answer that is from a fleet's copy.

@@ -35,18 +35,22 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *a
 	}
 	for p := newPatience(); ; {
 		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
-		if err == nil && tell && r.NeedsApproval {
+		if err == nil && tell && r.NeedsApproval && r.Approval != asking.Told {
 			c.o.OnApproval(r.Approval)
-			tell, asking.OnApproval = false, "wait"
+			asking.Told = r.Approval // another may be asked for later, by what it runs
 			if !how.Background {
 				continue
 			}
+		}
+		if isInvalid(err) && asking.Told != "" { // a daemon of before there was that
+			tell, asking.OnApproval, asking.Told = false, "wait", ""
+			continue
 		}
 		if err == nil || !c.again(ctx, p, err) {
 			if ctx.Err() != nil {
 				c.breakOff(how.Job)
 			}
-			return r, err
+			return r, c.whyStopped(err)
 		}
 	}
 }
@@ -75,7 +79,7 @@ func (c *Client) again(ctx context.Context, p *patience, err error) bool {
 	var cut *cutError
 	var foreign *foreignError
 	switch {
-	case !isUnavailable(err), errors.As(err, &foreign):
+	case !isUnavailable(err), errors.As(err, &foreign), c.stopped() != nil:
 		return false
 	case errors.As(err, &cut), mayRepeat(err):
 		limit = longPatience
@@ -84,7 +88,12 @@ func (c *Client) again(ctx context.Context, p *patience, err error) bool {
 		return false
 	}
 	c.http.CloseIdleConnections()
-	return c.Ensure(ctx) == nil || p.pauseWithin(ctx, limit)
+	return c.Ensure(ctx) == nil || c.stopped() == nil && p.pauseWithin(ctx, limit)
+}
+
+func isInvalid(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Code == api.CodeInvalid
 }
 
 func isUnavailable(err error) bool {
@@ -138,6 +147,8 @@ type AwaitHow struct {
 	OnInput string
 	// Yield: comes back after so long; the job goes on in the background. 0: never.
 	Yield time.Duration
+	// OnApproval is told, once each, of the approvals that the job waits for. nil: nobody is.
+	OnApproval func(id string)
 }
 
 // AwaitJob waits for a job's end, or ctx's. It goes on by itself over a restart of the
@@ -151,6 +162,9 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 	if how.OnInput != "" {
 		v.Set("on_input", how.OnInput)
 	}
+	if how.OnApproval != nil {
+		v.Set("on_approval", "return")
+	}
 	for p := newPatience(); ; {
 		if how.Yield > 0 {
 			span = min(maxAwait, how.Yield-time.Since(begun))
@@ -163,19 +177,23 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 			return j, err
 		case err != nil && c.again(ctx, p, err):
 		case err != nil, j.State == "done", j.Background && how.Stop:
-			return j, err
+			return j, c.whyStopped(err)
+		case how.OnApproval != nil && j.Approval != "" && j.Approval != v.Get("told"):
+			how.OnApproval(j.Approval)
+			v.Set("told", j.Approval)
 		case how.Yield > 0 && time.Since(begun) >= how.Yield:
 			return c.leaveJob(ctx, ref)
 		}
 	}
 }
 
-// LookAtJob describes a job when it has ended, waits for input or so much time is over, whichever comes
-// first. It goes on by itself over a restart of the daemon, and changes nothing.
-func (c *Client) LookAtJob(ctx context.Context, ref string, await time.Duration) (api.Job, error) {
+// LookAtJob describes a job when it has ended, waits for input or for an approval other than the one that was told of
+// (empty: none was), or so much time is over, whichever comes first. It goes on by itself over a restart of the daemon, and
+// changes nothing.
+func (c *Client) LookAtJob(ctx context.Context, ref string, await time.Duration, told string) (api.Job, error) {
 	until := time.Now().Add(await)
 	for p := newPatience(); ; {
-		v := url.Values{"on_input": {"return"}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
+		v := url.Values{"on_input": {"return"}, "on_approval": {"return"}, "told": {told}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		if err == nil || !c.again(ctx, p, err) {
 			return j, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -194,4 +195,43 @@ func TestJobWithoutADaemon(t *testing.T) {
 		asked++
 		return nil, syscall.ECONNREFUSED
 	})
+}
+
+// Of the approvals that a job waits for its caller is told once each, and it waits on.
+//
+// FEATURES: R63
+func TestAwaitedJobNeedsApproval(t *testing.T) {
+	needs := func(id string) http.HandlerFunc { return says(api.Job{State: "needs_approval", Approval: id}) }
+	f, c := newFake(t, needs("A1"), needs("A1"), needs("A2"), says(api.Job{State: "done"}))
+	var told []string
+	j, err := c.AwaitJob(testContext(t), "j", AwaitHow{Stop: true, OnApproval: func(id string) { told = append(told, id) }})
+	if err != nil || j.State != "done" || !slices.Equal(told, []string{"A1", "A2"}) {
+		t.Errorf("%+v, %v, told of %q", j, err, told)
+	}
+	for i, want := range []string{"", "told=A1", "told=A1", "told=A2"} {
+		if line := f.requests()[i].line; !strings.Contains(line, "on_approval=return") || !strings.Contains(line, want) {
+			t.Errorf("%d: %s", i, line)
+		}
+	}
+}
+
+// A call says which approvals its caller knows of, so that it is told of those that come while it runs.
+//
+// FEATURES: R63
+func TestCallNeedsApprovalTwice(t *testing.T) {
+	needs := func(id string) http.HandlerFunc {
+		return says(api.Result{State: "needs_approval", NeedsApproval: true, Approval: id})
+	}
+	f, c := newFake(t, needs("A1"), needs("A2"), says(api.Result{State: "exited"}))
+	var told []string
+	c.o.OnApproval = func(id string) { told = append(told, id) }
+	r, err := c.Session("s").Exec(testContext(t), api.Exec{Line: "make"})
+	if err != nil || r.State != "exited" || !slices.Equal(told, []string{"A1", "A2"}) {
+		t.Errorf("%+v, %v, told of %q", r, err, told)
+	}
+	for i, want := range []string{`"on_approval":"return"`, `"told":"A1"`, `"told":"A2"`} {
+		if body := f.requests()[i].body; !strings.Contains(body, want) {
+			t.Errorf("%d: %s", i, body)
+		}
+	}
 }

@@ -255,6 +255,9 @@ func (s *Session) Reveal() *Session { return &Session{s.c, s.path, s.stream, uui
 func (s *Session) revealing(v url.Values) url.Values {
 	if s.reveal != "" {
 		v.Set("reveal", s.reveal)
+		if s.c.o.OnApproval != nil && s.c.o.Agent != "" { // only agents are asked for
+			v.Set("on_approval", "return")
+		}
 	}
 	return v
 }

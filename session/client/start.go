@@ -52,6 +52,12 @@ func (c *Client) ensure(ctx context.Context) error {
 	} else if errors.Is(err, wire.ErrForeign) {
 		return foreign(err)
 	}
+	if err := c.stopped(); err != nil {
+		return err
+	}
+	if err := os.Remove(c.o.Dirs.Stopped()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return api.Errorf(api.CodeStorage, "%v", err)
+	}
 	starting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	l, err := c.mainKeeper()
@@ -64,6 +70,32 @@ func (c *Client) ensure(ctx context.Context) error {
 			WithHint("see %s and %s; running sessions go on", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
 	}
 	return c.waitForSocket(ctx)
+}
+
+// stopped is why this client starts nothing: longterm was ended on purpose since it was made. nil: it was not.
+func (c *Client) stopped() error {
+	if !c.o.OneVerb || c.o.Way != nil {
+		return nil
+	}
+	b, err := os.ReadFile(c.o.Dirs.Stopped())
+	if err != nil {
+		return nil // it was not, or was begun again since
+	}
+	if at, err := time.Parse(time.RFC3339Nano, string(b)); err != nil || at.Before(c.made) {
+		return nil
+	}
+	return api.Errorf(api.CodeUnavailable, "longterm was ended, with all its sessions (`longterm daemon stop --kill-sessions`)").
+		WithHint("any command starts it again")
+}
+
+// whyStopped is an error of the daemon's not being there: that it was ended on purpose, where it was.
+func (c *Client) whyStopped(err error) error {
+	if isUnavailable(err) {
+		if stopped := c.stopped(); stopped != nil {
+			return stopped
+		}
+	}
+	return err
 }
 
 // foreignError is a socket that another user serves. To ask again changes nothing.

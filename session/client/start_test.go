@@ -5,12 +5,14 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -230,4 +232,44 @@ func TestStartLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
+}
+
+// Who waits or looks on while longterm is ended with its sessions does not start it again, and is told; who does something
+// else afterwards does.
+//
+// FEATURES: R90
+func TestEndedOnPurposeIsNotStarted(t *testing.T) {
+	f, _ := newFake(t)
+	f.answers = []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+		if err := os.WriteFile(f.dirs.Stopped(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600); err != nil {
+			t.Error(err)
+		}
+		_ = os.Remove(f.dirs.Socket())
+		dies("")(w, r)
+	}}
+	o := Options{Dirs: f.dirs, KeeperArgv: noKeeper(t), Build: func() string { return "test" }, OneVerb: true}
+	waits := New(o)
+	t.Cleanup(waits.Close)
+	for _, err := range []error{
+		drop(waits.AwaitJob(testContext(t), "j", AwaitHow{})), drop(waits.Run(testContext(t), api.Run{})), drop(waits.List(testContext(t))),
+		waits.Events(testContext(t), func(api.Event) error { return nil }), waits.Ensure(testContext(t)),
+	} {
+		if codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "longterm was ended") {
+			t.Error(err)
+		}
+	}
+	again := &fake{t: t, dirs: f.dirs}
+	again.answers = append(again.answers, says(api.Status{DaemonPID: 7}))
+	k := newKeeper(t, f.dirs, func() string {
+		again.serve()
+		return ""
+	})
+	later := New(o)
+	t.Cleanup(later.Close)
+	if s, err := later.Status(testContext(t)); err != nil || s.DaemonPID != 7 || k.starts.Load() != 1 {
+		t.Errorf("%+v, %v after %d starts", s, err, k.starts.Load())
+	}
+	if s, err := waits.Status(testContext(t)); err != nil || s.DaemonPID != 7 {
+		t.Errorf("%+v, %v", s, err)
+	}
 }

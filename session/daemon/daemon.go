@@ -47,6 +47,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Config is what a daemon is started with.
@@ -268,6 +269,10 @@ func (d *Daemon) ready() {
 func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	d.log.Info("ending", "restart", how.Restart, "kill_sessions", how.KillSessions)
 	if how.KillSessions {
+		// Before the clients that wait or look on lose us: they are not to start another daemon.
+		if err := atomicfile.Write(d.cfg.Dirs.Stopped(), atomicfile.Options{}, []byte(time.Now().Format(time.RFC3339Nano))); err != nil {
+			d.log.Warn("tell clients that we end on purpose", "err", err)
+		}
 		d.reg.KillAll()
 	}
 	links := d.links()

@@ -136,6 +136,9 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.Needs != "" {
 		a.needs(r.Needs)
 	}
+	for i := range r.Refused[:min(maxRefusals, len(r.Refused))] {
+		a.Message = join(a.Message, refusedText(&r.Refused[i]))
+	}
 	if r.Cleared != "" {
 		a.Message = join(a.Message, "what was typed before and not ended was cleared: "+r.Cleared)
 	}
@@ -162,6 +165,18 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Message = join(a.Message, "the program rests again; a line given to it has no exit code")
 	}
 	return a
+}
+
+// maxRefusals bounds the executions that an answer tells of.
+const maxRefusals = 5
+
+// refusedText is an execution that was refused: the program that wanted it was only told that it may not.
+func refusedText(r *api.Refused) string {
+	what := strings.Join(r.Argv, " ")
+	if what == "" {
+		what = r.Path
+	}
+	return join("not run: "+oneLine(what, 200)+": "+r.Why, r.Instead)
 }
 
 // saysMore says that the message of a result is more than its state, exit code and signal.

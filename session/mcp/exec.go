@@ -153,10 +153,11 @@ func (s *Server) shows(ctx context.Context, a *answer, budget int) {
 // jobAnswer is how a job is by the time given, with its output after since, within a budget (0: what was
 // asked for with the job; or noOutput).
 func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration, since *uint64, budget int) (*answer, error) {
-	j, err := s.client(ctx).LookAtJob(ctx, job, await)
+	j, err := s.client(ctx).LookAtJob(ctx, job, await, s.told.of(job))
 	if err != nil {
 		return nil, err
 	}
+	s.told.note(&j)
 	if j.Result == nil {
 		j.Result = &api.Result{State: "running", Job: j.ID, Session: j.Session}
 	}

@@ -69,7 +69,7 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 
 // taskJob is the job that a task is.
 func (s *Server) taskJob(ctx context.Context, id string) (*api.Job, *answer, error) {
-	j, err := s.client(ctx).LookAtJob(ctx, id, time.Millisecond)
+	j, err := s.client(ctx).LookAtJob(ctx, id, time.Millisecond, "")
 	if gone(err) || err == nil && j.ID != id { // a beginning of an id names no task
 		return nil, nil, ErrNoTask
 	}

@@ -62,6 +62,7 @@ type Server struct {
 	watch  *watcher
 	levels [All + 1]*sdk.Server
 	sweep  sweeper
+	told   told
 	lanes  *lanes // of requests by HTTP
 }
 

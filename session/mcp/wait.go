@@ -165,8 +165,9 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 // kept: how a target is that is gone shows in the answer.
 func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
 	if t.job != "" && cond == nil {
-		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield(ctx)+time.Second) // ctx ends first
-		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs])
+		told := s.told.of(t.job)
+		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield(ctx)+time.Second, told) // ctx ends first
+		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs] || j.Approval != told)
 	}
 	w := api.Wait{TimeoutMS: max(1, args.yield(ctx).Milliseconds()), Since: args.Since}
 	if cond != nil {

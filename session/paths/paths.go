@@ -95,6 +95,9 @@ func (d Dirs) Socket() string { return filepath.Join(d.Run, "daemon.sock") }
 // DaemonLock is held by the one daemon.
 func (d Dirs) DaemonLock() string { return filepath.Join(d.Run, "daemon.lock") }
 
+// Stopped is a file with the time when longterm was ended with all its sessions; it goes when it is started again.
+func (d Dirs) Stopped() string { return filepath.Join(d.Run, "stopped") }
+
 // Hosts holds what there is of connections to other hosts: a socket, a lock and facts for each.
 func (d Dirs) Hosts() string { return filepath.Join(d.Run, "hosts") }
 

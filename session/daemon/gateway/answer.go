@@ -263,10 +263,13 @@ func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
 	}
 }
 
+// shownBy is what tells how an approval was answered.
+const shownBy = "`longterm approvals show %s` tells how it went"
+
 // notOpen is why an approval cannot be answered.
 func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	if claimed := (*claimedError)(nil); errors.As(err, &claimed) {
-		return api.Errorf(api.CodeAnswered, "%s is being answered just now: %s", idOf(n), claimed.how)
+		return api.Errorf(api.CodeAnswered, "%s is being answered just now: %s", idOf(n), claimed.how).WithHint(shownBy, idOf(n))
 	}
 	r, err := g.c.Store.Approval(ctx, n)
 	if errors.Is(err, store.ErrNoApproval) {
@@ -282,7 +285,7 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	case e.view.State == store.ApprovalGone:
 		return api.Errorf(api.CodeAnswered, "%s is gone: nobody waits for it any more", idOf(n)).WithHint("nothing was run; whoever wants it asks again")
 	case e.view.State == store.ApprovalPending:
-		return api.Errorf(api.CodeAnswered, "%s is being taken back", idOf(n))
+		return api.Errorf(api.CodeAnswered, "%s is being taken back", idOf(n)).WithHint("nothing was run; whoever wants it asks again")
 	}
 	who, when := "somebody", ""
 	if e.view.By != nil {
@@ -291,7 +294,7 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	if e.view.Ended != nil {
 		when = " at " + e.view.Ended.Format(time.DateTime)
 	}
-	return api.Errorf(api.CodeAnswered, "%s was answered already: %s, by %s%s", idOf(n), e.view.Answer, who, when)
+	return api.Errorf(api.CodeAnswered, "%s was answered already: %s, by %s%s", idOf(n), e.view.Answer, who, when).WithHint(shownBy, idOf(n))
 }
 
 // propose is the rule that always would write, or several with semicolons between them; empty: none would allow
@@ -469,6 +472,7 @@ func (g *Gateway) Forget(ctx context.Context, session string) {
 	delete(g.refused, session)
 	delete(g.covers, session)
 	delete(g.told, session)
+	g.queue.changed(session)
 	g.mu.Unlock()
 	g.takeBack(ctx, made)
 }

@@ -247,7 +247,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil || answer.Verdict != policy.Allow || answer.Approval != "A1" || answer.Scope != "once" || answer.Feedback != "fine" {
 		t.Fatalf("%+v %v", answer, err)
 	}
-	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "reject"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "once, by uid 1000") {
+	if _, err := g.Answer(ctx, "A1", person, api.ApprovalAnswer{Answer: "reject"}); codeOf(err) != api.CodeAnswered || !strings.Contains(err.Error(), "once, by uid 1000") || !strings.Contains(err.Error(), "`longterm approvals show A1`") {
 		t.Errorf("answered twice: %v", err)
 	}
 	// The same asking is decided; another of the same words is not.

@@ -95,6 +95,26 @@ func (g *Gateway) Waiting(session string) []string {
 	return g.queue.of(session)
 }
 
+// WaitsWithin is the approval that a program in a session waits for, in the middle of its work, and that was asked for
+// since then: an execution's, or that of a sandbox's network. nil: none does. of several it is the oldest.
+func (g *Gateway) WaitsWithin(session string, since time.Time) *api.Approval {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e := g.queue.within(session, since)
+	if e == nil {
+		return nil
+	}
+	v := e.view
+	return &v
+}
+
+// Change is closed when an approval of a session is asked for or over. Who looks at what is pending takes it before.
+func (g *Gateway) Change(session string) <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queue.change(session)
+}
+
 // AnswerAll answers several: those with the ids, those of a group, or all that are pending. One that cannot be
 // answered does not keep the others.
 func (g *Gateway) AnswerAll(ctx context.Context, by actor.Actor, ans api.ApprovalsAnswer) (api.ApprovalsAnswered, error) {

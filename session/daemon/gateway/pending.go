@@ -46,6 +46,9 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int
 	}
 	kept, whole := a.kept()
 	e, isNew, changed := g.queue.ask(a.ID, digest, kept)
+	if changed {
+		e.last = time.Now()
+	}
 	if isNew {
 		e.cut, e.scope = !whole, scopeOf(&a, &j)
 		e.view = newView(e.n, &kept, &j, e.scope)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -24,6 +25,7 @@ type queue struct {
 	open    map[int64]*entry
 	digests map[string]*entry // of those that are pending and not claimed
 	askings map[string]*entry
+	changes map[string]chan struct{} // closed when what is open of a session has changed, of those that are looked at
 }
 
 // entry is an approval that is open.
@@ -34,6 +36,7 @@ type entry struct {
 	cut       bool     // it is not all that was asked
 	scope     []scoped // what an answer for the session allows
 	view      api.Approval
+	last      time.Time      // when it was asked for last
 	askings   map[string]int // holders of each
 	answering string         // how, and by whom, while somebody answers it
 	done      chan struct{}  // closed when it is over; view and err stand then
@@ -53,12 +56,12 @@ type claimedError struct{ how string }
 func (e *claimedError) Error() string { return "it is being answered: " + e.how }
 
 func newQueue(last int64) *queue {
-	return &queue{last: last, open: map[int64]*entry{}, digests: map[string]*entry{}, askings: map[string]*entry{}}
+	return &queue{last: last, open: map[int64]*entry{}, digests: map[string]*entry{}, askings: map[string]*entry{}, changes: map[string]chan struct{}{}}
 }
 
 // load puts in an approval that the daemon before left, with those that asked, whom nobody holds yet.
 func (q *queue) load(e *entry, askings []string) {
-	e.askings, e.done = map[string]int{}, make(chan struct{})
+	e.askings, e.done, e.last = map[string]int{}, make(chan struct{}), e.view.Asked
 	q.last = max(q.last, e.n)
 	q.open[e.n], q.digests[e.digest] = e, e
 	for _, id := range askings {
@@ -84,6 +87,7 @@ func (q *queue) ask(id, digest string, a Ask) (e *entry, isNew, changed bool) {
 	e.askings[id] = 1
 	q.askings[id] = e
 	e.view.Count = len(e.askings)
+	q.changed(a.Session)
 	return e, isNew, true
 }
 
@@ -159,6 +163,7 @@ func (q *queue) close(e *entry, err error) {
 }
 
 func (q *queue) remove(e *entry) {
+	q.changed(e.view.Session)
 	delete(q.open, e.n)
 	if q.digests[e.digest] == e {
 		delete(q.digests, e.digest)
@@ -188,4 +193,31 @@ func (q *queue) of(session string) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// change is closed when what is open of a session has changed since.
+func (q *queue) change(session string) <-chan struct{} {
+	c := q.changes[session]
+	if c == nil {
+		c = make(chan struct{})
+		q.changes[session] = c
+	}
+	return c
+}
+
+func (q *queue) changed(session string) {
+	if c := q.changes[session]; c != nil {
+		close(c)
+		delete(q.changes, session)
+	}
+}
+
+// within is the oldest entry that a program of a session waits for and that was asked for since then; nil: none.
+func (q *queue) within(session string, since time.Time) (first *entry) {
+	for _, e := range q.open {
+		if e.view.Session == session && (e.ask.Kind == Execution || e.ask.Kind == Network) && !e.last.Before(since) && (first == nil || e.n < first.n) {
+			first = e
+		}
+	}
+	return first
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -167,4 +168,48 @@ func FuzzQueue(f *testing.F) {
 			consistent(t, q)
 		}
 	})
+}
+
+// What programs of a session wait for is told of since a time, and whoever looks at it is told that it changed.
+//
+// FEATURES: R63
+func TestQueueTellsOfChanges(t *testing.T) {
+	q, now := newQueue(0), time.Now()
+	put := func(id string, kind Kind, session string, at time.Time) *entry {
+		e, _, _ := q.ask(id, id, Ask{ID: id, Kind: kind, Session: session})
+		e.view.Session, e.last = session, at
+		return e
+	}
+	closed := func(c <-chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	s, other := q.change("s"), q.change("other")
+	put("line", Line, "s", now)
+	if !closed(s) || closed(other) || q.within("s", now) != nil {
+		t.Fatal("a line that waits is told of otherwise")
+	}
+	s = q.change("s")
+	first, second := put("1", Execution, "s", now), put("2", Network, "s", now.Add(time.Second))
+	put("3", Execution, "other", now)
+	if !closed(s) || q.within("s", now) != first || q.within("s", now.Add(time.Second)) != second || q.within("s", now.Add(time.Hour)) != nil {
+		t.Fatal("another one waits")
+	}
+	s = q.change("s")
+	q.close(first, nil)
+	if !closed(s) || q.within("s", now) != second {
+		t.Error("what is answered is not told of")
+	}
+	s = q.change("s")
+	q.letGo("2")
+	if q.drop("2"); !closed(s) || q.within("s", now) != nil {
+		t.Error("what is gone is not told of")
+	}
+	if len(q.changes) != 0 {
+		t.Errorf("%d sessions are looked at by nobody", len(q.changes))
+	}
 }

@@ -43,15 +43,17 @@ func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error)
 
 type jobQuery struct {
 	JobPath
-	AwaitMS   int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait so long for its end; 0: do not"`
-	Abandon   string `query:"abandon" enum:"leave,stop" doc:"what a broken connection means for the job: nothing (default), or its end"`
-	OnInput   string `query:"on_input" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on in the background"`
-	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, of one that is waited for what the call asked for"`
+	AwaitMS    int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait so long for its end; 0: do not"`
+	Abandon    string `query:"abandon" enum:"leave,stop" doc:"what a broken connection means for the job: nothing (default), or its end"`
+	OnInput    string `query:"on_input" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on in the background"`
+	OnApproval string `query:"on_approval" enum:"wait,return" doc:"what to do when it waits for a person to allow something: wait on (default), or answer; nothing of it changes"`
+	Told       string `query:"told" maxLength:"20" doc:"with on_approval return: the approval that the caller knows of; the answer comes with another one, or the end"`
+	MaxOutput  int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, of one that is waited for what the call asked for"`
 }
 
 func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
 	return s.jobs.Get(ctx, in.Job, jobs.Look{
-		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, MaxOutput: in.MaxOutput,
+		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, OnApproval: in.OnApproval, Told: in.Told, MaxOutput: in.MaxOutput,
 	})
 }
 
@@ -86,15 +88,23 @@ func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 		return api.Result{}, err
 	}
 	r, err := s.jobs.Exec(ctx, e, in.Body)
-	return r, refusal(e, err)
+	return r, s.refusal(e, err)
 }
 
 // refusal is why a line was not run. A shell that is busy with a program that waits for
-// input is another matter than one that works.
-func refusal(e *registry.Handle, err error) error {
+// input, or for a person to allow something, is another matter than one that works.
+func (s *Server) refusal(e *registry.Handle, err error) error {
 	if errors.Is(err, session.ErrBegun) {
 		return api.Errorf(api.CodeBusy, "%v", err).
 			WithHint("wait until the person has ended it, or use another session; `longterm keys %s C-u --force` throws it away", e.Record().Name)
+	}
+	if errors.Is(err, session.ErrBusy) {
+		if v := s.gate.WaitsWithin(e.ID(), time.Time{}); v != nil {
+			busy := api.Errorf(api.CodeBusy, "%v, which waits for approval %s", err, v.ID).
+				WithHint("a person answers that (`longterm approvals answer %s once`); or wait for it (--wait), interrupt it, or use another session", v.ID)
+			busy.Approval = v.ID
+			return busy
+		}
 	}
 	st := e.Session.Status()
 	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
@@ -138,7 +148,7 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 	for i, line := range b.Lines {
 		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Asking: api.Asking{Policy: b.Policy, Yes: b.Yes}, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox, OnDifference: b.OnDifference})
 		if err != nil && i == 0 {
-			return out, err
+			return out, s.refusal(e, err)
 		}
 		if err != nil { // what was run has been run
 			r = notRun(err)

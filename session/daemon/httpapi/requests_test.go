@@ -127,6 +127,11 @@ func TestRequestErrorsTellNoValues(t *testing.T) {
 	if text := err.Error(); err.Code != api.CodeInvalid || strings.Contains(text, "hunter2") || !strings.Contains(text, "body.env[0]") || !strings.Contains(text, "and more") {
 		t.Errorf("%s: %v", err.Code, err)
 	}
+	for _, err := range []*api.Error{err, requestError(http.StatusNotFound, "nothing", nil), requestError(http.StatusInternalServerError, unreadBody, nil)} {
+		if err.Hint == "" {
+			t.Errorf("nothing says what to do: %v", err)
+		}
+	}
 }
 
 // Connections of this user are accepted and named.

@@ -174,9 +174,10 @@ func requestError(status int, msg string, errs []error) *api.Error {
 		msg += ": " + strings.Join(parts, "; ")
 	}
 	if strings.HasPrefix(msg, unreadBody) { // broken off, or not as HTTP has it: no fault of ours
-		return api.Errorf(api.CodeInvalid, "%s", msg)
+		return api.Errorf(api.CodeInvalid, "%s", msg).WithHint("send the body whole, with its length or in chunks")
 	}
-	return api.Errorf(api.CodeOfHTTP(status), "%s", msg)
+	code := api.CodeOfHTTP(status)
+	return api.Errorf(code, "%s", msg).WithHint("%s", code.Hint())
 }
 
 // unreadBody is what huma says of a body that cannot be read, with the status of a fault.

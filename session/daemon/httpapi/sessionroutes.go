@@ -262,7 +262,7 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 		never := int64(0)
 		call := api.Call{Background: true, TimeoutMS: &never, IdleTimeoutMS: &never}
 		if _, err := s.jobs.Exec(ctx, e, api.Exec{Call: call, Line: line, Wait: true}); err != nil {
-			return api.Session{}, fmt.Errorf("the shell is there, and the agent's conversation was not taken up again (%s): %w", line, refusal(e, err))
+			return api.Session{}, fmt.Errorf("the shell is there, and the agent's conversation was not taken up again (%s): %w", line, s.refusal(e, err))
 		}
 	}
 	return s.reg.Describe(e, e.Session.Status()), nil

@@ -25,7 +25,8 @@ import (
 
 // RevealQuery asks for secrets as they are. It is exported because huma fills embedded fields only then.
 type RevealQuery struct {
-	Reveal string `query:"reveal" maxLength:"64" doc:"show secrets: any text; recorded, and a person is asked first where an agent asks. Requests with the same text are one asking for some minutes, so make one up for each reading"`
+	Reveal     string `query:"reveal" maxLength:"64" doc:"show secrets: any text; recorded, and a person is asked first where an agent asks. Requests with the same text are one asking for some minutes, so make one up for each reading"`
+	OnApproval string `query:"on_approval" enum:"wait,return" doc:"with reveal, when a person has to be asked: wait for the answer (default), or answer at once; ask again with the same text to wait"`
 }
 
 type revealed struct{}
@@ -52,12 +53,15 @@ func (s *Server) reveal(ctx context.Context, q RevealQuery, e *registry.Handle, 
 	if s.reveals.has(asked) {
 		return ctx, nil
 	}
-	_, err := s.gate.Admit(ctx, gateway.Ask{
-		ID: uuid.NewString(), Kind: gateway.Reveal, Actor: actor.Of(ctx), Session: rec.ID, Name: rec.Name, Labels: rec.Labels,
+	_, err := s.admit(ctx, gateway.Ask{
+		ID: s.reveals.id(asked), Kind: gateway.Reveal, Actor: actor.Of(ctx), Session: rec.ID, Name: rec.Name, Labels: rec.Labels,
 		Path: "secrets in the " + what + " of " + rec.Name,
-	})
-	if err == nil {
+	}, q.OnApproval)
+	switch {
+	case err == nil:
 		s.reveals.add(asked)
+	case !needsApproval(err): // else it is asked for again
+		s.reveals.over(asked)
 	}
 	return ctx, err
 }
@@ -67,8 +71,9 @@ type revealing struct{ agent, session, what, text string }
 
 // reveals are the readings that may go on: one takes several requests.
 type reveals struct {
-	mu  sync.Mutex
-	all map[revealing]time.Time // until when
+	mu    sync.Mutex
+	all   map[revealing]time.Time // until when
+	asked map[revealing]string    // of those that a person is asked about: the askings' ids
 }
 
 const (
@@ -89,6 +94,31 @@ func (r *reveals) add(q revealing) {
 		r.all = map[revealing]time.Time{} // who reads on is asked again
 	}
 	r.all[q] = time.Now().Add(revealTime)
+	delete(r.asked, q)
+}
+
+// id is the id of an asking that is asked for until it is over: the same while it waits, and never one that was answered.
+func (r *reveals) id(q revealing) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == nil || len(r.asked) >= maxReveals {
+		r.asked = map[revealing]string{}
+	}
+	if r.asked[q] == "" {
+		r.asked[q] = uuid.NewString()
+	}
+	return r.asked[q]
+}
+
+func (r *reveals) over(q revealing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.asked, q)
+}
+
+func needsApproval(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Code == api.CodeNeedsApproval
 }
 
 // asShown is a context in which what a request asks to see, and was let see, is not masked.

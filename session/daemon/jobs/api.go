@@ -33,10 +33,12 @@ const jobBudget = 4 << 10
 
 // Look says how a job is looked at.
 type Look struct {
-	Await     time.Duration // wait so long for its end; 0: do not
-	Stop      bool          // it ends when the caller goes away meanwhile
-	OnInput   string        // return: do not wait for one that waits for input
-	MaxOutput int           // bytes; 0: as many as were asked for with it
+	Await   time.Duration // wait so long for its end; 0: do not
+	Stop    bool          // it ends when the caller goes away meanwhile
+	OnInput string        // return: do not wait for one that waits for input
+	// OnApproval says the same of one that waits for a person, other than by the approval Told.
+	OnApproval, Told string
+	MaxOutput        int // bytes; 0: as many as were asked for with it
 }
 
 // Get describes a job, or waits for its end.
@@ -45,19 +47,20 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	if err != nil {
 		return api.Job{}, err
 	}
+	how := &api.Asking{OnApproval: in.OnApproval, Told: in.Told}
 	limit := in.MaxOutput
 	if limit == 0 && in.Await == 0 { // a record that is looked at
 		limit = jobBudget
 	}
 	if w := s.wantedByID(r.ID); w != nil {
-		if in.Await == 0 {
-			return w.view(), nil
+		if v := w.view(); in.Await == 0 || in.OnApproval == "return" && v.Result.NeedsApproval && v.Approval != in.Told {
+			return v, nil
 		}
 		c := api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: w.x.OnTimeout}
 		if !in.Stop {
 			c.OnTimeout = "background" // somebody who looks on
 		}
-		if _, err := w.awaitStart(ctx, &c, true, nil); ctx.Err() != nil || !isClosed(w.over) && err != nil {
+		if _, err := w.awaitStart(ctx, &c, true, how, nil); ctx.Err() != nil || !isClosed(w.over) && err != nil {
 			return api.Job{}, err
 		}
 		if !isClosed(w.over) {
@@ -80,7 +83,7 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 		if in.Stop {
 			leaves = endsByCaller
 		}
-		res, err := j.await(ctx, &api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, leaves)
+		res, err := j.await(ctx, &api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, how, leaves)
 		if err != nil && !isClosed(j.over) {
 			return api.Job{}, err
 		}
@@ -208,16 +211,16 @@ func (s *Set) jobView(r *store.Job) api.Job {
 
 // view is a job as clients see it.
 func (j *Job) view() api.Job {
+	waits := j.waitsFor()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := api.Job{
 		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
 		Started: j.began, DurationMS: sinceMS(j.began), Command: int(j.started.Number), Result: j.result,
 	}
-	p := j.pending
 	switch {
-	case j.result == nil && p != nil && !isClosed(j.ended):
-		v.State, v.Approval = "needs_approval", p.ID()
+	case j.result == nil && waits != nil:
+		v.State, v.Approval = "needs_approval", waits.ID
 	case j.result != nil:
 		v.State, v.Ended, v.DurationMS = store.JobDone, &j.done, j.done.Sub(j.began).Milliseconds()
 		v.Outcome = j.result.State

@@ -145,18 +145,6 @@ func (j *Job) hold(p *gateway.Pending) {
 	j.pending, j.held = p, true
 }
 
-// waitsFor is the approval that the job waits for; nil: for none.
-func (j *Job) waitsFor() *api.Approval {
-	j.mu.Lock()
-	p := j.pending
-	j.mu.Unlock()
-	if p == nil || isClosed(j.ended) {
-		return nil
-	}
-	v := p.Approval()
-	return &v
-}
-
 // letRun has the job's clocks run from now on.
 func (j *Job) letRun(from time.Time, approval string) {
 	j.mu.Lock()
@@ -201,7 +189,7 @@ func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(
 	}
 	now := time.Now()
 	j.letRun(now, answer.Approval)
-	j.change(func(req map[string]any) { req["admitted"] = now.Format(time.RFC3339Nano) })
+	j.noteFrom(now)
 	follow, err := give(ctx)
 	switch {
 	case leftBehind(ctx, err):

@@ -4,13 +4,16 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -44,6 +47,114 @@ func TestClocksWaitForThePerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !a.back() || codeOf(a.err) != api.CodeRejected || sh.got() != "" || h.Running() != 0 {
+			t.Errorf("%+v, %v", a.Result, a.err)
+		}
+	})
+}
+
+// executes has a program in the shell's session execute something that a person is asked about.
+func (h *house) executes(t *testing.T, sh *script, id, file string) *gateway.Pending {
+	t.Helper()
+	_, p, err := h.gate.Begin(t.Context(), gateway.Ask{
+		ID: id, Kind: gateway.Execution, Actor: agent, Session: sh.e.ID(), Path: "/usr/bin/touch", Argv: []string{"touch", file}, Cwd: "/",
+		Policy: "readonly", Depth: 2,
+	})
+	if err != nil || p == nil {
+		t.Fatalf("nobody is asked: %v", err)
+	}
+	synctest.Wait()
+	return p
+}
+
+func (h *house) allow(t *testing.T, p *gateway.Pending) {
+	t.Helper()
+	if _, err := h.gate.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// While a program that a line runs waits for a person, the line's clocks stand still, and it says which approval that is.
+// They go on where they stood.
+//
+// FEATURES: R61 R63
+func TestClocksWaitForWhoIsAskedMeanwhile(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house, sh *script) {
+		a := h.exec(actor.With(t.Context(), person), sh, api.Exec{
+			Call: api.Call{Job: "job-1", TimeoutMS: ms(5000), IdleTimeoutMS: ms(4000)}, Line: "make",
+		})
+		sh.begins("make")
+		advance(3 * time.Second)
+		for i, file := range []string{"f", "g"} {
+			p := h.executes(t, sh, "x."+file, file)
+			advance(time.Hour)
+			r := h.look(t, "job-1")
+			if a.back() || r.State != "needs_approval" || !r.NeedsApproval || r.Approval != p.ID() || r.TimedOut != "none" || r.Policy == nil {
+				t.Fatalf("%d: %+v", i, r)
+			}
+			if v, err := h.Get(t.Context(), "job-1", Look{}); err != nil || v.State != "needs_approval" || v.Approval != p.ID() {
+				t.Errorf("%d: %+v, %v", i, v, err)
+			}
+			h.allow(t, p)
+		}
+		if r := h.look(t, "job-1"); a.back() || r.State != "running" || r.Approval != "" {
+			t.Fatalf("%+v", r)
+		}
+		advance(1500 * time.Millisecond)
+		if a.back() {
+			t.Fatalf("after 4.5 s of 5: %+v", a.Result)
+		}
+		advance(time.Second)
+		if !a.back() || a.TimedOut != "wall" {
+			t.Errorf("after 5.5 s of 5: %+v", a.Result)
+		}
+		var rec lineRecord
+		if r, err := h.store.Job(t.Context(), "job-1"); err != nil || json.Unmarshal(r.Request, &rec) != nil || time.Since(rec.Admitted) > time.Minute {
+			t.Errorf("the daemon after this one counts what it waited: %v, %v", rec.Admitted, err)
+		}
+	})
+}
+
+// A caller that wants to be told at once when a person is asked is told of each asking once, also of those that come while
+// the line runs.
+//
+// FEATURES: R63
+func TestReturnsWhenAskedMeanwhile(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house, sh *script) {
+		ctx := actor.With(t.Context(), person)
+		x := api.Exec{Call: api.Call{Job: "job-1", TimeoutMS: ms(0)}, Line: "make", Asking: api.Asking{OnApproval: "return"}}
+		a := h.exec(ctx, sh, x)
+		sh.begins("make")
+		for _, file := range []string{"f", "g"} {
+			if a.back() {
+				t.Fatalf("before anybody was asked about %s: %+v, %v", file, a.Result, a.err)
+			}
+			p := h.executes(t, sh, "x."+file, file)
+			if !a.back() || a.err != nil || a.State != "needs_approval" || a.Approval != p.ID() {
+				t.Fatalf("%+v, %v", a.Result, a.err)
+			}
+			if again := h.exec(ctx, sh, x); !again.back() || again.Approval != p.ID() {
+				t.Errorf("who does not know of it waits: %+v, %v", again.Result, again.err)
+			}
+			looked := asked(func() (api.Result, error) {
+				v, err := h.Get(ctx, "job-1", Look{Await: time.Minute, OnApproval: "return"})
+				return api.Result{State: v.State, Approval: v.Approval}, err
+			})
+			if !looked.back() || looked.State != "needs_approval" || looked.Approval != p.ID() {
+				t.Errorf("who looks on waits: %+v, %v", looked.Result, looked.err)
+			}
+			x.Told = p.ID()
+			a = h.exec(ctx, sh, x)
+			if a.back() {
+				t.Fatalf("it is told twice: %+v, %v", a.Result, a.err)
+			}
+			h.allow(t, p)
+		}
+		sh.prompts(0)
+		if !a.back() || a.State != "exited" || sh.got() != "make\r" {
 			t.Errorf("%+v, %v", a.Result, a.err)
 		}
 	})

@@ -4,9 +4,12 @@ package jobs
 
 import (
 	"context"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/internal/ladder"
 )
 
@@ -80,4 +83,36 @@ func (j *Job) processesSince() time.Time {
 		return time.Now()
 	}
 	return j.started.Began.Add(-heardLate)
+}
+
+// abandoned does what it means for the job that who waited for it has broken off.
+func (j *Job) abandoned(ctx context.Context, c *api.Call, leaves ending) {
+	switch {
+	case j.s.ctx.Err() != nil || leaves != endsByCaller || c.OnTimeout == "background":
+	case strings.HasPrefix(actor.Of(ctx).Host, "ssh:"): // who breaks off says so: the way here was lost
+		go j.endUnlessAsked(j.losses.Add(1))
+	default:
+		j.mark(endsByCaller)
+		j.ask(j.s.conf.Grace())
+	}
+}
+
+// lostTime is how long a job waits for its caller, to whom the connection over other hosts was lost.
+const lostTime = time.Minute
+
+// endUnlessAsked ends a job whose caller does not come back after a loss. Who came back and was lost again has
+// another such time.
+func (j *Job) endUnlessAsked(loss uint64) {
+	t := time.NewTimer(lostTime)
+	defer t.Stop()
+	select {
+	case <-j.over:
+	case <-j.released:
+	case <-j.s.ctx.Done():
+	case <-t.C:
+		if j.callers.Load() == 0 && j.losses.Load() == loss {
+			j.mark(endsByCaller)
+			j.ask(j.s.conf.Grace())
+		}
+	}
 }

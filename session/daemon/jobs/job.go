@@ -100,27 +100,29 @@ type Job struct {
 	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
 	prompt         string        // that program's, before the line
 
-	saving   sync.Mutex // held while the record is written; before mu
-	mu       sync.Mutex
-	warm     *warm        // the shell of the pool that the line was given to
-	run      *session.Run // of a line that this daemon gave to the shell
-	clocks   clocks
-	away     bool            // it goes on in the background
-	expired  string          // the clock that sent it there, or ended it
-	how      ending          // why it is to end
-	started  session.Command // of a line, as it began
-	final    session.Command // of a line, as it ended
-	err      error           // why there is no end; likewise
-	result   *api.Result
-	done     time.Time        // when the result stood
-	asking   gateway.Ask      // what the gateway is asked
-	pending  *gateway.Pending // a person has to allow it
-	held     bool             // its clocks stand still
-	runsFrom time.Time        // when its clocks began to run; zero: with the job
-	approval string           // that allowed it
-	came     uint64           // offset up to which a running line's output was handed out
-	callers  atomic.Int32     // that wait for its end, and whose job it is
-	losses   atomic.Uint64    // of such callers by the way here
+	saving    sync.Mutex // held while the record is written; before mu
+	mu        sync.Mutex
+	warm      *warm        // the shell of the pool that the line was given to
+	run       *session.Run // of a line that this daemon gave to the shell
+	clocks    clocks
+	away      bool            // it goes on in the background
+	expired   string          // the clock that sent it there, or ended it
+	how       ending          // why it is to end
+	started   session.Command // of a line, as it began
+	final     session.Command // of a line, as it ended
+	err       error           // why there is no end; likewise
+	result    *api.Result
+	done      time.Time        // when the result stood
+	asking    gateway.Ask      // what the gateway is asked
+	pending   *gateway.Pending // a person has to allow it
+	held      bool             // its clocks stand still
+	runsFrom  time.Time        // when its clocks began to run, later by what they stood since; zero: with the job
+	stoodFrom time.Time        // since when they stand still, for a program that it runs waits for a person; zero: they run
+	wentOn    time.Time        // when they ran again after that
+	approval  string           // that allowed it
+	came      uint64           // offset up to which a running line's output was handed out
+	callers   atomic.Int32     // that wait for its end, and whose job it is
+	losses    atomic.Uint64    // of such callers by the way here
 }
 
 // ending is why a job is to end before its time.
@@ -138,12 +140,13 @@ const (
 func (j *Job) runClocks(ctx context.Context) {
 	stuck := time.NewTimer(stuckTime)
 	defer stuck.Stop()
-	released, admitted := j.released, j.admitted
+	released, admitted, begun := j.released, j.admitted, j.begun
 	for ctx.Err() == nil { // else the daemon ends, and its successor goes on
 		if isClosed(j.ended) {
 			j.finish(ctx)
 			return
 		}
+		changed := j.stand()
 		wall, idle := j.left()
 		if wall <= 0 || idle <= 0 {
 			j.expire(ctx, wall <= 0)
@@ -162,6 +165,9 @@ func (j *Job) runClocks(ctx context.Context) {
 		case <-admitted:
 			admitted = nil
 			stuck.Reset(stuckTime)
+		case <-begun: // what waits in its session is its own from now on
+			begun = nil
+		case <-changed:
 		case <-next.C:
 		case <-stuck.C:
 			j.push(ctx)
@@ -190,7 +196,7 @@ func (j *Job) endByRule(ctx context.Context) {
 // left is how much the clocks have left.
 func (j *Job) left() (wall, idle time.Duration) {
 	j.mu.Lock()
-	k, held, began := j.clocks, j.held, j.runsFrom
+	k, held, began, wentOn := j.clocks, j.held || !j.stoodFrom.IsZero(), j.runsFrom, j.wentOn
 	j.mu.Unlock()
 	if began.IsZero() {
 		began = j.began
@@ -206,12 +212,7 @@ func (j *Job) left() (wall, idle time.Duration) {
 		return wall, backgroundMax
 	}
 	last := j.e.Session.Status().LastOutput
-	if last.Before(j.here) { // what was printed under the daemon before may not be known yet
-		last = j.here
-	}
-	if last.Before(began) {
-		last = began
-	}
+	last = latest(last, j.here, began, wentOn) // what was printed under the daemon before may not be known yet
 	return wall, k.idle - time.Since(last)
 }
 

@@ -57,6 +57,15 @@ func (j *Job) message(r *api.Result) string {
 	return ""
 }
 
+// whichWaits says of what the shell runs, which another has given it, that it waits for a person; empty: it does not.
+func (j *Job) whichWaits() string {
+	v := j.s.gate.WaitsWithin(j.e.ID(), time.Time{})
+	if v == nil {
+		return ""
+	}
+	return ", which waits for approval " + v.ID
+}
+
 // cdHint says that a directory which a line of its own ends in does not last.
 func cdHint(line string) string {
 	if !diagnostics.EndsInCd(line) {

@@ -50,7 +50,9 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	}
 	r.Approval = j.approvalID()
 	fillAsking(&r, j.waitsFor(), j.failure())
-	r.Message = j.message(&r)
+	if r.Message = j.message(&r); r.State == "waiting" {
+		r.Message += j.whichWaits()
+	}
 	r.Hint = cmp.Or(r.Hint, gitHint(&r))
 	if j.command {
 		r.Hint = cmp.Or(r.Hint, cdHint(j.line))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -57,7 +56,7 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 		return api.Result{}, err
 	}
 	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
-		return s.rejoin(ctx, &x.Call, asked, false, x.OnApproval)
+		return s.rejoin(ctx, &x.Call, asked, false, &x.Asking)
 	} else if err != nil {
 		return api.Result{}, err
 	}
@@ -88,10 +87,7 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 	}
 	j.warm, begun = w, true
 	s.start(j, follow)
-	if pending != nil && x.OnApproval == "return" {
-		return j.answer(ctx, 0), nil
-	}
-	r, err := j.await(ctx, &x.Call, endsByCaller)
+	r, err := j.await(ctx, &x.Call, &x.Asking, endsByCaller)
 	if w != nil && err == nil && isClosed(j.over) && !r.Truncated {
 		afterAnswer(ctx, func() { s.pool.end(e) })
 	}
@@ -168,7 +164,7 @@ func (s *Set) drop(j *Job) {
 func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	asked := runDigest(&x)
 	if x.Job != "" && s.exists(ctx, x.Job) {
-		return s.rejoin(ctx, &x.Call, asked, x.Start, x.OnApproval)
+		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.Asking)
 	}
 	if s.ctx.Err() != nil {
 		return api.Result{}, registry.Replaced()
@@ -201,17 +197,17 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 		w, err := s.want(ctx, x, asking, pending)
 		if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
 			pending.Later()
-			return s.rejoin(ctx, &x.Call, asked, x.Start, x.OnApproval)
+			return s.rejoin(ctx, &x.Call, asked, x.Start, &x.Asking)
 		}
 		if err != nil {
 			pending.Later()
 			return api.Result{}, err
 		}
-		return w.await(ctx, &x.Call, x.Start, x.OnApproval)
+		return w.await(ctx, &x.Call, x.Start, &x.Asking)
 	}
 	j, err := s.startRun(ctx, x, k, false, func(j *Job) { j.admittedTo(asking, answer) })
 	if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
-		return s.rejoin(ctx, &x.Call, asked, x.Start, x.OnApproval)
+		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.Asking)
 	}
 	if err != nil {
 		return api.Result{}, err
@@ -261,7 +257,7 @@ func (j *Job) firstAnswer(ctx context.Context, x *api.Run) (api.Result, error) {
 	if x.Start {
 		return j.answer(ctx, 0), nil
 	}
-	r, err := j.await(ctx, &x.Call, endsByCaller)
+	r, err := j.await(ctx, &x.Call, &x.Asking, endsByCaller)
 	if err == nil && isClosed(j.over) && j.e.Temporary() && !r.Truncated && len(r.Background) == 0 {
 		afterAnswer(ctx, func() { j.s.reg.RemoveEnded(j.e) })
 	}
@@ -309,18 +305,18 @@ func (s *Set) exists(ctx context.Context, id string) bool {
 
 // rejoin answers a call whose job is there already: its caller lost the connection. start
 // says that the caller only wants it started, and asks for its end afterwards; asked is the digest of its call.
-func (s *Set) rejoin(ctx context.Context, c *api.Call, asked string, start bool, onApproval string) (api.Result, error) {
+func (s *Set) rejoin(ctx context.Context, c *api.Call, asked string, start bool, how *api.Asking) (api.Result, error) {
 	if err := s.checkSame(ctx, c.Job, asked); err != nil {
 		return api.Result{}, err
 	}
 	if w := s.wantedByID(c.Job); w != nil {
-		return w.await(ctx, c, start, onApproval)
+		return w.await(ctx, c, start, how)
 	}
 	switch j := s.await(ctx, c.Job); {
-	case j != nil && (start || onApproval == "return" && j.waitsFor() != nil):
+	case j != nil && start:
 		return j.answer(ctx, 0), nil
 	case j != nil:
-		return j.await(ctx, c, endsByCaller)
+		return j.await(ctx, c, how, endsByCaller)
 	}
 	r, err := s.store.Job(ctx, c.Job)
 	switch {
@@ -383,9 +379,10 @@ func noJob(ref string, err error) error {
 	return err
 }
 
-// await waits for a job's end, or until its caller is to come back without it. leaves is
+// await waits for a job's end, or until its caller is to come back without it: how says whether it does when a person
+// has to allow something (nil: it does not). leaves is
 // what it means when the caller breaks off: nothing (endsByItself), or the job's end.
-func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result, error) {
+func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves ending) (api.Result, error) {
 	var yield <-chan time.Time
 	switch {
 	case c.Background:
@@ -409,49 +406,33 @@ func (j *Job) await(ctx context.Context, c *api.Call, leaves ending) (api.Result
 	if leaves == endsByItself { // a client who looks on waits for the end
 		released = nil
 	}
-	select {
-	case <-j.over:
-	case <-released:
-	case <-yield:
-	case <-asks:
-	case <-j.s.ctx.Done():
-		err := api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
-		err.Retry = c.Job != "" || leaves == endsByItself // else the same request would be another job
-		return api.Result{}, err
-	case <-ctx.Done():
-		if j.s.ctx.Err() == nil && leaves == endsByCaller && c.OnTimeout != "background" {
-			if strings.HasPrefix(actor.Of(ctx).Host, "ssh:") { // who breaks off says so: the way here was lost
-				go j.endUnlessAsked(j.losses.Add(1))
-			} else {
-				j.mark(endsByCaller)
-				j.ask(j.s.conf.Grace())
-			}
+	for begun, waits := j.begun, true; waits; {
+		now, changed := j.tells(how)
+		if now {
+			break
+		}
+		waits = false
+		select {
+		case <-j.over:
+		case <-released:
+		case <-yield:
+		case <-asks:
+		case <-begun:
+			begun, waits = nil, true
+		case <-changed:
+			waits = true
+		case <-j.s.ctx.Done():
+			err := api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again for job %s", j.id)
+			err.Retry = c.Job != "" || leaves == endsByItself // else the same request would be another job
+			return api.Result{}, err
+		case <-ctx.Done():
+			j.abandoned(ctx, c, leaves)
 		}
 	}
 	if !isClosed(j.over) {
 		return j.answer(context.WithoutCancel(ctx), 0), nil
 	}
 	return j.outcome()
-}
-
-// lostTime is how long a job waits for its caller, to whom the connection over other hosts was lost.
-const lostTime = time.Minute
-
-// endUnlessAsked ends a job whose caller does not come back after a loss. Who came back and was lost again has
-// another such time.
-func (j *Job) endUnlessAsked(loss uint64) {
-	t := time.NewTimer(lostTime)
-	defer t.Stop()
-	select {
-	case <-j.over:
-	case <-j.released:
-	case <-j.s.ctx.Done():
-	case <-t.C:
-		if j.callers.Load() == 0 && j.losses.Load() == loss {
-			j.mark(endsByCaller)
-			j.ask(j.s.conf.Grace())
-		}
-	}
 }
 
 // outcome is the result that stands, or why there is none.

@@ -263,15 +263,15 @@ func (w *wanted) view() api.Job {
 
 // await waits until the command was started and then as its job does, or until its caller is to come back
 // without it.
-func (w *wanted) await(ctx context.Context, c *api.Call, start bool, onApproval string) (api.Result, error) {
-	if c.Background || onApproval == "return" {
-		return w.result(), nil
+func (w *wanted) await(ctx context.Context, c *api.Call, start bool, how *api.Asking) (api.Result, error) {
+	if r := w.result(); c.Background || how.OnApproval == "return" && r.NeedsApproval && r.Approval != how.Told {
+		return r, nil
 	}
-	return w.awaitStart(ctx, c, start, w.away)
+	return w.awaitStart(ctx, c, start, how, w.away)
 }
 
 // awaitStart does the same for those who look on too: they have no reason to come back but the start (away is nil).
-func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, away <-chan struct{}) (api.Result, error) {
+func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, how *api.Asking, away <-chan struct{}) (api.Result, error) {
 	var yield <-chan time.Time
 	if c.YieldMS > 0 {
 		t := time.NewTimer(turns.Left(ctx, time.Duration(c.YieldMS)*time.Millisecond))
@@ -299,7 +299,7 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, away <
 		return api.Result{}, w.err
 	}
 	x := w.x
-	x.Call, x.Start = *c, start
+	x.Call, x.Start, x.OnApproval, x.Told = *c, start, how.OnApproval, how.Told
 	return w.job.firstAnswer(ctx, &x)
 }
 

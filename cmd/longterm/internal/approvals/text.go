@@ -199,6 +199,9 @@ func Grants(w io.Writer, list []api.Grant) {
 
 // Answered writes what became of answers.
 func Answered(w io.Writer, done *api.ApprovalsAnswered) {
+	if len(done.Answered) == 0 && len(done.Failed) == 0 {
+		fmt.Fprintln(w, "nothing is asked for")
+	}
 	for i := range done.Answered {
 		v := &done.Answered[i]
 		rule := ""

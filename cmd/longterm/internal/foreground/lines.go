@@ -35,6 +35,7 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	default:
 		err = c.printExec(context.WithoutCancel(ctx), s, &r, all)
 		c.TellLeftOut(&r)
+		c.TellRefused(&r)
 	}
 	switch {
 	case interrupted:
@@ -124,6 +125,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 		default:
 			err = errors.Join(err, c.printExec(context.WithoutCancel(ctx), s, &r, all))
 			c.TellLeftOut(&r)
+			c.TellRefused(&r)
 		}
 		out.Left = len(b.Lines) - i - 1
 		if status = Status(&r, flags.Timeout, flags.Idle); interrupted {

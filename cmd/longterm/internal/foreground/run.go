@@ -30,6 +30,8 @@ type Caller struct {
 	*output.Printer
 	Stdin  *os.File
 	Client *client.Client
+	// Waiting tells that what runs waits for an approval.
+	Waiting func(id string)
 }
 
 // Options say how a command that was started is followed.
@@ -105,7 +107,9 @@ func (r *running) follow(ctx context.Context) error {
 	}
 	awaited := make(chan error, 1)
 	go func() {
-		j, err := r.caller.Client.AwaitJob(ctx, r.res.Job, client.AwaitHow{Stop: true, OnInput: r.flags.OnInput, Yield: r.flags.Yield})
+		j, err := r.caller.Client.AwaitJob(ctx, r.res.Job, client.AwaitHow{
+			Stop: true, OnInput: r.flags.OnInput, Yield: r.flags.Yield, OnApproval: r.waiting,
+		})
 		if err == nil && j.Result != nil {
 			r.res = *j.Result
 		}
@@ -126,6 +130,15 @@ func (r *running) follow(ctx context.Context) error {
 		err = errors.Join(err, waitErr)
 	}
 	return errors.Join(w.Flush(), err)
+}
+
+// waiting tells that the command waits for an approval. On a terminal that is the command's, lines end as it has them.
+func (r *running) waiting(id string) {
+	if r.t != nil {
+		_ = r.t.Draw(fmt.Appendf(nil, "\r\nlongterm: waiting for approval %s: longterm approvals answer %[1]s once\r\n", id))
+		return
+	}
+	r.caller.Waiting(id)
 }
 
 // writer is where output goes: to the terminal as it is but for queries, else as text.
@@ -224,6 +237,9 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.caller.Stderr, "longterm: %v\n", err)
 		}
+	}
+	if !r.caller.JSON && r.flags.Format == "" {
+		r.caller.TellRefused(&r.res)
 	}
 	if w, ok := r.w.(*output.BudgetWriter); ok {
 		w.TellRest(r.caller.Stderr)

@@ -5,6 +5,7 @@ package foreground
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,9 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 	switch {
 	case r.State == "waiting" && r.TimedOut != "none":
 		what = "it was not started: the shell is running something else"
+		if _, why, ok := strings.Cut(r.Message, ", which "); ok { // waits for an approval
+			what += ", which " + why
+		}
 	case !output.IsOpen(r.State):
 		what = "it was ended"
 	case r.State == "needs_input":

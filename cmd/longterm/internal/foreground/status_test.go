@@ -28,6 +28,7 @@ func TestStatus(t *testing.T) {
 		{"a wall timeout, ended", api.Result{State: "killed", TimedOut: "wall", ExitCode: code(137)}, api.ExitTimeout, "no end within 2s (--timeout); it was ended"},
 		{"an idle timeout, in the background", api.Result{State: "running", TimedOut: "idle", Job: id}, api.ExitTimeout, "printed for 1s (--idle-timeout); it continues in the session; `longterm jobs wait 01234567`"},
 		{"never begun", api.Result{State: "waiting", TimedOut: "wall", Job: id}, api.ExitTimeout, "it was not started"},
+		{"behind what waits", api.Result{State: "waiting", TimedOut: "wall", Job: id, Message: "Not begun: the shell runs something else, which waits for approval A7"}, api.ExitTimeout, "something else, which waits for approval A7"},
 		{"input", api.Result{State: "needs_input", TimedOut: "none", Needs: "password", Session: id}, api.RefusedNeedsInput, "it waits for input (password)"},
 		{"yielded", api.Result{State: "running", TimedOut: "none", Job: id}, api.ExitTimeout, "it continues in the session"},
 		{"a rule", api.Result{State: "killed", TimedOut: "none", Error: "refused", Answers: []api.RespondFiring{{Error: "refused"}}}, api.ExitOwnFailure, "a rule ended it: refused"},

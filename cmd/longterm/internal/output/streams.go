@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
@@ -260,4 +261,31 @@ func (p *Printer) TellLeftOut(r *api.Result) {
 	if r.Hint != "" {
 		fmt.Fprintf(p.Stderr, "longterm: %s\n", r.Hint)
 	}
+}
+
+// maxRefusals bounds the executions that are told of one by one.
+const maxRefusals = 5
+
+// TellRefused says on the standard error which programs were not let run, and why: all that the program that wanted to
+// run them is told is that it may not.
+func (p *Printer) TellRefused(r *api.Result) {
+	for i := range r.Refused[:min(maxRefusals, len(r.Refused))] {
+		fmt.Fprintf(p.Stderr, "longterm: %s\n", RefusedText(&r.Refused[i]))
+	}
+	if n := len(r.Refused) - maxRefusals; n > 0 {
+		fmt.Fprintf(p.Stderr, "longterm: %s not run either; --json has all\n", HowMany(n, "program was", "programs were"))
+	}
+}
+
+// RefusedText is an execution that was refused, in a line.
+func RefusedText(r *api.Refused) string {
+	what := strings.Join(r.Argv, " ")
+	if what == "" {
+		what = r.Path
+	}
+	text := "not run: " + Printable(Shorten(what, 200)) + ": " + Printable(r.Why)
+	if r.Instead != "" {
+		text += "; " + Printable(r.Instead)
+	}
+	return text
 }

@@ -1,7 +1,10 @@
 package agents
 
 import (
+	"bufio"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -199,5 +202,86 @@ func TestWhoseExecutionsAreJudged(t *testing.T) {
 	}
 	if out := i.Run("doctor"); !strings.Contains(out, "executions") {
 		t.Error(out)
+	}
+}
+
+// waiting is a verb under way that has said which approval it waits for.
+type waiting struct {
+	cmd    *exec.Cmd
+	id     string // of the approval
+	errOut *bufio.Reader
+}
+
+func waitsFor(t *testing.T, i *e2e.Instance, args ...string) *waiting {
+	t.Helper()
+	w := &waiting{cmd: i.Command(t.Context(), args...)}
+	w.cmd.Stdout = nil
+	pipe, err := w.cmd.StderrPipe()
+	if err == nil {
+		err = w.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.errOut = bufio.NewReader(pipe)
+	line, err := w.errOut.ReadString('\n')
+	after, ok := strings.CutPrefix(line, "longterm: waiting for approval ")
+	if w.id, _, _ = strings.Cut(after, ": "); !ok {
+		t.Fatalf("%v said %q (%v)", args, line, err)
+	}
+	return w
+}
+
+// end is what else it says on standard error, and its status.
+func (w *waiting) end(t *testing.T) (errOut string, status int) {
+	t.Helper()
+	rest, err := io.ReadAll(w.errOut)
+	if err != nil {
+		t.Error(err)
+	}
+	_ = w.cmd.Wait() // its status is looked at
+	return string(rest), w.cmd.ProcessState.ExitCode()
+}
+
+// Who waits for a line or a command is told which approval a program in the middle of it waits for, or its shell's start, and
+// so is who comes next; what the person says is told at the end, for the program that was refused says only that it may not.
+//
+// FEATURES: R63, R107
+func TestAskedInTheMiddle(t *testing.T) {
+	i := judgedInstance(t)
+	dir, home := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{filepath.Join(dir, "Makefile"): "all:\n\t@date >out\n", filepath.Join(home, ".bashrc"): "date >/dev/null\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := i.Command(t.Context(), "new", "--agent", "bot", "--name", "rc", "--", "bash")
+	begin.Env = append(begin.Environ(), "HOME="+home)
+	if out, err := begin.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	w := waitsFor(t, i, "exec", "rc", "--agent", "bot", "true")
+	i.Run("approvals", "answer", w.id, "once")
+	if errOut, status := w.end(t); errOut != "" || status != 0 {
+		t.Errorf("%d: %q", status, errOut)
+	}
+	i.Run("new", "--agent", "bot", "--name", "mk", "--cwd", dir, "--", "bash", "--norc")
+	for _, args := range [][]string{{"exec", "mk", "--agent", "bot", "make"}, {"run", "--cwd", dir, "--agent", "bot", "--", "make"}} {
+		t.Run(args[0], func(t *testing.T) {
+			w := waitsFor(t, i, args...)
+			if args[0] == "exec" {
+				_, busy, _ := i.Try("exec", "mk", "--agent", "bot", "true")
+				if !strings.Contains(busy, "the shell is busy") || !strings.Contains(busy, "waits for approval "+w.id) {
+					t.Errorf("%q", busy)
+				}
+			}
+			i.Run("approvals", "answer", w.id, "reject", "--feedback", "not at night")
+			errOut, status := w.end(t)
+			for _, want := range []string{"longterm: not run: ", "date", ": Rejected by ", "not at night"} {
+				if !strings.Contains(errOut, want) || status == 0 {
+					t.Errorf("%q is not told: %d, %q", want, status, errOut)
+				}
+			}
+		})
 	}
 }
