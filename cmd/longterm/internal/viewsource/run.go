@@ -92,7 +92,11 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 func uninterrupted(ctx context.Context) (context.Context, func()) {
 	passing := make(chan os.Signal, 1) // nobody reads it: it is taken from the default, which ends the process
 	signal.Notify(passing, os.Interrupt)
-	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	ending := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // else it would end without giving the terminal back
+		ending = append(ending, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), ending...)
 	return ctx, func() {
 		stop()
 		signal.Stop(passing)

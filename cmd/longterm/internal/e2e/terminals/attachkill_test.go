@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +30,52 @@ func (o *outer) paneModes() string {
 func (o *outer) shellChild() int {
 	pane, _ := strconv.Atoi(strings.TrimSpace(o.cmd("display", "-p", "#{pane_pid}")))
 	return firstChild(firstChild(pane))
+}
+
+// stty is what the pane's terminal is set to.
+func (o *outer) stty() string {
+	out, _ := exec.Command("stty", "-F", strings.TrimSpace(o.cmd("display", "-p", "#{pane_tty}")), "-a").CombinedOutput()
+	return string(out)
+}
+
+// below is the process below the pane's own whose arguments have a word; 0: there is none.
+func (o *outer) below(word string) int {
+	pid, _ := strconv.Atoi(strings.TrimSpace(o.cmd("display", "-p", "#{pane_pid}")))
+	for ; pid > 0; pid = firstChild(pid) {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if argv := strings.Split(string(b), "\x00"); !strings.HasSuffix(argv[0], "sh") && slices.Contains(argv, word) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// A script has its terminal back as it was, line discipline and all, when what it started on it is killed or hangs up: no
+// shell is there that would set it anew.
+//
+// FEATURES: R75, R76
+func TestKilledUnderAScript(t *testing.T) {
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("finds processes in /proc")
+	}
+	for verb, with := range map[string]syscall.Signal{"attach": syscall.SIGKILL, "view": syscall.SIGHUP} {
+		t.Run(verb, func(t *testing.T) {
+			i := e2e.New(t)
+			i.Run("new", "-n", "s", "--", "cat")
+			o := newOuterLine(t, i, 70, 14, "sh -c 'longterm "+verb+" s; read x; echo got $x'")
+			e2e.Eventually(t, "it is at work", func() bool {
+				return strings.HasPrefix(o.paneModes(), "alt 1") && strings.Contains(o.stty(), "-icanon") && o.below(verb) > 0
+			})
+			if err := syscall.Kill(o.below(verb), with); err != nil {
+				t.Fatal(err)
+			}
+			e2e.Eventually(t, "the terminal is as it was", func() bool {
+				return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost")
+			})
+			o.keys("line", "Enter")
+			o.shows("got line")
+		})
+	}
 }
 
 func firstChild(pid int) int {

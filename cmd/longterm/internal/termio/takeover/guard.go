@@ -21,13 +21,14 @@ type Guard struct {
 }
 
 // guardScript gets the terminal as standard output, and what resets modes and colours as
-// arguments. What was sent without a newline names what else is to be undone: c, colours.
+// arguments; within $(…) that is a pipe, so it has another descriptor there. What was sent without a newline names what else is to be undone: c, colours.
 const guardScript = `trap "" HUP INT QUIT TERM PIPE TTOU TTIN TSTP
-raw=$(stty -g <&1 2>/dev/null)
+exec 3>&1
+raw=$(stty -g <&3 2>/dev/null)
 IFS= read -r left && exit 0
 printf %s "$1"
 case $left in *c*) printf %s "$2" ;; esac
-[ -n "$raw" ] && [ "$(stty -g <&1 2>/dev/null)" = "$raw" ] && stty sane <&1`
+[ -n "$raw" ] && [ "$(stty -g <&3 2>/dev/null)" = "$raw" ] && { stty sane; stty iutf8; } <&3 2>/dev/null`
 
 // StartGuard starts a guard for a terminal that is raw already, with what it would have to
 // print; nil when it cannot.
