@@ -1,0 +1,36 @@
+//go:build crossbuild
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The program builds for the systems that cannot be tried here, and what Windows lacks is said in it and in the README.
+//
+// FEATURES: R95
+func TestOtherSystemsBuild(t *testing.T) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("go is not installed")
+	}
+	for _, c := range []struct{ system, arch, says string }{
+		{"windows", "amd64", "sessions are not supported on Windows yet"},
+		{"darwin", "arm64", "cannot be upgraded in place on"},
+	} {
+		exe := filepath.Join(t.TempDir(), c.system)
+		build := exec.CommandContext(t.Context(), goTool, "build", "-buildvcs=false", "-o", exe, ".")
+		build.Env = append(os.Environ(), "GOOS="+c.system, "GOARCH="+c.arch, "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Errorf("%s/%s does not build: %v\n%s", c.system, c.arch, err, out)
+			continue
+		}
+		if b, err := os.ReadFile(exe); err != nil || !bytes.Contains(b, []byte(c.says)) {
+			t.Errorf("%s/%s does not say %q: %v", c.system, c.arch, c.says, err)
+		}
+	}
+}
