@@ -92,6 +92,8 @@ func tooMuch(src []byte) *tomldoc.Problem {
 		return &tomldoc.Problem{Text: fmt.Sprintf("the file has more than %d bytes; split it, or take out what is not needed", maxFile)}
 	case bytes.Count(src, []byte("=")) > maxKeys:
 		return &tomldoc.Problem{Text: fmt.Sprintf("the file has more than %d keys; take out what is not needed", maxKeys)}
+	case longKey(src) >= 0:
+		return &tomldoc.Problem{Place: tomldoc.PlaceOf(src, longKey(src)), Text: fmt.Sprintf("a key here has more than %d parts; none that is known has more than two", maxParts)}
 	case !utf8.Valid(src) || bytes.IndexByte(src, 0) >= 0:
 		at := bytes.IndexByte(src, 0)
 		if at < 0 {
@@ -100,6 +102,19 @@ func tooMuch(src []byte) *tomldoc.Problem {
 		return &tomldoc.Problem{Place: tomldoc.PlaceOf(src, at), Text: "this is no text in UTF-8; save the file as one"}
 	}
 	return nil
+}
+
+// longKey is where a line begins whose key, or header, has too many parts; -1: there is none.
+func longKey(src []byte) int {
+	at := 0
+	for line := range bytes.Lines(src) {
+		key, _, _ := bytes.Cut(line, []byte("="))
+		if bytes.Count(key, []byte(".")) > maxParts && !bytes.HasPrefix(bytes.TrimSpace(key), []byte("#")) {
+			return at
+		}
+		at += len(line)
+	}
+	return -1
 }
 
 func invalidAt(src []byte) int {

@@ -322,3 +322,19 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A key of very many parts, which a stranger's project may have, is refused before it is parsed.
+//
+// FEATURES: R93
+func TestKeysOfManyParts(t *testing.T) {
+	for _, src := range []string{strings.Repeat("a.", 100_000) + "b=1", "deny = []\n[" + strings.Repeat("a.", 100_000) + "b]\n"} {
+		_, err := Decode("policy.toml", []byte(src), true)
+		if err == nil || !strings.Contains(err.Error(), "parts") {
+			t.Errorf("%.80v", err)
+		}
+	}
+	long := `reason = "` + strings.Repeat(".", 5000) + `"`
+	if _, err := Decode("policy.toml", []byte("[[rules]]\nprogram = \"x\"\nverdict = \"deny\"\n"+long+"\n"), false); err != nil && strings.Contains(err.Error(), "parts") {
+		t.Errorf("dots in a value: %v", err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 const (
 	maxFile     = 512 << 10 // bytes
 	maxKeys     = 10_000    // signs of equality: the parser compares each key with all others
+	maxParts    = 100       // of a key: the parser goes through all of them for each
 	maxRules    = 2_000
 	maxExamples = 5_000
 )
