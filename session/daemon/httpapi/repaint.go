@@ -130,27 +130,41 @@ func (a *attached) before() []byte {
 	return all[:len(all)-int(min(from-a.offset, uint64(len(all))))]
 }
 
-// crop cuts a frame to the part that fits a smaller terminal. A cursor outside is
-// hidden.
+// crop cuts a frame to the part that fits a smaller terminal: its beginning, or as far on as the cursor is, if that is
+// shown.
 func crop(f *vterm.Frame, cols, rows int) {
+	top, left := 0, 0
+	if f.Cursor.Visible {
+		top, left = max(0, f.Cursor.Row-rows+1), max(0, f.Cursor.Col-cols+1)
+	}
 	n := 0
 	for _, l := range f.Lines {
+		if l.Row -= top; l.Row < 0 {
+			continue
+		}
 		if l.Row >= rows {
 			break
 		}
-		if len(l.Cells) > cols {
-			l.Cells = l.Cells[:cols:cols]
-			if last := l.Cells[cols-1]; last.Width() == vterm.WidthWide {
-				l.Cells[cols-1] = vterm.NewCell(0, vterm.WidthNarrow, last.Style(), 0)
-			}
-		}
+		l.Cells = cropCells(l.Cells, left, cols)
 		f.Lines[n] = l
 		n++
 	}
 	f.Lines = f.Lines[:n]
 	f.Cols, f.Rows = min(f.Cols, cols), min(f.Rows, rows)
-	if f.Cursor.Row >= rows || f.Cursor.Col >= cols {
-		f.Cursor.Visible = false
-		f.Cursor.Row, f.Cursor.Col = min(f.Cursor.Row, rows-1), min(f.Cursor.Col, cols-1)
+	f.Cursor.Row, f.Cursor.Col = min(f.Cursor.Row-top, rows-1), min(f.Cursor.Col-left, cols-1)
+}
+
+// cropCells are so many cells from one on, without halves of wide characters.
+func cropCells(cells []vterm.Cell, from, cols int) []vterm.Cell {
+	cells = cells[min(from, len(cells)):]
+	if from > 0 && len(cells) > 0 && cells[0].Width() == vterm.WidthTail {
+		cells[0] = vterm.NewCell(0, vterm.WidthNarrow, cells[0].Style(), 0)
 	}
+	if len(cells) > cols {
+		cells = cells[:cols:cols]
+		if last := cells[cols-1]; last.Width() == vterm.WidthWide {
+			cells[cols-1] = vterm.NewCell(0, vterm.WidthNarrow, last.Style(), 0)
+		}
+	}
+	return cells
 }

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,23 +54,36 @@ func TestScreensTellWhatIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A smaller client sees the part that fits; half a wide character is not shown.
+// A smaller client sees the part that fits, and the cursor, if that is shown; half a wide character is not.
 //
 // FEATURES: R96
 func TestCrop(t *testing.T) {
 	wide := vterm.NewCell('你', vterm.WidthWide, 0, 0)
 	tail := vterm.NewCell(0, vterm.WidthTail, 0, 0)
 	a := vterm.NewCell('a', vterm.WidthNarrow, 0, 0)
-	f := vterm.Frame{Cols: 4, Rows: 3, Cursor: vterm.Cursor{Row: 2, Col: 3, Visible: true}}
-	for row := range 3 {
-		f.Lines = append(f.Lines, vterm.Line{Row: row, Cells: []vterm.Cell{a, a, wide, tail}})
+	frame := func(cursor vterm.Cursor) (f vterm.Frame) {
+		f = vterm.Frame{Cols: 6, Rows: 3, Cursor: cursor}
+		for row := range 3 {
+			f.Lines = append(f.Lines, vterm.Line{Row: row, Cells: []vterm.Cell{a, a, wide, tail, a, a}})
+		}
+		return f
 	}
-	original := f.Lines[0].Cells
-	crop(&f, 3, 2)
-	if len(f.Lines) != 2 || len(f.Lines[0].Cells) != 3 || f.Lines[0].Cells[2] != 0 || f.Cursor.Visible {
-		t.Errorf("%+v", f)
-	}
-	if f.Cols != 3 || f.Rows != 2 || len(original) != 4 {
-		t.Errorf("%+v", f)
+	for name, c := range map[string]struct {
+		cursor, want vterm.Cursor
+		cells        []vterm.Cell
+	}{
+		"at the beginning": {vterm.Cursor{Row: 1, Col: 1, Visible: true}, vterm.Cursor{Row: 1, Col: 1, Visible: true}, []vterm.Cell{a, a, 0}},
+		"hidden":           {vterm.Cursor{Row: 2, Col: 5}, vterm.Cursor{Row: 1, Col: 2}, []vterm.Cell{a, a, 0}},
+		"far on":           {vterm.Cursor{Row: 2, Col: 5, Visible: true}, vterm.Cursor{Row: 1, Col: 2, Visible: true}, []vterm.Cell{0, a, a}},
+		"on a half":        {vterm.Cursor{Row: 2, Col: 4, Visible: true}, vterm.Cursor{Row: 1, Col: 2, Visible: true}, []vterm.Cell{wide, tail, a}},
+	} {
+		f := frame(c.cursor)
+		crop(&f, 3, 2)
+		if f.Cols != 3 || f.Rows != 2 || f.Cursor != c.want || len(f.Lines) != 2 || f.Lines[0].Row != 0 || f.Lines[1].Row != 1 {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if !slices.Equal(f.Lines[1].Cells, c.cells) {
+			t.Errorf("%s: %v", name, f.Lines[1].Cells)
+		}
 	}
 }
