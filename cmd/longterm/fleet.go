@@ -168,6 +168,10 @@ keeps it out of the list of processes. The machine's key is made here and stays 
 			code = string(b)
 		}
 		kind, err := o.Join(cmd.Context(), dir, strings.TrimSpace(code))
+		if errors.Is(err, ident.ErrTaken) {
+			return api.Errorf(api.CodeNameTaken, "the fleet was not joined: %v, and a machine that left or is gone still has its name", err).
+				WithHint("where the fleet was made, `longterm fleet revoke %s` frees it; or join as another with --name. The code is still good", o.Name)
+		}
 		if err != nil {
 			return api.Errorf(api.CodeUnavailable, "the fleet was not joined: %v", err).WithHint("`longterm fleet invite`, where the fleet was made, prints a new code")
 		}

@@ -22,6 +22,7 @@ type Fleet struct {
 	CopyBehind uint64         `json:"copy_behind_bytes" doc:"bytes of this machine's sessions that the fleet has no copy of yet"`
 	CopyAge    int64          `json:"copy_behind_ms,omitempty" doc:"since when there are such"`
 	CopyError  string         `json:"copy_error,omitempty" doc:"why nothing is copied now"`
+	Former     int            `json:"former,omitempty" doc:"sessions of a machine that had this host's name before, of which the fleet had copies when this one began to copy"`
 	Restored   *FleetRestored `json:"restored,omitempty" doc:"answer to the act restore"`
 }
 

@@ -110,8 +110,9 @@ type ViaFleet struct {
 	Away  bool // nothing was heard of it for a while
 	Live  bool // it is to be followed, which a copy is not: it is not read instead
 
-	mu  sync.Mutex
-	way func(context.Context, string) (net.Conn, error) // nil: it was not dialled yet
+	mu     sync.Mutex
+	way    func(context.Context, string) (net.Conn, error) // nil: it was not dialled yet
+	copied bool                                            // it is to the copy
 }
 
 // Dial connects to it.
@@ -126,17 +127,22 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 		way = v.Local.DialFleet
 	}
 	if way != nil {
-		return way(ctx, v.Host)
+		conn, err := way(ctx, v.Host)
+		if ctx.Err() == nil && v.wasReached() {
+			err = againSoon(err) // its daemon, or a server, may be replaced by another just now
+		}
+		return conn, err
 	}
 	way = v.Local.DialFleet
-	if v.Away {
+	copied := v.Away
+	if copied {
 		way = v.Local.DialCopy
 	}
 	conn, err := way(ctx, v.Host)
 	var e *api.Error
-	if !v.Away && errors.As(err, &e) && e.Code == api.CodeUnavailable && ctx.Err() == nil {
+	if !v.Away && errors.As(err, &e) && e.Code == api.CodeUnavailable && !e.Retry && ctx.Err() == nil {
 		if read, copyErr := v.Local.DialCopy(ctx, v.Host); copyErr == nil {
-			way, conn, err = v.Local.DialCopy, read, nil
+			way, conn, err, copied = v.Local.DialCopy, read, nil, true
 		}
 	}
 	if v.Away && errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeDenied) {
@@ -149,9 +155,26 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.way == nil {
-		v.way = way
+		v.way, v.copied = way, copied
 	}
 	return conn, nil
+}
+
+// wasReached says that the host itself was, and not its copy. Who follows it looks after what is lost by itself.
+func (v *ViaFleet) wasReached() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.way != nil && !v.copied
+}
+
+// againSoon has who could not be reached be asked again.
+func againSoon(err error) error {
+	var e *api.Error
+	if !errors.As(err, &e) || e.Code != api.CodeUnavailable {
+		return err
+	}
+	again := *e
+	return again.AgainSoon()
 }
 
 // Ensure has this host's daemon run, which is the way to the others.

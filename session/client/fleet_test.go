@@ -72,3 +72,28 @@ func TestIdleConnectionsAreGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// A host that was reached and is not for a moment, as a daemon on the way is replaced, is asked again; the fleet's copy of it
+// is not read in its place.
+//
+// FEATURES: R94
+func TestHostThatWasReachedIsAskedAgain(t *testing.T) {
+	over := "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n"
+	away := refuses(api.Errorf(api.CodeUnavailable, "it cannot be reached"))
+	f, c := newFake(t, refuses(api.Errorf(api.CodeUnavailable, "the daemon is being replaced").AgainSoon()), dies(over), away)
+	v := &ViaFleet{Local: c, Host: "other"}
+	if _, err := v.Dial(t.Context()); !mayRepeat(err) {
+		t.Errorf("while the daemon here is replaced: %v", err)
+	}
+	conn, err := v.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := v.Dial(t.Context()); !mayRepeat(err) {
+		t.Errorf("while the daemon there is replaced: %v", err)
+	}
+	if slices.ContainsFunc(f.requests(), func(r request) bool { return strings.Contains(r.line, "copy") }) {
+		t.Errorf("%v", f.requests())
+	}
+}

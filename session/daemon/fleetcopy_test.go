@@ -306,3 +306,87 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		t.Errorf("a host of which there is no copy: %v", err)
 	}
 }
+
+// A machine comes under the name of one that is gone. What the fleet has of the former one's sessions stays, and is restored
+// from there while the new one is connected; the new one's own are not.
+//
+// FEATURES: R94
+func TestFormerMachineOfAName(t *testing.T) {
+	house := startDaemon(t, testDirs(t))
+	inFleet(t, house)
+	former, l := gone(t, house, "other")
+	session := uuid.NewString()
+	tell := func(id *ident.Identity, l *link.Link, session, name, text string) {
+		t.Helper()
+		publish := func(h copies.Head, body []byte) {
+			t.Helper()
+			h.Host, h.Session = "other", session
+			b, err := copies.Seal(id, h, body)
+			if err == nil {
+				err = copies.Publish(t.Context(), l.JetStream(), h, b)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := copies.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		publish(copies.Head{To: copies.Place{Offset: uint64(len(text))}, End: uint64(len(text))}, b)
+		rec := store.Session{ID: session, Name: name, Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
+		record, err := json.Marshal(map[string]any{"session": rec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		publish(copies.Head{Record: true, End: uint64(len(text))}, record)
+	}
+	tell(former, l, session, "work", "precious\r\n")
+	l.Close()
+	if a := house.ask("POST", "/fleet", api.FleetAct{Act: "revoke", Name: "other"}); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+
+	anew := startDaemon(t, testDirs(t))
+	settings, err := ident.Dir(house.dirs.Fleet()).Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ident.Dir(house.dirs.Fleet()).Authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := admit(ident.Dir(house.dirs.Fleet()), a, ident.Member{Name: "other", Kind: ident.Host, May: access.Everything.Names()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := ident.Dir(anew.dirs.Fleet())
+	if err := errors.Join(dir.SaveIdentity(id), dir.SaveSettings(ident.Settings{Servers: settings.Servers})); err != nil {
+		t.Fatal(err)
+	}
+	if a := anew.ask("POST", "/fleet", api.FleetAct{Act: "reload"}); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	own := get[api.Session](anew, "POST", "/sessions", api.NewSession{Name: "own", Argv: []string{"/bin/sh", "-c", "echo mine; exec sleep 1000"}})
+	await(t, "the new machine says whose copies there are", func() bool { return get[api.Fleet](anew, "GET", "/fleet", nil).Former == 1 })
+	await(t, "its own session is copied", func() bool {
+		st := get[api.Fleet](anew, "GET", "/fleet", nil)
+		return st.Connected && st.CopyBehind == 0 && st.CopyError == ""
+	})
+	await(t, "the house sees it", func() bool {
+		list := get[[]api.FleetHost](house, "GET", "/fleet/hosts?host=other", nil)
+		return len(list) == 1 && list[0].State == "connected"
+	})
+	for _, r := range []*running{house, anew} { // it is restored on any machine, on that of the name, too
+		st := get[api.Fleet](r, "POST", "/fleet", api.FleetAct{Act: "restore", Name: "other"})
+		if st.Restored == nil || len(st.Restored.Sessions) != 1 || st.Restored.Sessions[0].ID != session || st.Restored.Sessions[0].Error != "" {
+			t.Fatalf("%+v", st.Restored)
+		}
+		if raw := r.ask("GET", "/sessions/"+session+"/output?from=0", nil); !bytes.Contains(raw.body, []byte(base64.StdEncoding.EncodeToString([]byte("precious\r\n")))) {
+			t.Errorf("%d %q", raw.status, raw.body)
+		}
+	}
+	if a := house.ask("GET", "/sessions/"+own.ID, nil); a.status != http.StatusNotFound {
+		t.Errorf("the new machine's own session: %d %s", a.status, a.body)
+	}
+}

@@ -4,7 +4,6 @@ package jobs
 
 import (
 	"context"
-	"strings"
 	"syscall"
 	"time"
 
@@ -89,7 +88,7 @@ func (j *Job) processesSince() time.Time {
 func (j *Job) abandoned(ctx context.Context, c *api.Call, leaves ending) {
 	switch {
 	case j.s.ctx.Err() != nil || leaves != endsByCaller || c.OnTimeout == "background":
-	case strings.HasPrefix(actor.Of(ctx).Host, "ssh:"): // who breaks off says so: the way here was lost
+	case actor.Of(ctx).Host != "": // over ssh or a fleet who breaks off says so: the way here was lost, or a daemon on it is replaced
 		go j.endUnlessAsked(j.losses.Add(1))
 	default:
 		j.mark(endsByCaller)

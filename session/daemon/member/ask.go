@@ -32,6 +32,9 @@ func (p *part) drained() bool {
 func (m *Member) Status() api.Fleet {
 	m.mu.Lock()
 	p, why := m.part, m.why
+	if m.leaving {
+		why = replaced()
+	}
 	m.mu.Unlock()
 	if p == nil {
 		v := api.Fleet{On: why != nil}
@@ -51,7 +54,7 @@ func (m *Member) Status() api.Fleet {
 	v.Unsent = p.unsent
 	p.mu.Unlock()
 	behind, age, copyErr := p.behind()
-	v.CopyBehind, v.CopyAge = behind, age.Milliseconds()
+	v.CopyBehind, v.CopyAge, v.Former = behind, age.Milliseconds(), p.copier.formers()
 	if copyErr != nil {
 		v.CopyError = copyErr.Error()
 	}
@@ -98,8 +101,9 @@ const toldTime = 2 * time.Second
 // askTime bounds how long the registry may take to answer.
 const askTime = 30 * time.Second
 
-// skewShown is how far clocks may differ without a word.
-const skewShown = 2 * time.Second
+// skewShown is how far clocks may differ without a word. A host's time is written when it tells of itself, and the entry
+// is taken seconds later where much is to be told: that is no skew.
+const skewShown = 10 * time.Second
 
 // Ask is what hosts say of themselves and their sessions: of one, or all.
 func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.FleetHost, []api.FleetSession, error) {
@@ -117,6 +121,7 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 	case sessions:
 		patterns = registry.Everything()
 	}
+	p.reached(ctx)
 	if _, err := p.link.State(); err != nil {
 		return m.unasked(host, sessions, err)
 	}
@@ -124,6 +129,9 @@ func (m *Member) Ask(ctx context.Context, host string, sessions bool) ([]api.Fle
 	defer done()
 	all, err := registry.Snapshot(ctx, p.link.JetStream(), patterns)
 	if err != nil {
+		if _, over := m.now(); over != nil {
+			return nil, nil, over
+		}
 		return m.unasked(host, sessions, err)
 	}
 	hosts, list := Read(all)

@@ -3,10 +3,12 @@
 package member
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
@@ -88,5 +90,22 @@ func TestSessionsOfHostsThatAreAway(t *testing.T) {
 	}
 	if got["1"] != "running" || got["2"] != "lost" || got["3"] != "exited" {
 		t.Errorf("%v", got)
+	}
+}
+
+// What a host said late is no wrong clock; a clock that is wrong is told.
+//
+// FEATURES: R94
+func TestWrongClocksAreTold(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for off, want := range map[time.Duration]int64{-4 * time.Second: 0, -time.Hour: -3600000, 20 * time.Second: 20000} {
+		b, err := json.Marshal(api.FleetHost{Host: "one", Time: at.Add(off)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts, _ := Read([]registry.Entry{{Host: "one", Value: b, Time: at}})
+		if len(hosts) != 1 || hosts[0].Skew != want {
+			t.Errorf("%v: %+v", off, hosts)
+		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/longterm-dev/longterm/store/fleet/copies"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -54,6 +56,8 @@ type copier struct {
 	of  map[string]*copied
 	all time.Time // what was printed until then is there
 	err error
+	// former counts sessions of a machine that had this host's name before, whose copies are nobody's but its.
+	former int
 }
 
 // copied is how far a session is.
@@ -175,17 +179,31 @@ func (c *copier) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	former := 0
 	for _, id := range list {
 		if c.p.m.cfg.Here(id) {
 			continue
 		}
-		if h, _, err := copies.Record(asking, js, c.p.id.CA, c.p.id.Name, id); err == nil && h.Removed {
+		h, _, err := copies.Record(asking, js, c.p.id.CA, c.p.id.Name, id)
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound), err == nil && h.Removed:
 			continue
+		case err == nil && h.Serial != c.p.id.Serial: // nobody removed it here: a machine that is gone had it
+			former++
+			continue
+		case err != nil && !errors.Is(err, copies.ErrForged) && !errors.Is(err, copies.ErrDamaged):
+			return err // whose it is, is not known
 		}
 		if err := c.removed(asking, id); err != nil {
 			return err
 		}
 	}
+	if former > 0 {
+		c.p.m.cfg.Log.Warn("the fleet has copies of sessions of a former machine of this host's name; `longterm fleet restore` has them here", "sessions", former)
+	}
+	c.mu.Lock()
+	c.former = former
+	c.mu.Unlock()
 	c.swept = true
 	return nil
 }
@@ -315,6 +333,13 @@ func (c *copier) behind(all []Source) (bytes uint64, since time.Time, err error)
 		}
 	}
 	return bytes, c.all, c.err
+}
+
+// formers counts sessions of a former machine of this name that can be restored.
+func (c *copier) formers() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.former
 }
 
 // behind is what of this machine's sessions the fleet does not have.

@@ -66,9 +66,10 @@ type Member struct {
 
 	knownMu sync.Mutex // guards the file of hosts that are known
 
-	mu   sync.Mutex // guards what follows
-	part *part      // nil: there is none
-	why  error      // why there is none though there should be
+	mu      sync.Mutex // guards what follows
+	part    *part      // nil: there is none
+	why     error      // why there is none though there should be
+	leaving bool       // the daemon ends
 }
 
 // New makes it; Reload begins.
@@ -91,6 +92,9 @@ type part struct {
 	work     sync.WaitGroup
 	back     chan struct{}
 	made     chan struct{} // closed once what is above is there
+	began    time.Time
+	first    chan struct{} // closed once a server was reached
+	once     sync.Once
 	copier   *copier
 	copyNow  chan struct{}
 	older    chan struct{} // the fleet's list of revocations is older than ours
@@ -108,6 +112,9 @@ var errNotYet = errors.New("no server was reached yet")
 func (m *Member) Reload() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.leaving {
+		return replaced()
+	}
 	m.stop()
 	m.why = m.start()
 	if errors.Is(m.why, ident.ErrNone) {
@@ -129,7 +136,7 @@ func (m *Member) start() error {
 	if err != nil {
 		return err
 	}
-	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), older: make(chan struct{}, 1), records: map[string]record{}}
+	p := &part{m: m, id: id, settings: settings, claim: errNotYet, back: make(chan struct{}, 1), made: make(chan struct{}), began: time.Now(), first: make(chan struct{}), older: make(chan struct{}, 1), records: map[string]record{}}
 	p.copier, p.copyNow = newCopier(p), make(chan struct{}, 1)
 	defer close(p.made)
 	p.link, err = link.Open(link.Options{
@@ -269,6 +276,7 @@ func (p *part) announce(ctx context.Context, b []byte) {
 // isBack is told that the link is there again.
 func (p *part) isBack() {
 	<-p.made // the link may be there before start has done its work
+	p.once.Do(func() { close(p.first) })
 	select {
 	case p.back <- struct{}{}:
 	default:
@@ -297,11 +305,37 @@ func (m *Member) stop() {
 	p.work.Wait()
 }
 
-// Close ends it.
+// Close ends it, with its daemon: who asks from now on is to ask the next one.
 func (m *Member) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.leaving = true
 	m.stop()
+}
+
+// replaced is the answer of a daemon that ends: this machine is part of its fleet as before.
+func replaced() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
+}
+
+// firstTime is how long after its start what needs the fleet waits for the first connection to it.
+const firstTime = 3 * time.Second
+
+// reached waits for the first connection, where the part has only begun: who asked the daemon before this one, which was
+// connected, is not to be told that the fleet is out of reach.
+func (p *part) reached(ctx context.Context) {
+	left := time.Until(p.began.Add(firstTime))
+	if left <= 0 {
+		return
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-p.first:
+	case <-t.C:
+	case <-p.ctx.Done():
+	case <-ctx.Done():
+	}
 }
 
 // now is the part, or why there is none.
@@ -309,6 +343,8 @@ func (m *Member) now() (*part, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
+	case m.leaving:
+		return nil, replaced()
 	case m.part != nil:
 		return m.part, nil
 	case m.why != nil:
@@ -333,7 +369,13 @@ func (m *Member) Dial(ctx context.Context, host string) (net.Conn, error) {
 	}
 	ctx, done := context.WithTimeout(ctx, dialTime)
 	defer done()
+	p.reached(ctx)
 	c, err := p.link.Dial(ctx, host)
+	if err != nil && p.ctx.Err() != nil { // the part ended meanwhile
+		if _, err := m.now(); err != nil {
+			return nil, err
+		}
+	}
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "the host %s of the fleet cannot be reached: %v", host, err).WithHint("`longterm fleet hosts` says which are connected; what the fleet has copied of one that is gone can be read as if it were there, and `longterm fleet restore %s` has it here", host)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/copies"
+	"github.com/longterm-dev/longterm/store/fleet/link"
 )
 
 // TakeIn makes a session of this machine of a record and a directory with a journal, which it moves away; last is when
@@ -32,15 +33,9 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 	}
 	m.restoring.Lock()
 	defer m.restoring.Unlock()
-	if host != p.id.Name {
-		hosts, _, err := m.Ask(ctx, host, false)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(hosts, func(h api.FleetHost) bool { return h.State == "connected" }) {
-			return nil, api.Errorf(api.CodeInvalid, "the host %s is connected, and has its sessions itself", host).
-				WithHint("longterm -H %s ls", host)
-		}
+	now, err := p.holder(ctx, host)
+	if err != nil {
+		return nil, err
 	}
 	if err := os.RemoveAll(m.cfg.Scratch); err != nil { // of one that was killed
 		return nil, api.Errorf(api.CodeStorage, "%v", err)
@@ -57,6 +52,13 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 			out.Present++
 			continue
 		}
+		theirs, err := now.has(ctx, p, id)
+		if err != nil {
+			return nil, cutOff(err)
+		}
+		if theirs {
+			continue
+		}
 		got, _, err := p.restore(ctx, host, id, m.cfg.Scratch, m.cfg.TakeIn, true)
 		switch {
 		case ctx.Err() != nil:
@@ -68,11 +70,64 @@ func (m *Member) Restore(ctx context.Context, host string) (*api.FleetRestored, 
 		}
 		out.Sessions = append(out.Sessions, got)
 	}
-	if len(ids) == 0 {
+	if len(out.Sessions) > 0 || out.Present > 0 {
+		return out, nil
+	}
+	switch {
+	case now != nil:
+		return nil, api.Errorf(api.CodeInvalid, "the host %s is connected, and has its sessions itself", host).
+			WithHint("longterm -H %s ls", host)
+	case len(ids) > 0:
+		return nil, api.Errorf(api.CodeNotFound, "all sessions of %s that the fleet has heard of were removed there", host).
+			WithHint("what is removed on its host is not restored")
+	default:
 		return nil, api.Errorf(api.CodeNotFound, "the fleet has no copies of sessions of %s", host).
 			WithHint("`longterm fleet ls` lists the sessions of all hosts; a machine that may not do everything on the others is told no copies")
 	}
-	return out, nil
+}
+
+// holder is the machine that has a host's name now and can be reached, if there is one.
+type holder struct {
+	host   string
+	serial string          // of its certificate
+	tells  map[string]bool // sessions that it tells of
+}
+
+// holder finds out which machine has a host's name now; nil: none that can be reached, or this one.
+func (p *part) holder(ctx context.Context, host string) (*holder, error) {
+	if host == p.id.Name {
+		return nil, nil
+	}
+	hosts, list, err := p.m.Ask(ctx, host, true)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(hosts, func(h api.FleetHost) bool { return h.State == "connected" }) {
+		return nil, nil
+	}
+	c, err := p.m.Dial(ctx, host) // its certificate tells it from one that had the name before
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	who, _ := link.MemberOf(c)
+	now := &holder{host: host, serial: who.Serial, tells: map[string]bool{}}
+	for i := range list {
+		now.tells[list[i].ID] = true
+	}
+	return now, nil
+}
+
+// has says that a session is that machine's own, and no former one's.
+func (h *holder) has(ctx context.Context, p *part, id string) (bool, error) {
+	if h == nil || h.tells[id] {
+		return h != nil, nil
+	}
+	record, _, err := copies.Record(ctx, p.link.JetStream(), p.id.CA, h.host, id)
+	if errors.Is(err, copies.ErrForged) || errors.Is(err, copies.ErrDamaged) {
+		return false, nil // it is said of it why it is not restored
+	}
+	return record.Serial == h.serial, err
 }
 
 // errRemoved is of a session that was removed on its host.

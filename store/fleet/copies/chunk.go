@@ -63,6 +63,8 @@ type Head struct {
 	Removed bool   `json:"removed,omitempty"`
 
 	Kept time.Time `json:"-"` // when the fleet took it, by its server's clock: of what was read from there
+	// Serial is that of the certificate it is signed with: a machine that had the host's name before had another one.
+	Serial string `json:"-"`
 }
 
 // signedFor keeps signatures from being taken for those of something else.
@@ -133,6 +135,7 @@ func Open(ca *x509.Certificate, host, session string, b []byte) (Head, []byte, e
 	if err := json.Unmarshal(head, &h); err != nil {
 		return h, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	h.Serial = who.Serial
 	if h.Host != host || h.Session != session {
 		return h, nil, fmt.Errorf("%w: it is of %.60s of %.60s", ErrForged, h.Session, h.Host)
 	}

@@ -26,6 +26,7 @@ type request struct {
 
 type answer struct {
 	Error   string   `json:"error,omitempty"`
+	Taken   bool     `json:"taken,omitempty"` // the error is that the name is
 	Cert    []byte   `json:"cert,omitempty"`
 	CA      []byte   `json:"ca,omitempty"`
 	Servers []string `json:"servers,omitempty"`
@@ -74,6 +75,9 @@ func Join(ctx context.Context, code ident.Code, name, creds string) (*ident.Iden
 	var got answer
 	if err := json.Unmarshal(m.Data, &got); err != nil {
 		return nil, settings, err
+	}
+	if got.Taken {
+		return nil, settings, ident.ErrTaken
 	}
 	if got.Error != "" {
 		return nil, settings, errors.New(got.Error)
@@ -137,7 +141,7 @@ func (l *Link) Answer(dir ident.Dir, a *ident.Authority, servers func() []string
 			out.Error = "the request cannot be read"
 		} else if cert, in, err := dir.Redeem(a, r.ID, r.Secret, r.Name, r.Request); err != nil {
 			l.o.Log.Warn("fleet: somebody was not let in", "name", r.Name, "err", err)
-			out.Error = err.Error()
+			out.Error, out.Taken = err.Error(), errors.Is(err, ident.ErrTaken)
 		} else {
 			l.o.Log.Info("fleet: joined", "name", r.Name, "kind", in.Kind)
 			out = answer{Cert: ident.CertPEM(cert), CA: ident.CertPEM(a.Cert), Servers: servers()}

@@ -205,6 +205,9 @@ func (l *Link) note(err error) {
 	l.last = err
 }
 
+// ErrRevoked says that the fleet has this machine in no more.
+var ErrRevoked = errors.New("this machine's certificate was revoked, and no server lets it in; `longterm fleet leave`, and join again with a new code")
+
 // State says where the link is connected, or why it is not.
 func (l *Link) State() (server string, err error) {
 	if l.nc.IsConnected() {
@@ -212,6 +215,9 @@ func (l *Link) State() (server string, err error) {
 			return "", ErrOlder
 		}
 		return l.nc.ConnectedAddr(), nil
+	}
+	if errors.Is(l.nc.LastError(), nats.ErrAuthorization) || l.revoked.Load().Has(l.o.Identity.Serial) {
+		return "", ErrRevoked
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

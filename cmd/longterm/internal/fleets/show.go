@@ -47,6 +47,9 @@ func WriteStatus(w io.Writer, st *api.Fleet) {
 	default:
 		fmt.Fprintln(w, "the fleet has a copy of what was printed here")
 	}
+	if st.Former > 0 {
+		fmt.Fprintf(w, "the fleet has copies of %d sessions of a machine that had this name before: `longterm fleet restore %s` has them here\n", st.Former, st.Host)
+	}
 	if st.Drained {
 		fmt.Fprintln(w, "drained: fleet run starts nothing here")
 	}

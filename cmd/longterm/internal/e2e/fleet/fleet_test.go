@@ -116,6 +116,7 @@ func TestTwoMachines(t *testing.T) {
 		_, _, code := two.Try("-H", "one", "ls")
 		return code != 0
 	})
+	e2e.Eventually(t, "the revoked machine says so", func() bool { return strings.Contains(two.Run("fleet", "status"), "was revoked") })
 	if out := two.Run("ls"); !strings.Contains(out, "placed") {
 		t.Errorf("its own sessions: %s", out)
 	}
