@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,10 +284,15 @@ func (t *tab) texts() map[int]string {
 // closed reads to the end of the socket, and says how it was closed.
 func (t *tab) closed() int {
 	t.t.Helper()
+	return t.ends().Code
+}
+
+func (t *tab) ends() *websocket.CloseError {
+	t.t.Helper()
 	for {
 		if _, err := t.next(); err != nil {
 			if e, ok := err.(*websocket.CloseError); ok {
-				return e.Code
+				return e
 			}
 			t.t.Fatal(err)
 		}
@@ -436,23 +440,26 @@ func TestHostilePage(t *testing.T) {
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"cat"}})
 	b := d.openWeb(api.OpenWeb{})
 	other := b.open(0)
+	tooLarge := fmt.Appendf(nil, `{"t":"text","id":1,"text":"%s"}`, strings.Repeat("x", wire.MaxMessage))
 	for name, c := range map[string]struct {
 		do   func(p *tab)
-		want []int
+		want int
 	}{
-		"no JSON": {func(p *tab) { _ = p.ws.WriteMessage(websocket.TextMessage, []byte("hello")) }, []int{4002}},
-		"bytes":   {func(p *tab) { _ = p.ws.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"tick"}`)) }, []int{4002}},
+		"no JSON": {func(p *tab) { _ = p.ws.WriteMessage(websocket.TextMessage, []byte("hello")) }, 4002},
+		"bytes":   {func(p *tab) { _ = p.ws.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"tick"}`)) }, 4002},
 		"too large": {func(p *tab) {
-			_ = p.ws.WriteMessage(websocket.TextMessage, bytes.Repeat([]byte{' '}, wire.MaxMessage+1))
-		}, []int{4002, websocket.CloseMessageTooBig}},
+			p.ws.EnableWriteCompression(false)
+			_ = p.ws.WriteMessage(websocket.TextMessage, tooLarge)
+		}, websocket.CloseMessageTooBig},
+		"too large, packed": {func(p *tab) { _ = p.ws.WriteMessage(websocket.TextMessage, tooLarge) }, websocket.CloseMessageTooBig},
 	} {
 		p := b.open(0)
 		p.say(map[string]any{"t": "sub", "id": 1, "s": "one"})
 		p.until("a frame", func(m said) bool { return m.T == "f" })
 		p.mute = true // the socket has one writer
 		go c.do(p)
-		if code := p.closed(); !slices.Contains(c.want, code) {
-			t.Errorf("%s: closed with %d, want %v", name, code, c.want)
+		if end := p.ends(); end.Code != c.want || end.Text == "" {
+			t.Errorf("%s: closed with %v, want %d and a reason", name, end, c.want)
 		}
 	}
 	page := b.open(0)

@@ -16,6 +16,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -134,7 +135,6 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, end := context.WithCancelCause(r.Context())
 	c := &conn{srv: s, ws: ws, ctx: ctx, end: end, subs: map[int]*sub{}}
-	ws.SetReadLimit(wire.MaxMessage)
 	alive := func() { _ = ws.SetReadDeadline(time.Now().Add(deadAfter)) }
 	ws.SetPongHandler(func(string) error { alive(); return nil })
 	alive()
@@ -156,11 +156,13 @@ func (c *conn) bye(cause error) {
 		code, text = CloseRevoked, cause.Error()
 	case errors.Is(cause, wire.ErrMessage):
 		code, text = CloseNonsense, "this is not a message"
+	case errors.Is(cause, errLarge):
+		code, text = websocket.CloseMessageTooBig, cause.Error()
 	case errors.Is(cause, errFlood):
 		code, text = CloseFlood, cause.Error()
 	}
 	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
-	if code == CloseNonsense || code == CloseFlood { // what was not read would have the system take the reason back
+	if code == CloseNonsense || code == CloseFlood || code == websocket.CloseMessageTooBig { // what was not read would have the system take the reason back
 		conn := c.ws.NetConn()
 		_ = conn.SetReadDeadline(time.Now().Add(byeTime))
 		_, _ = io.CopyN(io.Discard, conn, 4*wire.MaxMessage)
@@ -171,16 +173,19 @@ func (c *conn) bye(cause error) {
 // byeTime bounds how long a page that does harm is heard after it was told.
 const byeTime = 500 * time.Millisecond
 
-var errFlood = errors.New("too many messages")
+var (
+	errFlood = errors.New("too many messages")
+	errLarge = fmt.Errorf("a message has at most %d bytes", wire.MaxMessage)
+)
 
 // listen takes what the page says until it is gone.
 func (c *conn) listen(alive func()) {
 	greeted, second, count := false, time.Time{}, 0
 	for {
-		kind, b, err := c.ws.ReadMessage()
+		kind, b, err := c.read()
 		if err != nil {
 			if errors.Is(err, websocket.ErrReadLimit) {
-				c.end(wire.ErrMessage)
+				c.end(errLarge)
 			}
 			return
 		}
@@ -205,6 +210,19 @@ func (c *conn) listen(alive func()) {
 			c.take(&m)
 		}
 	}
+}
+
+// read is the next message, of which no more is kept than it may have. The library's limit is none for that: it counts
+// what comes over the line, of a packed message a thousandth, and the page is told no reason.
+func (c *conn) read() (kind int, b []byte, err error) {
+	kind, r, err := c.ws.NextReader()
+	if err != nil {
+		return 0, nil, err
+	}
+	if b, err = io.ReadAll(io.LimitReader(r, wire.MaxMessage+1)); err == nil && len(b) > wire.MaxMessage {
+		err = websocket.ErrReadLimit
+	}
+	return kind, b, err
 }
 
 // take does what a message asks for.

@@ -40,6 +40,7 @@ type watcher struct {
 	feed     *progress.Feed
 	pos      uint64
 	told     progress.State // what listeners know
+	shown    bool           // that it runs
 	reported [2]any         // by OSC 9;4 before it began
 }
 
@@ -166,6 +167,7 @@ func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
 func (f *watcher) show(now time.Time) {
 	s := f.m.State(now)
 	f.e.activity.set(f.task.n, s, now, true)
+	f.shown = true // with any event
 	if !news(&f.told, &s) {
 		return
 	}
@@ -191,25 +193,35 @@ func news(old, s *progress.State) bool {
 
 // end reads the rest and tells people who want to know.
 func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
-	if !seen || how.at.IsZero() {
+	if !seen {
 		return
 	}
 	to := f.e.end()
 	if how.to > 0 {
 		to = min(to, how.to)
 	}
-	if f.read(ctx, to) != nil {
+	if how.at.IsZero() || f.read(ctx, to) != nil {
+		if ctx.Err() == nil {
+			now := time.Now()
+			f.over(f.m.State(now), now)
+		}
 		return
 	}
 	f.feed.End(how.at)
 	s := f.m.State(how.at)
 	f.progressed(&s)
-	f.e.activity.set(f.task.n, s, how.at, false)
-	if news(&f.told, &s) {
+	f.over(s, how.at)
+	f.notify(ctx, &s, &how)
+}
+
+// over makes it known that the task runs no more. Whoever was told that it runs is told so: the events of its end and
+// of the prompt after it may have come before.
+func (f *watcher) over(s progress.State, at time.Time) {
+	f.e.activity.set(f.task.n, s, at, false)
+	if f.shown || news(&f.told, &s) {
 		view := f.reg.Describe(f.e, f.e.Session.Status())
 		f.reg.Bus.Publish("progress", &view)
 	}
-	f.notify(ctx, &s, &how)
 }
 
 func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {

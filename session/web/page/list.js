@@ -2,7 +2,7 @@
 import { Grid, Metrics } from './grid.js';
 import { Screen } from './screen.js';
 import { elapsed, listed, state, store, title, wants } from './store.js';
-import { ago, duration, h, icon } from './ui.js';
+import { ago, duration, h, icon, visible } from './ui.js';
 
 const groups = [['Needs you', wants], ['Running', (s) => s.state === 'running' && !wants(s)], ['Ended', (s) => s.state !== 'running']];
 
@@ -184,7 +184,7 @@ class Tile {
     this.dot.className = 'dot ' + kind;
     this.word.className = 'word ' + kind;
     this.word.textContent = word;
-    this.name.textContent = s.name;
+    this.name.textContent = visible(s.name);
     this.el.classList.toggle('calls', wants(s));
   }
 

@@ -1,6 +1,6 @@
 // Notices of the system while the page is open and not looked at.
 import { asks, store } from './store.js';
-import { toast } from './ui.js';
+import { literal, toast } from './ui.js';
 
 export const can = () => 'Notification' in window;
 export const on = () => can() && Notification.permission === 'granted' && localStorage.getItem('longterm.notices') !== 'off';
@@ -18,7 +18,8 @@ export async function toggle() {
 
 const told = new Map();
 
-async function tell(tag, title, body, hash) {
+async function tell(tag, ...about) {
+  const hash = about.pop(), [title, body] = about.map((t) => literal(t ?? ''));
   if (!on() || !document.hidden || told.get(tag) === body) return;
   told.set(tag, body);
   const options = { body, tag, data: { hash }, icon: document.querySelector('link[rel=icon]')?.href };

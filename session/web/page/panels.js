@@ -2,7 +2,7 @@
 // all sessions.
 import { get, post } from './net.js';
 import { store, waiting } from './store.js';
-import { ago, button, clock, copyText, duration, h, icon, say, toast } from './ui.js';
+import { ago, button, clock, copyText, duration, h, icon, literal, say, toast } from './ui.js';
 
 export const failed = (err) => { if (err.name !== 'AbortError') toast(err.message + (err.hint ? '. ' + err.hint : ''), true); };
 
@@ -165,12 +165,12 @@ export function approval(a) {
   const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id, dataset: undefined },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
       a.name && h('a', { href: '#/s/' + a.session, text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
-    h('pre', { text: what }),
+    h('pre', { text: literal(what) }),
     h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
     store.may('approve') ? h('div', { class: 'answers' },
       h('button', { type: 'button', class: 'primary', text: 'Allow once', onclick: () => answer('once') }),
-      a.session_prefixes?.length ? h('button', { type: 'button', text: 'For this session', title: 'Allows: ' + a.session_prefixes.join(', '), onclick: () => answer('session') }) : null,
-      a.always_rule ? h('button', { type: 'button', text: 'Always', title: 'Writes the rule: ' + a.always_rule, onclick: () => answer('always') }) : null,
+      a.session_prefixes?.length ? h('button', { type: 'button', text: 'For this session', title: 'Allows: ' + literal(a.session_prefixes.join(', ')), onclick: () => answer('session') }) : null,
+      a.always_rule ? h('button', { type: 'button', text: 'Always', title: 'Writes the rule: ' + literal(a.always_rule), onclick: () => answer('always') }) : null,
       h('button', { type: 'button', class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value) }), why)
       : h('p', { class: 'note', text: 'This login may not answer.' }));
   return el;

@@ -4,7 +4,7 @@ import { approval, Commands, failed, Jobs, question, Search } from './panels.js'
 import { asks, elapsed, state, store, title } from './store.js';
 import { Term } from './term.js';
 import { TimeBar } from './timebar.js';
-import { button, dialog, duration, h, say, toast } from './ui.js';
+import { button, dialog, duration, h, say, toast, visible } from './ui.js';
 
 const coarse = matchMedia('(pointer: coarse)');
 
@@ -48,9 +48,9 @@ export class SessionPage {
     if (!this.term) this.build(s);
     const [kind, word] = state(s);
     this.dot.className = 'dot ' + kind;
-    this.name.textContent = s.name;
+    this.name.textContent = visible(s.name);
     const a = s.activity, took = elapsed(s), left = took && new Date(a.due) - Date.now();
-    this.sub.textContent = [word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · ');
+    this.sub.textContent = visible([word, took > 2000 && duration(took), left > 1000 && duration(left) + ' left', title(s) !== s.name ? title(s) : '', s.cwd, `${s.cols}×${s.rows}`].filter(Boolean).join(' · '));
     const p = a?.running ? a.progress : s.progress;
     this.bar.hidden = !p || s.state !== 'running';
     if (p) {
@@ -62,7 +62,7 @@ export class SessionPage {
     this.problems.textContent = [a?.errors && a.errors + (a.errors === 1 ? ' error' : ' errors'), a?.warnings && a.warnings + (a.warnings === 1 ? ' warning' : ' warnings')].filter(Boolean).join(', ');
     this.problems.className = 'chip ' + (a?.errors ? 'bad' : 'wants');
     this.attention(s);
-    document.title = (kind === 'wants' ? '● ' : '') + s.name + ' · longterm';
+    document.title = (kind === 'wants' ? '● ' : '') + this.name.textContent + ' · longterm';
   }
 
   build(s) {

@@ -22,7 +22,7 @@ const agentAsks = (s) => s.state === 'running' && ['needs_input', 'needs_approva
 export const wants = (s) => !!(s.needs_approval?.length || asks(s) || agentAsks(s));
 
 // elapsed is how long what runs in a session has run, in ms; 0: nothing runs.
-export const elapsed = (s) => s.state === 'running' && s.activity?.running ? s.activity.elapsed_ms + Date.now() - s.heard : 0;
+export const elapsed = (s) => s.state === 'running' && s.activity?.running && s.shell?.phase !== 'prompt' ? s.activity.elapsed_ms + Date.now() - s.heard : 0;
 
 export const title = (s) => s.title || s.shell?.command || s.command;
 
@@ -33,8 +33,7 @@ export function state(s) {
   if (agentAsks(s)) return ['wants', s.agent_state.state === 'needs_input' ? 'agent asks' : 'agent needs approval'];
   if (s.state === 'lost') return ['bad', 'lost'];
   if (s.state !== 'running') return s.exit_code === 0 ? ['good', 'done'] : ['bad', s.signal ? s.signal : s.exit_code === null ? 'ended' : 'exit ' + s.exit_code];
-  if (s.agent_state?.state === 'working' || s.activity?.running || s.shell?.phase === 'running') return ['busy', 'running'];
-  if (s.shell?.phase === 'prompt') return ['idle', 'at its prompt'];
+  if (s.agent_state?.state !== 'working' && s.shell?.phase === 'prompt') return ['idle', 'at its prompt']; // whatever is read yet of what ran
   return ['busy', 'running'];
 }
 

@@ -1,18 +1,27 @@
 // Elements without markup: text comes from programs, so that it is only ever set as text.
 
-// h makes an element. What of props begins with "on" listens; class, text, dataset and aria-* are what they say.
+const spelled = (what) => (text) => String(text).replace(what, (c) => '<U+' + c.codePointAt().toString(16).toUpperCase().padStart(4, 0) + '>');
+
+// visible is a text with what turns the direction of writing and what shows nothing spelled out, literal one of which each
+// character counts; as the package plaintext has them.
+const hidden = '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}';
+export const visible = spelled(RegExp(`[${hidden}]`, 'gu'));
+export const literal = spelled(RegExp(`(?![\\0-\\x7f])[${hidden}\\p{White_Space}\\p{Cf}\\p{VS}\\u2800]`, 'gu'));
+
+// h makes an element. What of props begins with "on" listens; class, text, dataset and aria-* are what they say. Text is made visible.
 export function h(tag, props, ...children) {
   const el = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) el.addEventListener(name.slice(2), value);
     else if (name === 'class') el.className = value;
-    else if (name === 'text') el.textContent = value;
+    else if (name === 'text') el.textContent = visible(value);
+    else if (name === 'title') el.title = visible(value);
     else if (name === 'style') Object.assign(el.style, value);
     else if (name in el && name !== 'list' && name !== 'form' && !name.includes('-')) el[name] = value;
-    else el.setAttribute(name, value === true ? '' : value);
+    else el.setAttribute(name, value === true ? '' : visible(value));
   }
-  el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false).map((c) => c.nodeType ? c : visible(c)));
   return el;
 }
 

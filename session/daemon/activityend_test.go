@@ -1,0 +1,50 @@
+//go:build unix
+
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Who was told that a command runs is told that it does not, however late what it printed is read: the events of its end
+// and of the prompt may come before.
+//
+// FEATURES: R82 R112
+func TestListenersHearThatACommandIsOver(t *testing.T) {
+	d := serve(t)
+	dir := t.TempDir()
+	bashSession(t, d, "one", dir)
+	for n := range 5 {
+		events := d.events(t)
+		d.ask("POST", "/sessions/one/input", map[string]any{"text": "until [ -e go ]; do sleep 0.01; done; rm go", "enter": true})
+		until(t, events, "it runs", func(e *api.Event) bool {
+			return e.Session != nil && e.Kind == "shell" && e.Session.Shell.Phase == "running"
+		})
+		number := 0
+		for number == 0 { // nobody looks at a short one
+			if a := get[api.Session](d, "GET", "/sessions/one", nil).Activity; a != nil && a.Running {
+				number = a.N
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		over := time.After(time.Minute)
+		for prompt, ended := false, false; !prompt || !ended; {
+			select {
+			case e := <-events:
+				if s := e.Session; s != nil {
+					prompt = prompt || e.Kind == "shell" && s.Shell != nil && s.Shell.Phase == "prompt"
+					ended = s.Activity != nil && s.Activity.N == number && !s.Activity.Running
+				}
+			case <-over:
+				t.Fatalf("round %d: by the last event the command runs, at a prompt: %v", n, prompt)
+			}
+		}
+	}
+}

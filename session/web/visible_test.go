@@ -1,0 +1,89 @@
+package web
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/longterm-dev/longterm/vterm/plaintext"
+)
+
+// What others chose is shown by the page as the command line shows it: nothing turns its direction, and nothing hides.
+//
+// FEATURES: R112
+func TestPageSpellsHiddenCharacters(t *testing.T) {
+	const script = `import { literal, visible } from './ui.js';
+const differ = (f) => { const out = []; for (let c = 0; c < 0x110000; c++) if ((c & ~0x7ff) !== 0xd800) { const s = String.fromCodePoint(c); if (f(s) !== s) out.push({ c, s: f(s) }); } return out; };
+console.log(JSON.stringify([differ(visible), differ(literal)]));`
+	var got [2][]struct {
+		C rune
+		S string
+	}
+	if err := json.Unmarshal(module(t, script, "ui.js"), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []func(string) string{plaintext.Visible, plaintext.Literal} {
+		spelled := map[rune]string{}
+		for _, g := range got[i] {
+			spelled[g.C] = g.S
+		}
+		for c := range rune(0x110000) {
+			s := string(c)
+			if c>>11 == 0xd800>>11 {
+				continue
+			}
+			page, ok := spelled[c]
+			if !ok {
+				page = s
+			}
+			if w := want(s); page != w {
+				t.Errorf("%U is shown as %q, want %q", c, page, w)
+			}
+		}
+	}
+}
+
+// An approval names what it asks for, and who asks, with every hidden character spelled out.
+//
+// FEATURES: R112
+func TestPageShowsApprovalsAsTheyAre(t *testing.T) {
+	const script = `const shown = [];
+const element = () => new Proxy({ append: (...c) => shown.push(...c.filter((x) => typeof x === 'string')), setAttribute: (n, v) => shown.push(String(v)), addEventListener() {}, querySelectorAll: () => [], nodeType: 1, textContent: '', title: '', disabled: false },
+  { set: (o, n, v) => { if (typeof v === 'string') shown.push(v); o[n] = v; return true; } });
+globalThis.document = { baseURI: 'http://localhost/', createElement: element, createElementNS: element };
+globalThis.localStorage = globalThis.sessionStorage = { getItem: () => null };
+const { approval } = await import('./panels.js');
+const { store } = await import('./store.js');
+store.me = { may: ['approve'] };
+const x = 'git push \u202eevas tig # \u200b';
+approval({ id: 'A1', risk: 'high', line: x + '\u200d', name: x, cwd: x, session: 'S', asked: 0, actor: { agent: x }, judgement: { why: x }, session_prefixes: [x], always_rule: x });
+console.log(JSON.stringify(shown));`
+	var shown []string
+	if err := json.Unmarshal(module(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"), &shown); err != nil {
+		t.Fatal(err)
+	}
+	line := false
+	for _, s := range shown {
+		line = line || s == "git push <U+202E>evas tig # <U+200B><U+200D>"
+		if plaintext.Visible(s) != s {
+			t.Errorf("shown: %q", s)
+		}
+	}
+	if !line {
+		t.Errorf("the line is not in %q", shown)
+	}
+}
+
+// A shell at its prompt is not shown as running, though what its last command printed is still read.
+//
+// FEATURES: R112
+func TestPageShowsPrompts(t *testing.T) {
+	const script = `globalThis.document = { baseURI: 'http://localhost/' };
+globalThis.localStorage = { getItem: () => null };
+const { elapsed, state } = await import('./store.js');
+const at = (phase, agent) => { const s = { state: 'running', heard: Date.now(), activity: { running: true, elapsed_ms: 9 }, ...(phase && { shell: { phase } }), ...(agent && { agent_state: { state: agent } }) }; return [state(s)[1], elapsed(s) > 0]; };
+console.log(JSON.stringify([at('prompt'), at('running'), at(), at('prompt', 'working')]));`
+	const want = `[["at its prompt",false],["running",true],["running",true],["running",false]]`
+	if got := module(t, script, "net.js", "images.js", "screen.js", "store.js", "tables_gen.js"); string(got) != want+"\n" {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
