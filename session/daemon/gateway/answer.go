@@ -91,9 +91,18 @@ func verdictOf(answer string) policy.Verdict {
 
 // finish records an answer, and wakes those who wait for it.
 func (g *Gateway) finish(e *entry, v api.Approval) error {
+	if err := g.saveOver(e, &v, nil); err != nil {
+		return err
+	}
+	g.c.Bus.PublishApproval("approval-answered", &v)
+	return nil
+}
+
+// saveOver records how an entry ended and wakes those who wait: with an error where there is no answer.
+func (g *Gateway) saveOver(e *entry, v *api.Approval, over error) error {
 	e.saving.Lock()
 	defer e.saving.Unlock()
-	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: v, cut: e.cut, scope: e.scope}
+	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: *v, cut: e.cut, scope: e.scope}
 	row, err := answered.row()
 	if err == nil {
 		err = g.put(row, "")
@@ -103,10 +112,9 @@ func (g *Gateway) finish(e *entry, v api.Approval) error {
 	}
 	g.mu.Lock()
 	v.Count = e.view.Count
-	e.view = v
-	g.queue.close(e, nil)
+	e.view = *v
+	g.queue.close(e, over)
 	g.mu.Unlock()
-	g.c.Bus.PublishApproval("approval-answered", &v)
 	return nil
 }
 

@@ -150,6 +150,34 @@ func (p *Pending) giveUp() {
 // Withdraw takes back an asking of the daemon before that will not be asked for again.
 func (g *Gateway) Withdraw(asking string) { g.drop(asking) }
 
+// Revoked takes back what was asked for by a token that counts no more: nobody answers it, and those who wait are refused.
+func (g *Gateway) Revoked(token string) {
+	var of []*entry
+	g.mu.Lock()
+	for _, e := range g.queue.pending() {
+		if e.ask.Actor.Token == token {
+			_, _ = g.queue.claim(e.n, "its token was revoked") // nobody else does
+			of = append(of, e)
+		}
+	}
+	g.mu.Unlock()
+	over := api.Errorf(api.CodeDenied, "the token %q, by which this was asked for, was revoked", inLine(token))
+	for _, e := range of {
+		g.mu.Lock()
+		v, now := e.view, time.Now()
+		g.mu.Unlock()
+		v.State, v.Ended = store.ApprovalGone, &now
+		if err := g.saveOver(e, &v, over); err != nil {
+			g.c.Log.Error("record that an approval is gone", "approval", v.ID, "err", err)
+			g.mu.Lock()
+			e.view = v
+			g.queue.close(e, over)
+			g.mu.Unlock()
+		}
+		g.c.Bus.PublishApproval("approval-gone", &v)
+	}
+}
+
 // drop takes an asking back that nobody holds; the approval is gone when it was the last.
 func (g *Gateway) drop(id string) {
 	g.mu.Lock()
@@ -218,6 +246,9 @@ func digestOf(a *Ask) string {
 		a.Settings, a.Cwd, a.Policy, a.Kept, a.Opaque}
 	if len(a.Readers) > 0 { // which those before did not have
 		what = append(what, a.Readers)
+	}
+	if a.Actor.Token != "" { // with which it goes
+		what = append(what, "token", a.Actor.Token)
 	}
 	b, err := json.Marshal(what)
 	if err != nil {

@@ -111,6 +111,7 @@ func (s *Server) revokeToken(ctx context.Context, in *struct {
 		return none{}, api.Errorf(api.CodeNotFound, "no token %q", in.Token).WithHint("`longterm token ls` lists them")
 	}
 	s.daemon.SharesChanged()
+	s.gate.Revoked(in.Token)
 	s.recordToken(ctx, &access.Token{Name: in.Token}, "revoked")
 	return none{true}, nil
 }

@@ -1,0 +1,54 @@
+//go:build unix
+
+package daemon
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// shown has requests name a token.
+type shown struct {
+	http.RoundTripper
+	token string
+}
+
+func (s shown) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(actor.TokenHeader, s.token)
+	return s.RoundTripper.RoundTrip(r)
+}
+
+// What waits for an approval is not run once the token is revoked by which it was asked for, whatever a person answers.
+//
+// FEATURES: R63
+func TestRevokedTokensRunNothing(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	bashSession(t, r, "shell", dir)
+	get[api.MadeToken](r, "POST", "/tokens", api.NewToken{Name: "guest", Level: "all"})
+	guest := r.as("bot")
+	guest.http = &http.Client{Transport: shown{r.http.Transport, "guest"}}
+	asked := get[api.Result](guest, "POST", "/sessions/shell/exec", api.Exec{
+		Line: "touch one", Wait: true, Asking: api.Asking{Policy: "readonly", OnApproval: "return"},
+	})
+	if asked.State != "needs_approval" {
+		t.Fatalf("%+v", asked)
+	}
+	if a := r.ask("DELETE", "/tokens/guest", nil); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if e := r.refused("POST", "/approvals/"+asked.Approval+"/answer", api.ApprovalAnswer{Answer: "once"}); e.Code != api.CodeAnswered {
+		t.Errorf("%+v", e)
+	}
+	if j := r.job(asked.Job); j.State != "done" || j.Result == nil || j.Result.ExitCode != nil {
+		t.Errorf("%+v", j)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "one")); err == nil {
+		t.Error("it ran")
+	}
+}
