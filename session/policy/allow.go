@@ -133,7 +133,7 @@ func (r *Rule) before(x *invocation) string {
 	at := x.parsed().At
 	args := whole.Parse(x.argv[1:min(at+1, len(x.argv))])
 	for _, o := range args.Options {
-		if !whole.IsFlag(o.Name) && !r.namesOption(o.Name) && !(whole.Lang == "make" && harmlessOfMake[o.Name]) {
+		if !whole.IsFlag(o.Name) && !r.namesOption(o.Name) && !(whole.Lang == "make" && harmlessOfMake.has(o.Name)) {
 			return o.Name
 		}
 	}
@@ -141,7 +141,7 @@ func (r *Rule) before(x *invocation) string {
 }
 
 // harmlessOfMake are options that do not change what make does, only how.
-var harmlessOfMake = fieldSet("-j --jobs -k --keep-going -s --silent -n --dry-run -B --always-make -l --load-average -O")
+var harmlessOfMake = words("-j --jobs -k --keep-going -s --silent -n --dry-run -B --always-make -l --load-average -O")
 
 // namesOption reports whether a rule names an option, perhaps among others in one word.
 func (r *Rule) namesOption(name string) bool {

@@ -36,7 +36,7 @@ func (w *walk) builds(x *invocation) bool {
 	} else if !ok {
 		return x.children && transparent[x.name] || w.runsScript(x)
 	}
-	if inside[x.name] && !w.staysInside(x) {
+	if inside.has(x.name) && !w.staysInside(x) {
 		return false
 	}
 	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), programs.Full(x.name, x.argv[1]))) {
@@ -57,7 +57,7 @@ func (w *walk) builds(x *invocation) bool {
 
 // inside are builders that have to stay in the working directory with all that they are given: they have no
 // project's file that says what they do.
-var inside = fieldSet("cp mv chmod")
+var inside = words("cp mv chmod")
 
 // staysInside reports whether all that a command is given is below the working directory or /tmp, and nothing of it
 // is what decides what other commands do or holds secrets.
@@ -85,9 +85,6 @@ func (w *walk) staysInside(x *invocation) bool {
 
 // ofGit reports whether a path leads into git's own directory: hooks there are run, and settings name programs.
 func ofGit(p string) bool { return strings.Contains("/"+p+"/", "/.git/") }
-
-// notProjects begin directories that are nobody's project.
-var notProjects = []string{"/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/snap/", "/sys/", "/usr/"}
 
 // projects reports whether a file is one of the project that the line is for: below the directory that it was given
 // in, where that is neither a home nor the system's.
@@ -117,11 +114,11 @@ func known(name string) bool {
 // script and builds: node /usr/bin/npm test is npm test.
 func (w *walk) runsScript(x *invocation) bool {
 	name := strings.TrimRight(x.name, "0123456789.") // python3.12
-	if x.row == nil || name == "" || !ofScripts[name] || len(x.args.Operands) == 0 || w.hasCode(x) {
+	if x.row == nil || name == "" || !ofScripts.has(name) || len(x.args.Operands) == 0 || w.hasCode(x) {
 		return false
 	}
 	for _, o := range x.args.Options {
-		if !harmlessOfInterpreters[o.Name] {
+		if !harmlessOfInterpreters.has(o.Name) {
 			return false
 		}
 	}
@@ -140,16 +137,16 @@ func (w *walk) runsScript(x *invocation) bool {
 }
 
 // ofScripts are interpreters whose first operand is a file of code, and never a subcommand.
-var ofScripts = fieldSet("python pypy node nodejs ruby perl php lua luajit Rscript")
+var ofScripts = words("python pypy node nodejs ruby perl php lua luajit Rscript")
 
 // harmlessOfInterpreters change nothing of what an interpreter runs.
-var harmlessOfInterpreters = fieldSet("-u -B -O -OO -w -W -q -E -s -I")
+var harmlessOfInterpreters = words("-u -B -O -OO -w -W -q -E -s -I")
 
 // gitPlaces are where git has its subcommands as programs; byGit are those that it executes by itself.
 var (
 	gitPlaces = map[string]bool{"/usr/lib/git-core/": true, "/usr/libexec/git-core/": true, "/usr/local/libexec/git-core/": true,
 		"/opt/homebrew/opt/git/libexec/git-core/": true}
-	byGit = fieldSet("maintenance gc repack pack-objects pack-refs prune prune-packed reflog commit-graph multi-pack-index index-pack " +
+	byGit = words("maintenance gc repack pack-objects pack-refs prune prune-packed reflog commit-graph multi-pack-index index-pack " +
 		"unpack-objects rev-list rerere worktree update-index upload-pack fetch-pack submodule--helper checkout--worker merge-recursive " +
 		"merge-ort merge-one-file remote-http remote-https remote-ftp remote-ftps")
 )
@@ -161,9 +158,9 @@ func (w *walk) gitHelper(x *invocation) bool {
 		return false
 	}
 	if sub, ok := strings.CutPrefix(base, "git-"); ok {
-		return byGit[sub]
+		return byGit.has(sub)
 	}
-	return base == "git" && len(x.argv) > 1 && byGit[x.argv[1]]
+	return base == "git" && len(x.argv) > 1 && byGit.has(x.argv[1])
 }
 
 // parts are programs that compilers and build tools execute by themselves, and that do nothing but build.

@@ -53,6 +53,9 @@ var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": tru
 	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true,
 	"/cygdrive/c": true}
 
+// notProjects begin directories that are nobody's project.
+var notProjects = []string{"/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/snap/", "/sys/", "/usr/"}
+
 // Protected are the directories that nobody removes with all that is in them: the system's, and a home.
 func Protected(home string) []string {
 	all := slices.Sorted(maps.Keys(system))
