@@ -21,8 +21,12 @@ import (
 const MarkID journal.MarkKind = 0x20
 
 const (
-	maxInputs = 64 // ids of input that are remembered, and as many clients that number theirs: requests are repeated soon or not at all
-	maxLines  = 64 // ids of lines
+	// maxInputs is how many ids of input are remembered. All that a client had typed and was not told of comes again after
+	// a break, some seconds of keys: where one of them is forgotten by then, it is typed again, takes the place of the
+	// next, and so all of them are.
+	maxInputs  = 1024
+	maxClients = 64 // that number their input: one id is remembered of each
+	maxLines   = 64 // ids of lines
 )
 
 // Typed is what there is to say of something that was typed.
@@ -139,7 +143,11 @@ func (d *Dedup) makeRoom(x *input) {
 			oldest = i
 		}
 	}
-	if alike >= maxInputs {
+	most := maxInputs
+	if x.client != "" {
+		most = maxClients
+	}
+	if alike >= most {
 		d.inputs = slices.Delete(d.inputs, oldest, oldest+1)
 	}
 }

@@ -123,11 +123,45 @@ func TestDedupOfNumberedInput(t *testing.T) {
 		journal.Replay(mark, once.Cursor)
 	}
 	check("journal", &journal)
-	for i := range 2 * maxInputs {
+	for i := range 2 * maxClients {
 		d.Remember(fmt.Sprintf("%s%03d.0", client[:keyLen-3], i), once)
 	}
-	if _, was, _ := d.Before(client + ".99"); was || len(d.inputs) != 2*maxInputs {
-		t.Errorf("of %d clients %d inputs are remembered", 2*maxInputs, len(d.inputs))
+	if _, was, _ := d.Before(client + ".99"); was || len(d.inputs) != maxInputs+maxClients {
+		t.Errorf("of %d clients %d inputs are remembered", 2*maxClients, len(d.inputs))
+	}
+}
+
+// What a client says again after a break is as much as it typed in some seconds, and is known as a whole: also to the
+// next daemon, and the one after that, however little those lived.
+//
+// FAULT: A23
+// FEATURES: R49, R90
+func TestDedupKnowsManyKeys(t *testing.T) {
+	const keys = 600
+	var first Dedup
+	var marks [][]byte
+	for n := range keys {
+		marks = append(marks, first.Remember(fmt.Sprint("client:", n), once))
+	}
+	state, err := first.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var second, third Dedup
+	for _, mark := range marks {
+		second.Replay(mark, once.Cursor)
+	}
+	if err := third.Resume(state); err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]*Dedup{"first": &first, "second": &second, "third": &third} {
+		for n := range keys {
+			id := fmt.Sprint("client:", n)
+			if _, was, _ := d.Before(id); !was {
+				t.Fatalf("%s: key %d is typed again", name, n)
+			}
+			d.Remember(id, once)
+		}
 	}
 }
 
