@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"testing"
 
 	"github.com/gorilla/websocket"
@@ -116,5 +117,35 @@ func TestStreamBegunRefused(t *testing.T) {
 	}
 	if n := len(f.requests()); n != 1 {
 		t.Errorf("asked %d times", n)
+	}
+}
+
+// A stream whose daemon died as it was opened is opened again with the next daemon, however often that happens.
+//
+// FEATURES: R90
+func TestStreamOpenedAgain(t *testing.T) {
+	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
+	first := true
+	dies := func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if first { // it had begun to answer
+			_, _ = io.WriteString(conn, "H")
+		}
+		first = false
+		_ = conn.Close()
+	}
+	lives := upgrades(t, func(ws *websocket.Conn) { write(t, ws, websocket.BinaryMessage, "hello") })
+	f, _ := newFake(t, dies, dies, dies, dies, dies, lives)
+	st, err := begin(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if draw, _, err := st.Read(); err != nil || string(draw) != "hello" {
+		t.Errorf("%q, %v", draw, err)
 	}
 }

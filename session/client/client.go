@@ -364,8 +364,8 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case notThere(err):
 			err = unavailable(err, c.o.Dirs)
 			if ensureErr := c.Ensure(ctx); ensureErr != nil {
-				if c.o.KeeperArgv == nil || c.stopped() != nil || c.o.Way != nil || ctx.Err() != nil || !p.pauseWithin(ctx, shortPatience) {
-					return nil, ensureErr // it was not only killed at its start
+				if !c.killedAtStart(ctx, p) {
+					return nil, ensureErr
 				}
 				continue
 			}
@@ -379,6 +379,12 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		}
 		c.http.CloseIdleConnections()
 	}
+}
+
+// killedAtStart says of a daemon that could not be had that it may only have been killed at its start, after a pause: it is
+// to be asked again.
+func (c *Client) killedAtStart(ctx context.Context, p *patience) bool {
+	return c.o.KeeperArgv != nil && c.stopped() == nil && c.o.Way == nil && ctx.Err() == nil && p.pauseWithin(ctx, shortPatience)
 }
 
 func address(path string, q url.Values) string {

@@ -120,7 +120,8 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		}
 		return conn, err
 	}}
-	for try := 0; ; try++ {
+	p := newPatience()
+	for try := 0; ; {
 		ws, resp, err := dialer.DialContext(ctx, "ws://longterm"+uri, s.c.headers())
 		if err == nil {
 			ws.SetReadLimit(maxMessage)
@@ -136,11 +137,17 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, ctx.Err()
 		case errors.Is(err, wire.ErrForeign):
 			return nil, foreign(err)
+		case s.c.o.Way == nil && resp == nil && isCut(err) && p.pauseWithin(ctx, shortPatience): // a daemon that died as it was asked: nothing came of it
+			continue
 		case try > 2 || !notThere(err):
 			return nil, unavailable(err, s.c.o.Dirs)
 		}
+		try++
 		if err := s.c.Ensure(ctx); err != nil {
-			return nil, err
+			if !s.c.killedAtStart(ctx, p) {
+				return nil, err
+			}
+			try = 0
 		}
 	}
 }
