@@ -82,20 +82,23 @@ func (b *emulatorBench) run(files []string) (*emulatorReport, error) {
 		report.Payloads = append(report.Payloads, s)
 		return err
 	}
+	contents := make([][]byte, len(files)) // read before anything is measured: what is wrong with one is said at once
+	for i, file := range files {
+		var err error
+		if contents[i], err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+		if len(contents[i]) == 0 {
+			return nil, exit.Usagef("%s is empty: nothing to measure", file)
+		}
+	}
 	for _, p := range payload.All {
 		if err := add(p.Name, p.About, p.Generate(b.bytes)); err != nil {
 			return nil, err
 		}
 	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		if len(data) == 0 {
-			return nil, exit.Usagef("%s is empty: nothing to measure", file)
-		}
-		if err := add(filepath.Base(file), "", data); err != nil {
+	for i, file := range files {
+		if err := add(filepath.Base(file), "", contents[i]); err != nil {
 			return nil, err
 		}
 	}
