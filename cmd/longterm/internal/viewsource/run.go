@@ -19,11 +19,11 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
@@ -88,14 +88,11 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 }
 
 // uninterrupted has interrupts pass the viewer by. On its terminal Ctrl-C is a key; an interrupt that comes all the same
-// is for the editor that was opened, which may go on after it.
+// is for the editor that was opened, which may go on after it. A hangup ends it as TERM does: it gives the terminal back.
 func uninterrupted(ctx context.Context) (context.Context, func()) {
 	passing := make(chan os.Signal, 1) // nobody reads it: it is taken from the default, which ends the process
 	signal.Notify(passing, os.Interrupt)
-	ending := []os.Signal{syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // else it would end without giving the terminal back
-		ending = append(ending, syscall.SIGHUP)
-	}
+	ending := slices.DeleteFunc(slices.Clone(takeover.Leaving), func(s os.Signal) bool { return s == os.Interrupt || signal.Ignored(s) })
 	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), ending...)
 	return ctx, func() {
 		stop()
