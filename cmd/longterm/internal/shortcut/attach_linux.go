@@ -142,3 +142,7 @@ func keepLeaving() {
 		signalEnable(uint32(s.(syscall.Signal)))
 	}
 }
+
+// keepInterrupt has an interrupt that comes before the verb listens be kept for it: what it interrupts has begun, and the
+// verb says so.
+func keepInterrupt() { signalEnable(uint32(syscall.SIGINT)) }

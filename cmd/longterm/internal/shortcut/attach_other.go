@@ -4,3 +4,5 @@ package shortcut
 
 // showSession is the verb's own.
 func showSession(*given) {}
+
+func keepInterrupt() {}

@@ -309,6 +309,7 @@ func printable(s string) bool {
 
 // askExec is a line for a shell that is run for a program: who sits at a terminal has no timeouts.
 func askExec(g *given) (asking, bool) {
+	keepInterrupt()
 	uri := g.path("/exec")
 	if len(g.words) < 2 || uri == "" || g.dashed >= 0 && g.dashed != 1 || isDevice(os.Stdin) && isDevice(os.Stdout) || !settled() {
 		return asking{}, false
