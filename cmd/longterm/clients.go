@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -35,6 +37,13 @@ type whatever happens gets a link to look (longterm share) or a token without th
 	f.IntSliceVar(&leaves, "detach", nil, "have them leave")
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		ctx := cmd.Context()
+		said := map[int]bool{}
+		for _, n := range slices.Concat(looks, types, leaves) {
+			if said[n] {
+				return exit.Usagef("client %d is told two things: name it once", n)
+			}
+			said[n] = true
+		}
 		if err := errors.Join(
 			changeClients(ctx, s, looks, api.AttachedEdit{May: "look"}),
 			changeClients(ctx, s, types, api.AttachedEdit{May: "type"}),
