@@ -51,7 +51,7 @@ func SweepMemory() error {
 	dirs, err := filepath.Glob(filepath.Join(root, memoryPrefix()+"*"))
 	for _, dir := range dirs {
 		session, readErr := os.ReadFile(filepath.Join(dir, "session"))
-		if readErr != nil {
+		if readErr != nil || len(session) == 0 {
 			continue // just being made, or of no session
 		}
 		if _, statErr := os.Lstat(string(session)); errors.Is(statErr, os.ErrNotExist) {

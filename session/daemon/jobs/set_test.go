@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -112,4 +113,42 @@ func TestStateOfWanted(t *testing.T) {
 	if r, v := w.result(), w.view(); r.State != "waiting" || v.State != r.State {
 		t.Errorf("%q, %q", r.State, v.State)
 	}
+}
+
+// Another daemon that starts clears memory of what is gone, and not of what a command leaves there that is about to wait.
+//
+// FEATURES: R63
+func TestKeptEnvironmentsAreNotSwept(t *testing.T) {
+	s := testJobs(t)
+	s.reg = registry.New(registry.Config{Log: s.log, Store: s.store, Dirs: paths.Dirs{State: t.TempDir()}})
+	if dir, err := shell.MemoryDir(t.TempDir()); err != nil || dir == "" {
+		t.Logf("nothing outlives a daemon in memory here: %v", err)
+		return
+	} else if err := shell.RemoveMemoryDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	over, swept := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(swept)
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				_ = shell.SweepMemory() // another user's, or gone meanwhile
+			}
+		}
+	}()
+	for n := range 300 {
+		job := strconv.Itoa(n)
+		if err := s.keepEnv(job, []string{"A=b"}); err != nil {
+			t.Fatal(err)
+		}
+		if env, err := s.keptEnv(job); err != nil || len(env) != 1 {
+			t.Fatalf("%q, %v", env, err)
+		}
+		s.dropEnv(job)
+	}
+	close(over)
+	<-swept
 }

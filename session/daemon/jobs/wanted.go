@@ -332,9 +332,13 @@ func (s *Set) keepEnv(job string, env []string) error {
 	if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 		return err
 	}
+	// The mark is there before what it marks: directories in memory whose mark is gone are swept by any daemon that starts.
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return err
+	}
 	dir, err := shell.MemoryDir(mark)
 	if err != nil || dir == "" {
-		return err
+		return errors.Join(err, os.Remove(mark))
 	}
 	b, err := json.Marshal(env)
 	if err == nil {
@@ -349,6 +353,9 @@ func (s *Set) keepEnv(job string, env []string) error {
 // keptEnv is the environment that the daemon before kept.
 func (s *Set) keptEnv(job string) (env []string, err error) {
 	dir, err := os.ReadFile(s.envMark(job))
+	if err == nil && len(dir) == 0 { // it was killed between the mark and what it marks
+		err = os.ErrNotExist
+	}
 	if err != nil {
 		return nil, err
 	}

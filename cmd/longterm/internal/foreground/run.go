@@ -47,6 +47,10 @@ type Options struct {
 // Run follows a command that was started to its end, and exits as it does.
 func (c *Caller) Run(ctx context.Context, o *Options, res api.Result) error {
 	run := &running{caller: c, flags: o, s: c.Client.Session(res.Session), res: res}
+	if res.Session == "" && !output.IsOpen(res.State) { // it was never started, and the result says why
+		run.gone = true
+		return run.finish(ctx, nil)
+	}
 	if !o.Pipe && !o.Terminal && res.Mode == "pty" && !c.JSON {
 		unheard, stop := context.WithCancel(ctx)
 		defer stop()

@@ -128,7 +128,12 @@ func TestApprovalIsGoneWithItsCall(t *testing.T) {
 // FEATURES: R63
 func TestCommandWithoutItsEnvironment(t *testing.T) {
 	i := e2e.New(t)
-	id := strings.TrimSpace(i.Run("run", "--background", "--policy", "readonly", "--", "touch", i.Dir+"/made"))
+	const id = "one-that-is-asked-about"
+	told := make(chan string, 1)
+	go func() {
+		_, errOut, code := i.Try("run", "--id", id, "--policy", "readonly", "--", "touch", i.Dir+"/made")
+		told <- fmt.Sprint(code, " ", errOut)
+	}()
 	asksFor(i, 1)
 	mark := filepath.Join(i.Dir, "state", "wanted", id)
 	dir, err := os.ReadFile(mark)
@@ -152,6 +157,9 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 	}
 	if _, err := os.Stat(i.Dir + "/made"); err == nil {
 		t.Error("it was started")
+	}
+	if said := <-told; strings.HasPrefix(said, "0 ") || !strings.Contains(said, "give it again") || strings.Contains(said, "session's name") {
+		t.Errorf("who waited for it is told %q", said)
 	}
 }
 
