@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gorilla/websocket"
@@ -126,17 +127,16 @@ func TestStreamBegunRefused(t *testing.T) {
 // FEATURES: R90
 func TestStreamOpenedAgain(t *testing.T) {
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
-	first := true
+	var died atomic.Int32 // the fake's connections are served by goroutines of their own
 	dies := func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		if first { // it had begun to answer
+		if died.Add(1) == 1 { // it had begun to answer
 			_, _ = io.WriteString(conn, "H")
 		}
-		first = false
 		_ = conn.Close()
 	}
 	lives := upgrades(t, func(ws *websocket.Conn) { write(t, ws, websocket.BinaryMessage, "hello") })

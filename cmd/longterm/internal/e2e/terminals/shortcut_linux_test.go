@@ -24,14 +24,25 @@ import (
 
 // onePicture is a daemon that shows one drawing to who attaches, takes what is typed, and says that the session has ended.
 type onePicture struct {
-	i     *e2e.Instance
-	texts int    // messages before the drawing
-	drawn string // empty: the session is not there
-	name  string
+	i *e2e.Instance
 
 	mu    sync.Mutex
+	shows picture  // guarded by mu
 	asked []string // guarded by mu
 	typed string   // guarded by mu
+}
+
+// picture is what onePicture shows.
+type picture struct {
+	name  string
+	drawn string // empty: the session is not there
+	texts int    // messages before the drawing
+}
+
+func (d *onePicture) show(p picture) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shows = p
 }
 
 func newOnePicture(t *testing.T) *onePicture {
@@ -48,7 +59,7 @@ func newOnePicture(t *testing.T) *onePicture {
 		t.Fatal(err)
 	}
 	d := &onePicture{
-		i: &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir, "LONGTERM_SESSION=")}, name: "s",
+		i: &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir, "LONGTERM_SESSION=")},
 	}
 	s := httptest.NewUnstartedServer(d)
 	s.Listener = l
@@ -60,24 +71,25 @@ func newOnePicture(t *testing.T) *onePicture {
 func (d *onePicture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	d.asked = append(d.asked, r.Method+" "+r.RequestURI+" "+r.Host+" "+r.Header.Get("Sec-WebSocket-Version"))
+	show := d.shows
 	d.mu.Unlock()
-	if d.drawn == "" {
+	if show.drawn == "" {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"code":"not_found","message":"there is no session s"}`)
 		return
 	}
 	up := websocket.Upgrader{}
-	ws, err := up.Upgrade(w, r, http.Header{attach.IDHeader: {"s-1"}, attach.NameHeader: {d.name}})
+	ws, err := up.Upgrade(w, r, http.Header{attach.IDHeader: {"s-1"}, attach.NameHeader: {show.name}})
 	if err != nil {
 		d.i.T.Error(err)
 		return
 	}
 	defer ws.Close()
-	for range d.texts {
+	for range show.texts {
 		_ = ws.WriteMessage(websocket.TextMessage, []byte(`{"cols":60,"rows":15,"state":"running"}`))
 	}
-	_ = ws.WriteMessage(websocket.BinaryMessage, []byte(d.drawn))
+	_ = ws.WriteMessage(websocket.BinaryMessage, []byte(show.drawn))
 	_, typed, _ := ws.ReadMessage()
 	d.mu.Lock()
 	d.typed += string(typed)
@@ -93,6 +105,7 @@ func (d *onePicture) attach(env ...string) (printed, asked, typed string) {
 	t.Helper()
 	d.mu.Lock()
 	d.asked, d.typed = nil, ""
+	told := d.shows.drawn == ""
 	d.mu.Unlock()
 	cmd := exec.CommandContext(t.Context(), d.i.Exe, "attach", "s")
 	cmd.Env = append(slices.Clone(d.i.Env), env...)
@@ -102,7 +115,7 @@ func (d *onePicture) attach(env ...string) (printed, asked, typed string) {
 	}
 	defer tty.Close()
 	var all bytes.Buffer
-	buf, told := make([]byte, 4096), d.drawn == ""
+	buf := make([]byte, 4096)
 	for {
 		n, err := tty.Read(buf)
 		all.Write(buf[:n])
@@ -145,7 +158,7 @@ func TestAttachBeforeTheProgram(t *testing.T) {
 		{"another name", "s-1", "THE END", 1},
 		{"no session", "s", "", 1},
 	} {
-		d.name, d.drawn, d.texts = c.name, c.drawn, c.texts
+		d.show(picture{name: c.name, drawn: c.drawn, texts: c.texts})
 		printed, asked, typed := d.attach()
 		want, wantAsked, wantTyped := d.attach(shortcut.Leave + "=1")
 		if printed != want || c.drawn != "" && !strings.Contains(printed, "after") {
@@ -163,7 +176,7 @@ func TestAttachBeforeTheProgram(t *testing.T) {
 // The drawing is on the terminal before packages are initialised that are nothing to do with it.
 func TestAttachDrawsFirst(t *testing.T) {
 	d := newOnePicture(t)
-	d.drawn, d.texts = "drawn and THE END", 1
+	d.show(picture{name: "s", drawn: "drawn and THE END", texts: 1})
 	cmd := exec.CommandContext(t.Context(), d.i.Exe, "attach", "s")
 	cmd.Env = append(d.i.Env, "GODEBUG=inittrace=1") // to the same terminal
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 60, Rows: 15})
