@@ -5,16 +5,30 @@ import "time"
 // FrameInterval is the least time between two frames of a session if nothing else is set: 60 a second.
 const FrameInterval = time.Second / 60
 
-// frameClock lets the first change after a rest through at once and batches those
-// that follow.
+// echoInterval is the least time before a frame that was typed for: who types faster than frames are sent wants to see
+// each key, not each second one a frame later.
+const echoInterval = 2 * time.Millisecond
+
+// frameClock lets the first change after a rest, or after something was typed, through at once and batches those that follow.
 type frameClock struct {
 	interval func() time.Duration // least time between two; nil: FrameInterval
 	last     time.Time
 	timer    *time.Timer // set while a frame is owed
+	echo     bool        // something was typed, and no frame sent since
 }
+
+// typed says that the next change may be an echo.
+func (c *frameClock) typed() { c.echo = true }
 
 // due reports whether a frame may go out now; otherwise C fires when it may.
 func (c *frameClock) due(now time.Time) bool {
+	if c.echo && now.Sub(c.last) >= echoInterval {
+		if c.timer != nil {
+			c.timer.Stop()
+		}
+		c.timer, c.last, c.echo = nil, now, false
+		return true
+	}
 	if c.timer != nil {
 		return false
 	}
@@ -26,7 +40,7 @@ func (c *frameClock) due(now time.Time) bool {
 		c.timer = time.NewTimer(wait)
 		return false
 	}
-	c.last = now
+	c.last, c.echo = now, false
 	return true
 }
 
@@ -38,7 +52,7 @@ func (c *frameClock) C() <-chan time.Time {
 	return c.timer.C
 }
 
-func (c *frameClock) fired() { c.timer, c.last = nil, time.Now() }
+func (c *frameClock) fired() { c.timer, c.last, c.echo = nil, time.Now(), false }
 
 // alarm is a timer that is set anew only when its time changes. The zero value is not set.
 type alarm struct {

@@ -47,6 +47,40 @@ func TestFrameClock(t *testing.T) {
 	}
 }
 
+// What is typed faster than frames are sent is shown at once all the same, and a flood beside it does not make frames of each
+// change.
+func TestFrameClockAfterKeys(t *testing.T) {
+	const key = 10 * time.Millisecond
+	for _, flood := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var c frameClock
+			frames := 0
+			for range 100 {
+				c.typed()
+				if !c.due(time.Now()) {
+					t.Fatal("the echo waits")
+				}
+				frames++
+				for range key / time.Millisecond {
+					time.Sleep(time.Millisecond)
+					select {
+					case <-c.C():
+						c.fired()
+						frames++
+					default:
+					}
+					if flood && c.due(time.Now()) {
+						frames++
+					}
+				}
+			}
+			if most := 100 + int(100*key/FrameInterval); frames > most || !flood && frames != 100 {
+				t.Errorf("flood %t: %d frames for 100 keys in a second", flood, frames)
+			}
+		})
+	}
+}
+
 // FAULT: B24
 func TestFrameIntervalIsTaken(t *testing.T) {
 	s, err := New(Config{FrameInterval: func() time.Duration { return time.Hour }})

@@ -118,6 +118,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		}
 		if len(data) > 0 {
 			s.typing.last = data[len(data)-1]
+			s.clock.typed()
 		}
 		s.typing.half.typed(data, t.Secret)
 		if bytes.ContainsAny(data, "\r\n") {
