@@ -5,6 +5,7 @@ package executions
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,6 +28,30 @@ const maxHops = 5
 
 // headBytes is what the kernel reads of a file to know what it is (BINPRM_BUF_SIZE).
 const headBytes = 256
+
+// started knows the programs that sessions are started with.
+var started programs
+
+// LookAtFirst adds what else is run by starting a session with a file. Nothing but the daemon is asked about that: the
+// session's own process executes it before there is anything to judge.
+func LookAtFirst(a *gateway.Ask, file string) {
+	if f, err := fileOf(os.Getpid(), a.Cwd, file); err == nil {
+		started.look(a, os.Getpid(), f)
+	}
+}
+
+// fileOf is sys.FileOf; where that is not known of other processes, paths are what they are to us.
+func fileOf(pid int, dir, path string) (sys.File, error) {
+	f, err := sys.FileOf(pid, dir, path)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return f, err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return sys.File{Path: real, At: real}, err
+}
 
 // look adds what else is run by executing a file.
 func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
@@ -60,7 +85,7 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 				return
 			}
 		}
-		f, err := sys.FileOf(pid, a.Cwd, words[0])
+		f, err := fileOf(pid, a.Cwd, words[0])
 		if err != nil {
 			return // nor does the kernel find it
 		}

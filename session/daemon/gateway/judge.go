@@ -154,15 +154,9 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 				j = p
 			}
 		}
-		if a.Opaque == "" || j.Verdict != policy.Allow {
-			return j
-		}
-		if _, src := g.rulesFor(a); src.Preset != policy.Off {
-			j = policy.Judgement{Verdict: policy.Ask, Rule: ruleUnknown, Words: firstOf(a.Line, quoted(a.Argv)), Why: a.Opaque}
-		}
-		return j
+		return g.unless(a, j)
 	case Command:
-		return g.judgeBesides(a, g.judgeText(a))
+		return g.unless(a, g.judgeBesides(a, g.judgeText(a)))
 	case Network:
 		return policy.Judgement{Verdict: policy.Ask, Rule: "network", Words: a.Path, Why: "it connects to another machine"}
 	default: // a person who asks for it has decided it
@@ -172,6 +166,17 @@ func (g *Gateway) judge(a *Ask) policy.Judgement {
 		}
 		return j
 	}
+}
+
+// unless has what would be allowed asked about where it may be another thing than it says.
+func (g *Gateway) unless(a *Ask, j policy.Judgement) policy.Judgement {
+	if a.Opaque == "" || j.Verdict != policy.Allow {
+		return j
+	}
+	if _, src := g.rulesFor(a); src.Preset != policy.Off {
+		j = policy.Judgement{Verdict: policy.Ask, Rule: ruleUnknown, Words: firstOf(a.Line, quoted(a.Argv)), Why: a.Opaque}
+	}
+	return j
 }
 
 // ruleUnknown is the rule of what is asked about because it is not known.

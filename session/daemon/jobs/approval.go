@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/executions"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
@@ -74,7 +75,8 @@ func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 		switch {
 		case first == "":
 		case len(n.Argv) > 0:
-			a.Path = first // what is called git may be another program
+			a.Path = first // what is called git may be another program, and a script is run by others
+			executions.LookAtFirst(&a, first)
 		case n.Judged.OwnShell && n.Line == "":
 			a.Path, a.Argv = first, []string{first}
 		case n.Judged.OwnShell:

@@ -5,6 +5,7 @@ package jobs
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/actor"
@@ -59,5 +60,52 @@ func TestFirstProgramIsTheCallersOwn(t *testing.T) {
 		if a.Path != tt.path || also != tt.also {
 			t.Errorf("%s: %q and %q; want %q and %q", what, a.Path, also, tt.path, tt.also)
 		}
+	}
+}
+
+// What a session is started with is judged as all that it is: a script as its interpreters, a copy as what it was copied from.
+//
+// FEATURES: R60 R61 R107
+func TestWhatAFirstProgramIs(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	removes, err := filepath.EvalSymlinks("/bin/rm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rm, err := os.ReadFile(removes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := write("script", "#!/bin/rm -rfv\n")
+	chain := write("chain", "#!"+script+"\n")
+	copied := write("copied", string(rm))
+	for path, want := range map[string][]string{
+		script:    {removes, "-rfv", script, "/home"},
+		chain:     {removes, "-rfv", script, chain, "/home"},
+		copied:    {removes, "/home"},
+		"/bin/rm": nil,
+	} {
+		a := AskNew("id", actor.Actor{Agent: "claude"}, &api.NewSession{Argv: []string{path, "/home"}, Env: []string{"PATH=/bin"}, Cwd: "/"})
+		all := slices.Concat(a.Also, a.Scripts)
+		is := func(words []string) bool {
+			return len(words) == len(want) && filepath.Base(words[0]) == "rm" && slices.Equal(words[1:], want[1:])
+		}
+		if want != nil && !slices.ContainsFunc(all, is) || want == nil && all != nil {
+			t.Errorf("%s: %q; want %q", path, all, want)
+		}
+	}
+	a := AskNew("id", actor.Actor{}, &api.NewSession{Argv: []string{script}, Cwd: "/"})
+	if a.Scripts != nil {
+		t.Errorf("a person's: %q", a.Scripts)
 	}
 }
