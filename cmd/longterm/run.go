@@ -21,7 +21,6 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
-	"github.com/longterm-dev/longterm/session/notify"
 )
 
 // runFlags are what `run` is told.
@@ -107,11 +106,11 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	told, err := notify.Parse(r.ways, r.after)
-	if err != nil {
-		return exit.Usagef("--notify: %w", err)
-	}
 	ctx := cmd.Context()
+	told, err := a.told(ctx, &r.notifyFlags)
+	if err != nil {
+		return err
+	}
 	if r.observe != "" && (r.Background || r.warm) {
 		return exit.Usagef("--observe waits for the end of a command of its own; leave --background and --warm out")
 	}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
@@ -42,6 +45,25 @@ type notifyFlags struct {
 func (n *notifyFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&n.ways, "notify", nil, "how to notify when the command finishes: bell, desktop, command=LINE or webhook=URL; failed: only when it fails; repeatable")
 	c.Flags().DurationVar(&n.after, "notify-after", 0, "notify only if it ran at least this long")
+}
+
+// told is who is told how. A command is run by this process, outside of every session: nothing would judge an agent's.
+func (a *app) told(ctx context.Context, n *notifyFlags) (notify.Options, error) {
+	told, err := notify.Parse(n.ways, n.after)
+	switch {
+	case err != nil:
+		return told, exit.Usagef("--notify: %w", err)
+	case len(told.Command) == 0:
+		return told, nil
+	case a.agent != "":
+		err = api.Errorf(api.CodeDenied, "--notify command= is for a person, not for an agent (%s)", output.Printable(a.agent))
+	default:
+		err = a.personOnly(ctx, "--notify command=")
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return told, e.WithHint("have it run by the command itself, where it is judged: `longterm run -c 'CMD; LINE'`")
+	}
+	return told, err
 }
 
 func watchVerb(a *app, c *cobra.Command) {
@@ -89,9 +111,9 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	told, err := notify.Parse(f.ways, f.after)
+	told, err := a.told(cmd.Context(), &f.notifyFlags)
 	if err != nil {
-		return exit.Usagef("--notify: %w", err)
+		return err
 	}
 	filter, err := filewatch.NewFilter(f.onChange, append(filewatch.GitIgnore(n.Cwd), f.ignore...))
 	if err != nil {

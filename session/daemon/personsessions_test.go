@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -55,5 +56,33 @@ func TestAgentsDetachNobody(t *testing.T) {
 	}
 	if a := r.ask("GET", "/sessions/cat/attach?cols=80&rows=24&detach_others=true", nil); a.status != 400 {
 		t.Errorf("a person without a stream: %d %s", a.status, a.body)
+	}
+}
+
+// An agent ends all sessions only where all are its own.
+//
+// FEATURES: R61
+func TestAgentsEndTheirOwnOnly(t *testing.T) {
+	r := startDaemon(t, testDirs(t))
+	bot := r.as("bot")
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "person", Argv: []string{"cat"}})
+	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "bot", Argv: []string{"cat"}})
+	if e := bot.refused("POST", "/stop", api.Stop{KillSessions: true}); e.Code != api.CodeDenied || e.Hint == "" || !strings.Contains(e.Message, "person") {
+		t.Errorf("a person's: %+v", e)
+	}
+	if s := get[api.Session](r, "GET", "/sessions/person", nil); s.State != "running" {
+		t.Errorf("%+v", s)
+	}
+	for _, q := range []struct {
+		by           *running
+		method, path string
+		body         any
+	}{{r, "DELETE", "/sessions/person?force=true", nil}, {bot, "POST", "/stop", api.Stop{KillSessions: true}}} {
+		if a := q.by.ask(q.method, q.path, q.body); a.status >= 300 {
+			t.Errorf("%s: %d %s", q.path, a.status, a.body)
+		}
+	}
+	if err := <-r.ended; err != nil {
+		t.Error(err)
 	}
 }

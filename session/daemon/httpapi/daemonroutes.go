@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
@@ -22,9 +24,29 @@ func (s *Server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (non
 	if err := asPerson(ctx, "ending the daemon"); err != nil {
 		return none{}, err
 	}
+	if in.Body.KillSessions {
+		if err := s.endsItsOwn(ctx); err != nil {
+			return none{}, err
+		}
+	}
 	s.log.Info("told to stop", "by", peerString(ctx))
 	s.daemon.Stop(in.Body)
 	return none{true}, nil
+}
+
+// endsItsOwn refuses an agent to end all sessions where some that run are not its own.
+func (s *Server) endsItsOwn(ctx context.Context) error {
+	by := actor.Of(ctx)
+	if !by.IsAgent() {
+		return nil
+	}
+	for _, e := range s.reg.All() {
+		if rec := e.Record(); rec.Agent != by.Agent && e.Session.Status().State == session.Running {
+			return api.Errorf(api.CodeDenied, "ending all sessions is not for %s: %s is not its own", by, rec.Name).
+				WithHint("end your own with `longterm kill`, or leave the sessions alone: `longterm daemon stop`")
+		}
+	}
+	return nil
 }
 
 func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (none, error) {
