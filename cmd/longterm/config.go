@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -289,9 +291,14 @@ func (a *app) changeConfig(ctx context.Context, key string, change func(path str
 	case err != nil:
 		return exit.Usage(err)
 	}
+	if bytes.Equal(src, edited) {
+		return nil
+	}
+	written := time.Now()
 	if err := config.Write(path, edited); err != nil {
 		return err
 	}
+	a.awaitConfig(ctx, path, written)
 	f, _ := readConfig()
 	if v, err := f.Value(key); err == nil && v.Source == "env" {
 		fmt.Fprintf(a.Stderr, "longterm: the variable %s overrides it here\n", v.Env)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,3 +50,6 @@ func listenForLeaving() chan os.Signal { return nil }
 
 // giveTerminalBack has nothing to give: no terminal is taken here.
 func giveTerminalBack() {}
+
+// awaitConfig waits for no daemon.
+func (*app) awaitConfig(context.Context, string, time.Time) {}

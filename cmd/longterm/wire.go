@@ -6,12 +6,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -309,6 +311,36 @@ func (a *app) seenAs(ctx context.Context) api.Caller {
 		return api.Caller{}
 	}
 	return st.Caller
+}
+
+// takenWithin is how long the daemon is given to take a file that was written: it looks each second.
+const takenWithin = 3 * time.Second
+
+// awaitConfig waits until the daemon, if there is one that reads this file, goes by what was written: who has made rules
+// stricter counts on them from here on.
+func (a *app) awaitConfig(ctx context.Context, path string, written time.Time) {
+	b, err := a.connect()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, takenWithin)
+	defer cancel()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		st, err := b.quiet.Status(ctx)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			fmt.Fprintln(a.Stderr, "longterm: the daemon has not taken it yet; `longterm daemon status` says which file it goes by")
+			return
+		case err != nil || st.Config.File != path || st.Config.Loaded.After(written):
+			return
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // completeSession completes the first argument with sessions' names. It starts nothing:
