@@ -321,3 +321,26 @@ func TestFileIsChangedWhileItIsAskedAbout(t *testing.T) {
 		t.Errorf("%d wait for the answer about the first file", n)
 	}
 }
+
+// The daemon that was asked may be killed, and the file be changed before there is another one.
+//
+// FEATURES: R64 R107
+func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
+	dir := t.TempDir()
+	tool := func(file string) Ask {
+		return Ask{ID: "1", Kind: Command, Actor: agent, Path: "/p/tool", File: file, Argv: []string{"/p/tool"}, Cwd: "/p", Home: "/home/u", Policy: "readonly"}
+	}
+	g := open(t, dir)
+	waiting(t, g, tool("F1"))
+	g.Leave()
+	_ = g.store.Close()
+
+	g = open(t, dir)
+	_, p, err := g.Begin(t.Context(), tool("F2"))
+	if e := asError(err); p != nil || e.Code != api.CodeDenied || !strings.Contains(e.Message, "another file now") || e.Hint == "" {
+		t.Fatalf("%v %v", p, err)
+	}
+	if p := waiting(t, g, tool("F1")); p.ID() != "A1" {
+		t.Errorf("put back as it was: %s", p.ID())
+	}
+}
