@@ -63,7 +63,8 @@ func (a *app) fleetInit() *cobra.Command {
 	c := &cobra.Command{Use: "init [NAME]", Short: "Make a fleet, on the machine that its members are let in from", Args: cobra.MaximumNArgs(1)}
 	c.Long = `Make a fleet of this name ("fleet" without one): its certificate authority, whose key stays here, and certificates for
 this machine, as a host and as a server. With --nats an existing NATS (with JetStream) is the server instead, reached with
---creds; what its members may do there is its administrator's to say.`
+--creds or a user and a password in the URL; what its members may do there is its administrator's to say. What a fleet
+keeps there is made where it is not there yet.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		dir, err := fleetDir()
 		if err != nil {
@@ -74,6 +75,9 @@ this machine, as a host and as a server. With --nats an existing NATS (with JetS
 			o.Fleet = args[0]
 		}
 		if err := o.Make(cmd.Context(), dir); err != nil {
+			if e := (*api.Error)(nil); errors.As(err, &e) {
+				return e
+			}
 			return exit.Usage(err)
 		}
 		st, err := a.reloadFleet(cmd.Context())
@@ -91,8 +95,9 @@ this machine, as a host and as a server. With --nats an existing NATS (with JetS
 	f := c.Flags()
 	f.StringVar(&o.Host, "name", "", "this machine's name in the fleet (default: that of the system)")
 	f.StringSliceVar(&o.Reach, "address", nil, "where other machines reach the server, HOST:PORT (default: an address of this machine, port 7722)")
-	f.StringSliceVar(&o.NATS, "nats", nil, "use an existing NATS at this URL")
-	f.StringVar(&o.Creds, "creds", "", "with --nats: file of credentials")
+	f.StringSliceVar(&o.NATS, "nats", nil, "use an existing NATS at this URL, in which a user and a password may stand")
+	f.StringVar(&o.Outside.Creds, "creds", "", "with --nats: file of credentials, or of the seed of an NKey")
+	f.StringVar(&o.Outside.CA, "tls-ca", "", "with --nats: file of certificates by which its TLS is known, where the system does not know it")
 	f.StringSliceVar(&o.Labels, "label", nil, "NAME=VALUE that this machine has, for fleet run --on")
 	return a.JSONFlag(c)
 }
@@ -190,7 +195,9 @@ keeps it out of the list of processes. The machine's key is made here and stays 
 	}
 	f := c.Flags()
 	f.StringVar(&o.Name, "name", "", "this machine's name in the fleet (default: that of the system)")
-	f.StringVar(&o.Creds, "creds", "", "file of credentials, of a fleet that uses an existing NATS")
+	f.StringSliceVar(&o.NATS, "nats", nil, "of a fleet that uses an existing NATS: its URL with a user and a password (default: the code's)")
+	f.StringVar(&o.Outside.Creds, "creds", "", "of such a fleet: file of credentials, or of the seed of an NKey")
+	f.StringVar(&o.Outside.CA, "tls-ca", "", "of such a fleet: file of certificates by which its NATS's TLS is known")
 	f.StringSliceVar(&o.Labels, "label", nil, "NAME=VALUE that this machine has, for fleet run --on")
 	return a.JSONFlag(c)
 }

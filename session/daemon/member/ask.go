@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
@@ -26,6 +27,17 @@ func (p *part) drained() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.settings.Drained
+}
+
+// Former is this machine's name, if the fleet has copies of a machine that had it before; else it is empty.
+func (m *Member) Former() string {
+	m.mu.Lock()
+	p := m.part
+	m.mu.Unlock()
+	if p == nil || p.copier.formers() == 0 {
+		return ""
+	}
+	return p.id.Name
 }
 
 // Status is this machine's part.
@@ -44,7 +56,7 @@ func (m *Member) Status() api.Fleet {
 		return v
 	}
 	v := api.Fleet{
-		On: true, Fleet: p.id.Fleet, Host: p.id.Name, May: p.id.May, Admin: p.id.Admin, Servers: p.settings.Servers,
+		On: true, Fleet: p.id.Fleet, Host: p.id.Name, May: p.id.May, Admin: p.id.Admin, Servers: bare(p.settings.Servers),
 		Labels: p.labels(), Drained: p.drained(), Expires: p.id.Cert.NotAfter,
 	}
 	server, err := p.link.State()
@@ -307,4 +319,13 @@ func (m *Member) Events(ctx context.Context, in api.FleetRead) (api.FleetEvents,
 		out.Cursor = all[i].Seq
 	}
 	return out, nil
+}
+
+// bare are addresses without passwords.
+func bare(servers []string) []string {
+	all := make([]string, len(servers))
+	for i, s := range servers {
+		all[i] = link.Bare(s)
+	}
+	return all
 }

@@ -140,7 +140,7 @@ func (m *Member) start() error {
 	p.copier, p.copyNow = newCopier(p), make(chan struct{}, 1)
 	defer close(p.made)
 	p.link, err = link.Open(link.Options{
-		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Creds: settings.Creds, Log: m.cfg.Log,
+		Identity: id, Servers: settings.Servers, Foreign: settings.Foreign, Outside: link.Outside{Creds: settings.Creds, CA: settings.CA}, Log: m.cfg.Log,
 		Revoked: m.cfg.Dir.SignedRevocations(), OnBack: p.isBack,
 		OnOlder: p.isOlder,
 		OnRevoked: func(b []byte) {

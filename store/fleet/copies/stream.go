@@ -27,31 +27,45 @@ const (
 	leastBytes = 64 << 20
 )
 
+// Streams are those of output and of records, kept by one server.
+func Streams() []jetstream.StreamConfig {
+	all := []jetstream.StreamConfig{
+		{
+			Name: fleet.CopyStream, Subjects: []string{fleet.Copy("*", "*")}, MaxBytes: KeepBytes, MaxMsgsPerSubject: -1, Compression: jetstream.S2Compression,
+			Description: "what sessions of the fleet's hosts printed",
+		},
+		{
+			Name: fleet.CopyRecords, Subjects: []string{fleet.CopyRecord("*", "*")}, MaxBytes: recordBytes, MaxMsgsPerSubject: 1,
+			Description: "what is recorded of sessions whose output is copied",
+		},
+	}
+	for i := range all {
+		c := &all[i]
+		c.Replicas, c.MaxAge, c.Discard, c.Storage, c.AllowDirect = 1, KeepTime, jetstream.DiscardOld, jetstream.FileStorage, true
+		c.MaxMsgSize, c.Duplicates = MaxBody*3, time.Hour
+	}
+	return all
+}
+
 // Setup makes the streams, or has them kept by more servers. JetStream reserves what a stream may have: where that much
 // is not free, a smaller one is made.
 func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
-	err := setup(ctx, js, jetstream.StreamConfig{
-		Name: fleet.CopyStream, Subjects: []string{fleet.Copy("*", "*")}, MaxBytes: KeepBytes, Compression: jetstream.S2Compression,
-		Description: "what sessions of the fleet's hosts printed",
-	}, replicas)
-	if err != nil {
-		return err
+	for _, c := range Streams() {
+		c.Replicas = replicas
+		if err := setup(ctx, js, c); err != nil {
+			return err
+		}
 	}
-	return setup(ctx, js, jetstream.StreamConfig{
-		Name: fleet.CopyRecords, Subjects: []string{fleet.CopyRecord("*", "*")}, MaxBytes: recordBytes, MaxMsgsPerSubject: 1,
-		Description: "what is recorded of sessions whose output is copied",
-	}, replicas)
+	return nil
 }
 
-func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig, replicas int) error {
-	c.Replicas, c.MaxAge, c.Discard, c.Storage, c.AllowDirect = replicas, KeepTime, jetstream.DiscardOld, jetstream.FileStorage, true
-	c.MaxMsgSize, c.Duplicates = MaxBody*3, time.Hour
+func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) error {
 	if s, err := js.Stream(ctx, c.Name); err == nil {
 		c.MaxBytes = s.CachedInfo().Config.MaxBytes // what it was made with
 	}
 	for {
 		_, err := js.CreateOrUpdateStream(ctx, c)
-		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && slices.Contains(noRoom, e.ErrorCode) && c.MaxBytes/2 >= leastBytes {
+		if e := (*jetstream.APIError)(nil); errors.As(err, &e) && NoRoom(e) && c.MaxBytes/2 >= leastBytes {
 			c.MaxBytes /= 2
 			continue
 		}
@@ -62,9 +76,12 @@ func setup(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig
 	}
 }
 
-// noRoom are JetStream's "insufficient storage resources available", "no suitable peers for placement" and "insufficient
-// resources": of a single server and of a cluster.
-var noRoom = []jetstream.ErrorCode{10047, 10005, 10023}
+// NoRoom says that a stream may not have as many bytes, or replicas. These are JetStream's "resource limits exceeded for
+// account", "no suitable peers for placement", "insufficient resources", "insufficient storage resources available",
+// "replicas > 1 not supported", "stream max bytes exceeds account limit".
+func NoRoom(e *jetstream.APIError) bool {
+	return slices.Contains([]jetstream.ErrorCode{10002, 10005, 10023, 10047, 10074, 10122}, e.ErrorCode)
+}
 
 // Made is when the streams were made.
 type Made struct{ Copies, Records time.Time }

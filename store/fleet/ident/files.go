@@ -32,7 +32,8 @@ var ErrNone = errors.New("this machine belongs to no fleet")
 // Settings are what a machine is told of its fleet.
 type Settings struct {
 	Servers []string          `json:"servers"`
-	Creds   string            `json:"creds,omitempty"` // file of credentials, of servers that are not the fleet's
+	Creds   string            `json:"creds,omitempty"`  // file of credentials, of servers that are not the fleet's
+	CA      string            `json:"tls_ca,omitempty"` // file of certificates by which their TLS is known
 	Foreign bool              `json:"foreign,omitempty"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Drained bool              `json:"drained,omitempty"`

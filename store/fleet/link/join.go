@@ -35,9 +35,13 @@ type answer struct {
 // joinTime bounds how long joining may take.
 const joinTime = 20 * time.Second
 
-// Join redeems a join code under a name.
-func Join(ctx context.Context, code ident.Code, name, creds string) (*ident.Identity, ident.Settings, error) {
-	settings := ident.Settings{Servers: code.Servers, Foreign: code.Foreign, Creds: creds}
+// Join redeems a join code under a name. Servers that are not the fleet's own are reached as o says, at the addresses that
+// the code has, or at these.
+func Join(ctx context.Context, code ident.Code, name string, o Outside, servers []string) (*ident.Identity, ident.Settings, error) {
+	settings := ident.Settings{Servers: code.Servers, Foreign: code.Foreign, Creds: o.Creds, CA: o.CA}
+	if len(servers) > 0 && code.Foreign {
+		settings.Servers = servers
+	}
 	if err := fleet.CheckName(name); err != nil {
 		return nil, settings, err
 	}
@@ -45,14 +49,18 @@ func Join(ctx context.Context, code ident.Code, name, creds string) (*ident.Iden
 	defer done()
 	opts := []nats.Option{nats.Name("longterm join"), nats.CustomInboxPrefix(fleet.JoinedSubjects), nats.Timeout(5 * time.Second)}
 	if code.Foreign {
-		if creds != "" {
-			opts = append(opts, nats.UserCredentials(creds))
+		more, err := o.options()
+		if err != nil {
+			return nil, settings, err
 		}
-		opts = append(opts, nats.CustomInboxPrefix(fleet.InboxOf(name)))
+		opts = append(opts, more...)
 	} else {
 		opts = append(opts, nats.Secure(pinned(code.CA)))
 	}
-	nc, err := connectAny(urls(code.Servers, code.Foreign), opts)
+	nc, err := connectAny(urls(settings.Servers, code.Foreign), opts)
+	if errors.Is(err, nats.ErrAuthorization) && code.Foreign {
+		return nil, settings, ErrNotLetIn
+	}
 	if err != nil {
 		return nil, settings, fmt.Errorf("the fleet's server cannot be reached at %v: %w", code.Servers, err)
 	}

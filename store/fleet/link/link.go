@@ -31,8 +31,8 @@ import (
 type Options struct {
 	Identity *ident.Identity
 	Servers  []string
-	Foreign  bool   // the servers are not the fleet's own: they know members by Creds
-	Creds    string // file
+	Foreign  bool // the servers are not the fleet's own: they know members by Outside
+	Outside  Outside
 	Revoked  []byte // newest signed list that is known here
 	// OnRevoked is told of a newer list; OnBack of each time that the connection is there (again).
 	OnRevoked func(signed []byte)
@@ -87,9 +87,11 @@ func Open(o Options) (*Link, error) {
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.failed(err) }),
 	}
 	if o.Foreign {
-		if o.Creds != "" {
-			opts = append(opts, nats.UserCredentials(o.Creds))
+		more, err := o.Outside.options()
+		if err != nil {
+			return nil, err
 		}
+		opts = append(opts, more...)
 	} else {
 		opts = append(opts, nats.Secure(serverTLS(o.Identity)), nats.UserInfo(o.Identity.Serial, ""))
 	}
@@ -206,17 +208,25 @@ func (l *Link) note(err error) {
 }
 
 // ErrRevoked says that the fleet has this machine in no more.
-var ErrRevoked = errors.New("this machine's certificate was revoked, and no server lets it in; `longterm fleet leave`, and join again with a new code")
+var ErrRevoked = errors.New("this machine's certificate was revoked, and no other lets it in; `longterm fleet leave`, and join again with a new code")
 
 // State says where the link is connected, or why it is not.
 func (l *Link) State() (server string, err error) {
+	revoked := l.revoked.Load().Has(l.o.Identity.Serial)
+	if revoked && l.o.Foreign { // such a server lets it in still
+		return "", ErrRevoked
+	}
 	if l.nc.IsConnected() {
 		if l.older.Load() {
 			return "", ErrOlder
 		}
 		return l.nc.ConnectedAddr(), nil
 	}
-	if errors.Is(l.nc.LastError(), nats.ErrAuthorization) || l.revoked.Load().Has(l.o.Identity.Serial) {
+	refused := errors.Is(l.nc.LastError(), nats.ErrAuthorization)
+	if refused && l.o.Foreign {
+		return "", ErrNotLetIn
+	}
+	if refused || revoked {
 		return "", ErrRevoked
 	}
 	l.mu.Lock()
@@ -316,8 +326,7 @@ func (l *Link) Dial(ctx context.Context, host string) (net.Conn, error) {
 	if err := fleet.CheckName(host); err != nil {
 		return nil, err
 	}
-	if !l.nc.IsConnected() {
-		_, err := l.State()
+	if _, err := l.State(); err != nil && (!l.nc.IsConnected() || errors.Is(err, ErrRevoked)) {
 		return nil, fmt.Errorf("this machine is cut off from its fleet: %w", err)
 	}
 	s, err := l.mux.Dial(ctx, host)

@@ -252,15 +252,15 @@ func TestJoin(t *testing.T) {
 		"expired":           {invite(ident.Invitation{Kind: ident.Host, Expires: time.Now().Add(-time.Second)}), "h", "expired"},
 		"of another name":   {invite(ident.Invitation{Kind: ident.Host, Name: "z", Expires: hour}), "h", "for the name z"},
 	} {
-		if _, _, err := link.Join(t.Context(), c.code, c.as, ""); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := link.Join(t.Context(), c.code, c.as, link.Outside{}, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	i, settings, err := link.Join(t.Context(), code, "h", "")
+	i, settings, err := link.Join(t.Context(), code, "h", link.Outside{}, nil)
 	if err != nil || i.Name != "h" || len(i.May) != 1 || i.Admin || settings.Servers[0] != w.srv.Addr() {
 		t.Fatalf("%+v, %v", i, err)
 	}
-	if _, _, err := link.Join(t.Context(), code, "h2", ""); err == nil || !strings.Contains(err.Error(), "was used") {
+	if _, _, err := link.Join(t.Context(), code, "h2", link.Outside{}, nil); err == nil || !strings.Contains(err.Error(), "was used") {
 		t.Errorf("a second time: %v", err)
 	}
 	w.link(i)

@@ -30,25 +30,31 @@ const (
 	EventBytes = 256 << 20
 )
 
-// Setup makes the bucket and the stream, or has them kept by more servers.
-func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
-	// A bucket as JetStream makes them, but for what a member could do with it: a rollup by one member would purge what the
-	// others have there. Markers of keys that have gone by themselves need rollups, so there are none.
-	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: "KV_" + fleet.Bucket, Subjects: []string{fleet.KeySubject(">")}, MaxMsgsPerSubject: 1, Replicas: replicas, MaxMsgSize: 64 << 10,
-		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, Storage: jetstream.FileStorage, MaxMsgs: -1, MaxBytes: -1,
-		MaxConsumers: -1, AllowDirect: true, DenyDelete: true, AllowMsgTTL: true, Description: "what each host of the fleet says of itself",
-	})
-	if err != nil {
-		return fmt.Errorf("the registry's bucket: %w", err)
+// Streams are the bucket and the stream, kept by one server.
+func Streams() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		// A bucket as JetStream makes them, but for what a member could do with it: a rollup by one member would purge what the
+		// others have there. Markers of keys that have gone by themselves need rollups, so there are none.
+		{
+			Name: "KV_" + fleet.Bucket, Subjects: []string{fleet.KeySubject(">")}, MaxMsgsPerSubject: 1, Replicas: 1, MaxMsgSize: 64 << 10,
+			Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, Storage: jetstream.FileStorage, MaxMsgs: -1, MaxBytes: -1,
+			MaxConsumers: -1, AllowDirect: true, DenyDelete: true, AllowMsgTTL: true, Description: "what each host of the fleet says of itself",
+		},
+		{
+			Name: fleet.Stream, Subjects: []string{fleet.EventsOf("*")}, Replicas: 1, MaxMsgsPerSubject: -1, MaxAge: EventTime, MaxBytes: EventBytes,
+			Discard: jetstream.DiscardOld, Duplicates: time.Hour, Storage: jetstream.FileStorage, MaxMsgSize: 256 << 10, AllowDirect: true,
+			Description: "what happened on the fleet's hosts",
+		},
 	}
-	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: fleet.Stream, Subjects: []string{fleet.EventsOf("*")}, Replicas: replicas, MaxAge: EventTime, MaxBytes: EventBytes,
-		Discard: jetstream.DiscardOld, Duplicates: time.Hour, Storage: jetstream.FileStorage, MaxMsgSize: 256 << 10, AllowDirect: true,
-		Description: "what happened on the fleet's hosts",
-	})
-	if err != nil {
-		return fmt.Errorf("the stream of events: %w", err)
+}
+
+// Setup makes them, or has them kept by more servers.
+func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
+	for _, c := range Streams() {
+		c.Replicas = replicas
+		if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
+			return fmt.Errorf("the stream %s: %w", c.Name, err)
+		}
 	}
 	return nil
 }

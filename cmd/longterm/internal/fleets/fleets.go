@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
@@ -29,12 +30,12 @@ const Port = "7722"
 type Init struct {
 	Fleet, Host string
 	Reach, NATS []string
-	Creds       string
+	Outside     link.Outside
 	Labels      []string
 }
 
 // Make writes what makes this machine the first of a fleet.
-func (o *Init) Make(_ context.Context, dir ident.Dir) error {
+func (o *Init) Make(ctx context.Context, dir ident.Dir) error {
 	if _, err := dir.Settings(); err == nil {
 		return errors.New("this machine belongs to a fleet already; `longterm fleet status` says to which, `longterm fleet leave` gives that up")
 	}
@@ -48,7 +49,10 @@ func (o *Init) Make(_ context.Context, dir ident.Dir) error {
 	}
 	s := ident.Settings{Labels: labels, Servers: []string{"127.0.0.1:" + Port}, Reach: o.Reach}
 	if len(o.NATS) > 0 {
-		s.Servers, s.Reach, s.Foreign, s.Creds = o.NATS, o.NATS, true, o.Creds
+		s.Servers, s.Foreign = o.NATS, true
+		for _, server := range o.NATS {
+			s.Reach = append(s.Reach, link.Bare(server)) // whoever joins has a user and a password of its own
+		}
 	} else if len(s.Reach) == 0 {
 		s.Reach = []string{net.JoinHostPort(outward(), Port)}
 	} else if _, port, err := net.SplitHostPort(s.Reach[0]); err != nil {
@@ -56,9 +60,12 @@ func (o *Init) Make(_ context.Context, dir ident.Dir) error {
 	} else {
 		s.Servers = append([]string{"127.0.0.1:" + port}, s.Reach...)
 	}
-	if s.Creds != "" {
-		if s.Creds, err = filepath.Abs(s.Creds); err != nil {
-			return err
+	if o.Outside, err = absolute(o.Outside); err != nil {
+		return err
+	}
+	if s.Creds, s.CA = o.Outside.Creds, o.Outside.CA; s.Foreign {
+		if err := link.Prepare(ctx, s.Servers, o.Outside); err != nil {
+			return api.Errorf(api.CodeUnavailable, "the fleet was not made: %v", err).WithHint("docs/fleet.md says what a NATS has to have for a fleet")
 		}
 	}
 	a, err := ident.Found(o.Fleet)
@@ -85,6 +92,21 @@ func (o *Init) Make(_ context.Context, dir ident.Dir) error {
 		}
 	}
 	return dir.SaveSettings(s)
+}
+
+// absolute has files be found from wherever the daemon runs.
+func absolute(o link.Outside) (link.Outside, error) {
+	for _, file := range []*string{&o.Creds, &o.CA} {
+		if *file == "" {
+			continue
+		}
+		path, err := filepath.Abs(*file)
+		if err != nil {
+			return o, err
+		}
+		*file = path
+	}
+	return o, nil
 }
 
 // nameOr is a name, or that of the system as far as it may be one.
@@ -150,6 +172,9 @@ func (o *Serve) Argv(dir ident.Dir) ([]string, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s, err := dir.Settings(); err == nil && s.Foreign {
+		return nil, fmt.Errorf("this fleet uses a NATS that is there already (%s), which is its server", strings.Join(s.Reach, ", "))
 	}
 	program, err := besides(serverProgram)
 	if err != nil {
@@ -241,8 +266,10 @@ func (o *Invite) Make(dir ident.Dir) (v Invited, err error) {
 
 // Join makes this machine part of a fleet.
 type Join struct {
-	Name, Creds string
-	Labels      []string
+	Name    string
+	NATS    []string
+	Outside link.Outside
+	Labels  []string
 }
 
 // Join redeems a code, and says what this machine is now.
@@ -261,12 +288,10 @@ func (o *Join) Join(ctx context.Context, dir ident.Dir, text string) (ident.Kind
 	if err != nil {
 		return "", err
 	}
-	if o.Creds != "" {
-		if o.Creds, err = filepath.Abs(o.Creds); err != nil {
-			return "", err
-		}
+	if o.Outside, err = absolute(o.Outside); err != nil {
+		return "", err
 	}
-	id, settings, err := link.Join(ctx, code, o.Name, o.Creds)
+	id, settings, err := link.Join(ctx, code, o.Name, o.Outside, o.NATS)
 	if err != nil {
 		return "", err
 	}

@@ -10,4 +10,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
 )
 
-func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }
+func TestMain(m *testing.M) {
+	if config := os.Getenv(natsConfig); config != "" {
+		os.Exit(serveNATS(config))
+	}
+	os.Exit(isolate.Run(m))
+}

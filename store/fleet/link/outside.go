@@ -1,0 +1,186 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/copies"
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+)
+
+// Outside is how servers are reached that are not the fleet's own. A user and a password may stand in their URLs.
+type Outside struct {
+	Creds string // file: a user's JWT with its seed, or the seed of an NKey alone; empty: neither
+	CA    string // file of certificates by which their TLS is known, besides those that the system knows
+}
+
+func (o Outside) options() (opts []nats.Option, err error) {
+	if o.CA != "" {
+		opts = append(opts, nats.RootCAs(o.CA))
+	}
+	if o.Creds == "" {
+		return opts, nil
+	}
+	b, err := os.ReadFile(o.Creds)
+	if err != nil {
+		return nil, fmt.Errorf("the credentials: %w", err)
+	}
+	if bytes.Contains(b, []byte("USER JWT")) {
+		return append(opts, nats.UserCredentials(o.Creds)), nil
+	}
+	key, err := nats.NkeyOptionFromSeed(o.Creds)
+	if err != nil {
+		return nil, fmt.Errorf("the credentials %s have neither a user's JWT nor the seed of a user's NKey: %w", o.Creds, err)
+	}
+	return append(opts, key), nil
+}
+
+// Bare is an address without the user and the password that it may have.
+func Bare(server string) string {
+	if u, err := url.Parse(server); err == nil && u.User != nil {
+		u.User = nil
+		return u.String()
+	}
+	return server
+}
+
+// ErrNotLetIn says that servers that are not the fleet's own do not know this machine.
+var ErrNotLetIn = errors.New("the NATS server does not let this machine in: see its credentials (--creds, or user and password in the URL)")
+
+// Prepare has what a fleet keeps be kept by servers that are not its own: what is not there is made, within the room that
+// there is. What is there stays as it is.
+func Prepare(ctx context.Context, servers []string, o Outside) error {
+	ctx, done := context.WithTimeout(ctx, joinTime)
+	defer done()
+	opts, err := o.options()
+	if err != nil {
+		return err
+	}
+	nc, err := connectAny(servers, append(opts, nats.Name("longterm init"), nats.CustomInboxPrefix(fleet.JoinedSubjects), nats.Timeout(5*time.Second)))
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return ErrNotLetIn
+	case err != nil:
+		return fmt.Errorf("the NATS server cannot be reached: %w", err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	return prepare(ctx, js, nc.ConnectedClusterName() != "")
+}
+
+func prepare(ctx context.Context, js jetstream.JetStream, clustered bool) error {
+	account, err := js.AccountInfo(ctx)
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("%w, and a fleet needs it: its administrator enables it", err)
+	case err != nil:
+		return fmt.Errorf("JetStream does not answer (may this user ask $JS.API.>?): %w", err)
+	}
+	var missing []jetstream.StreamConfig
+	for _, c := range append(registry.Streams(), copies.Streams()...) {
+		s, err := js.Stream(ctx, c.Name)
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			missing = append(missing, c)
+		case err != nil:
+			return fmt.Errorf("the stream %s: %w", c.Name, err)
+		default:
+			if err := serves(&s.CachedInfo().Config, &c); err != nil {
+				return err
+			}
+		}
+	}
+	replicas := 1
+	if clustered {
+		replicas = 3
+	}
+	for i := range missing {
+		if err := create(ctx, js, &missing[i], account, &replicas); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serves says why a stream that is there does not do.
+func serves(is, want *jetstream.StreamConfig) error {
+	lacks := ""
+	switch {
+	case !is.AllowDirect:
+		lacks = "direct gets are not allowed"
+	case want.AllowMsgTTL && !is.AllowMsgTTL:
+		lacks = "times of single messages are not allowed"
+	case want.MaxMsgsPerSubject != is.MaxMsgsPerSubject:
+		lacks = fmt.Sprintf("it keeps %d messages of a subject, and not %d", is.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
+	case strings.Join(is.Subjects, " ") != strings.Join(want.Subjects, " "):
+		lacks = fmt.Sprintf("its subjects are %s, and not %s", strings.Join(is.Subjects, " "), strings.Join(want.Subjects, " "))
+	default:
+		return nil
+	}
+	return fmt.Errorf("the stream %s is there and does not do: %s; change it, or delete it and run this again", want.Name, lacks)
+}
+
+// Shares of an account's room, where it is bounded: the copies have half of it.
+var shares = map[string]int64{fleet.CopyStream: 2, fleet.CopyRecords: 8, fleet.Stream: 8, "KV_" + fleet.Bucket: 8}
+
+// leastRoom is what a stream has at least.
+const leastRoom = 4 << 20
+
+// create makes a stream, within an account's room and with as many replicas as there can be.
+func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConfig, account *jetstream.AccountInfo, replicas *int) error {
+	for {
+		c.Replicas = *replicas
+		limits := limitsOf(account, *replicas)
+		if room := limits.MaxStore; room > 0 {
+			room /= shares[c.Name] * int64(*replicas)
+			if room < leastRoom {
+				return fmt.Errorf("the account's JetStream has room for %d MiB, and a fleet needs %d", limits.MaxStore>>20, int64(*replicas)*leastRoom*8>>20)
+			}
+			if c.MaxBytes <= 0 || room < c.MaxBytes {
+				c.MaxBytes = room
+			}
+		}
+		if most := limits.StoreMaxStreamBytes; most > 0 && (c.MaxBytes <= 0 || most < c.MaxBytes) {
+			c.MaxBytes = most
+		}
+		if limits.MaxBytesRequired && c.MaxBytes <= 0 {
+			c.MaxBytes = registryBytes
+		}
+		_, err := js.CreateStream(ctx, *c)
+		var e *jetstream.APIError
+		switch {
+		case err == nil, errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
+			return nil
+		case *replicas > 1 && errors.As(err, &e) && copies.NoRoom(e):
+			*replicas = 1
+		case errors.As(err, &e) && copies.NoRoom(e) && c.MaxBytes/2 >= leastRoom:
+			c.MaxBytes /= 2
+		default:
+			return fmt.Errorf("the stream %s is not there, and this account cannot make it: %w", c.Name, err)
+		}
+	}
+}
+
+// registryBytes bounds the registry where everything has to be bounded.
+const registryBytes = 256 << 20
+
+// limitsOf are those that count for so many replicas.
+func limitsOf(account *jetstream.AccountInfo, replicas int) jetstream.AccountLimits {
+	if tier, ok := account.Tiers[fmt.Sprintf("R%d", replicas)]; ok {
+		return tier.Limits
+	}
+	return account.Limits
+}
