@@ -1,10 +1,13 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/panes"
 )
@@ -33,9 +36,35 @@ func (v *viewer) arrange() {
 		v.layout, v.fresh = want, true
 		v.m.Places = want.places
 		v.panes.Place(want.places, v.size)
+		v.sayUnsent()
 	}
 	v.panes.Fit(v.size)
 	v.setMouse()
+}
+
+// sayUnsent says what was typed into sessions whose panes went, and did not reach them.
+func (v *viewer) sayUnsent() {
+	for _, u := range v.panes.Unsent() {
+		v.message = fmt.Sprintf("not sent: %s typed into %s", bars.Count(u.Bytes, "byte"), canvas.Printable(v.nameOf(u.ID)))
+	}
+}
+
+// closePanes closes all panes at the end, and tells what did not reach their sessions.
+func (v *viewer) closePanes() {
+	v.panes.Close()
+	for _, u := range v.panes.Unsent() {
+		if v.o.Unsent != nil {
+			v.o.Unsent(v.nameOf(u.ID), u.Bytes)
+		}
+	}
+}
+
+// nameOf is a session's name, or its id where it is gone.
+func (v *viewer) nameOf(id string) string {
+	if s := v.m.Session(id); s != nil {
+		return s.Name
+	}
+	return id
 }
 
 // framed reports whether panes have borders: as the person wants it, unless it was turned here.

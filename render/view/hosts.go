@@ -19,6 +19,8 @@ func (h paneHost) Watch(session string, cols, rows int) panes.Stream {
 
 func (h paneHost) Spawn(f func(ctx context.Context)) { h.v.spawn(func() { f(h.v.ctx) }) }
 
+func (h paneHost) After(d time.Duration, f func()) { h.v.after(d, f) }
+
 // copyHost is what copy mode may do with the viewer.
 type copyHost struct{ v *viewer }
 

@@ -157,6 +157,9 @@ func (v *viewer) act(in panes.Input) {
 		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " ends this"
 		return
 	}
+	if v.panes.Get(v.m.Focus) == nil { // it came to have the focus by a key that was read with this one
+		v.arrange()
+	}
 	targets := []string{v.m.Focus}
 	if v.m.Tab().Sync {
 		targets = v.m.Shown()

@@ -36,9 +36,10 @@ type Options struct {
 	Clipboard Clipboard
 	Footer    Footer
 	Now       func() time.Time
-	Tick      <-chan time.Time      // when durations are drawn anew; default: once a second
-	Drawn     func(d time.Duration) // told of every frame: how long it took
-	tell      func(theme.Ground)    // takes what the terminal says of its background
+	Tick      <-chan time.Time                // when durations are drawn anew; default: once a second
+	Drawn     func(d time.Duration)           // told of every frame: how long it took
+	Unsent    func(session string, bytes int) // told at the end of what was typed and did not reach a session
+	tell      func(theme.Ground)              // takes what the terminal says of its background
 }
 
 // LiveOptions are the options that may change while the viewer runs.
@@ -53,6 +54,7 @@ type LiveOptions struct {
 	Images  string              // how images are drawn: blocks, sixel, kitty, iterm2; else as the terminal can
 	NoHints bool                // the keys that can follow are not shown
 	NoMouse bool                // the terminal keeps the mouse
+	Predict string              // when what is typed is drawn before its echo comes: always, never, else where the link is slow
 	Alerts  model.Alerts
 }
 
@@ -94,6 +96,7 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 	v.locked = v.locked && keys.Mode(keymap.Locked) != nil
 	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
 	v.canvas.UseASCII(v.o.ascii())
+	v.panes.Predict(l.Predict)
 	v.drawBy()
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""

@@ -109,6 +109,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	v.canvas.UseASCII(o.ascii())
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
+	v.panes.Predict(o.Predict)
 	if v.theme == nil {
 		v.theme = o.fitting(theme.UnknownGround)
 	}
@@ -124,7 +125,7 @@ var errSourceEnded = errors.New("the sessions' source has ended")
 const maxBatch = 256
 
 func (v *viewer) run() error {
-	defer v.panes.Close()
+	defer v.closePanes()
 	defer v.endPasts()
 	defer v.layouts.saveAtEnd(v.ctx)
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}

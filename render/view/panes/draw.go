@@ -102,6 +102,7 @@ func (p *Pane) drawRows(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 			continue
 		}
 		c.Line(at, p.row(i), p.screen.Cols, p.left, p.modes.ReverseVideo)
+		p.drawAhead(c, at, i+p.top)
 		if p.boxed {
 			p.drawOutside(c, th, at, i)
 		}
@@ -135,7 +136,7 @@ func (s *Set) DrawCursor(c *canvas.Canvas, focused string, running bool) {
 		c.ShowCursor(x, y, tcell.CursorStyleSteadyBlock)
 		return
 	}
-	own := p.screen.Cursor
+	own := p.cursor()
 	x, y := in.X+own.X-p.left, in.Y+own.Y-p.top
 	if !running || !own.Visible || !in.Contains(x, y) || canvas.Covers(p.above, x, y) {
 		c.HideCursor()

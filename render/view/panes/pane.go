@@ -37,6 +37,7 @@ type Pane struct {
 	boxed    bool // what lies outside the session's screen is marked
 
 	asked map[string]bool // images, by their keys, that are on their way
+	ahead ahead
 }
 
 // Inner is where the session's screen goes.
@@ -77,15 +78,17 @@ func (p *Pane) Apply(f Frame) {
 		return
 	}
 	if f.Screen == nil {
+		p.takeNotice(f, false)
 		return
 	}
 	if !f.Screen.Delta { // the stream may be another, which was asked for nothing
 		p.asked = nil
 	}
-	whole := !f.Screen.Delta || f.Screen.Cols != p.screen.Cols || f.Screen.Rows != p.screen.Rows ||
-		f.Modes.ReverseVideo != p.modes.ReverseVideo
+	resized := f.Screen.Cols != p.screen.Cols || f.Screen.Rows != p.screen.Rows
+	whole := !f.Screen.Delta || resized || f.Modes.ReverseVideo != p.modes.ReverseVideo
 	p.screen.Apply(f.Screen)
 	p.modes = f.Modes
+	p.takeNotice(f, resized)
 	m := p.Copying()
 	if m.StandsStill() {
 		return // the screen is not what is shown
@@ -163,7 +166,11 @@ func (p *Pane) Scroll(by int) {
 func (p *Pane) Terminal() *vterm.Modes { return &p.modes }
 
 // Act does something to the session.
-func (p *Pane) Act(in Input) { p.stream.Act(in) }
+func (p *Pane) Act(in Input) {
+	if n := p.stream.Act(in); n > 0 {
+		p.typed(in, n)
+	}
+}
 
 // Present shows the live screen again.
 func (p *Pane) Present() {

@@ -30,6 +30,19 @@ type stage struct {
 	now    time.Time
 	copied string
 	beside []func(context.Context) // what was to run on goroutines of its own
+	alarms []func()                // set, in order
+
+	far    bool   // sessions are another host's
+	typed  uint64 // messages, where so
+	unsent map[string]int
+}
+
+// numbered is the number of a message of typing.
+func (s *stage) numbered() uint64 {
+	if s.far {
+		s.typed++
+	}
+	return s.typed
 }
 
 func newStage(t *testing.T, cols, rows int) *stage {
@@ -39,8 +52,9 @@ func newStage(t *testing.T, cols, rows int) *stage {
 	return s
 }
 
-func (s *stage) Now() time.Time                { return s.now }
-func (s *stage) Spawn(f func(context.Context)) { s.beside = append(s.beside, f) }
+func (s *stage) Now() time.Time                  { return s.now }
+func (s *stage) Spawn(f func(context.Context))   { s.beside = append(s.beside, f) }
+func (s *stage) After(_ time.Duration, f func()) { s.alarms = append(s.alarms, f) }
 func (s *stage) Watch(session string, cols, rows int) Stream {
 	s.log = append(s.log, fmt.Sprintf("watch %s %d×%d", session, cols, rows))
 	return &stream{s, session}
@@ -66,8 +80,8 @@ type stream struct {
 }
 
 func (s *stream) Frames() <-chan Frame { return nil }
-func (s *stream) Act(Input)            { s.s.log = append(s.s.log, "act "+s.id) }
-func (s *stream) Close()               { s.s.log = append(s.s.log, "close "+s.id) }
+func (s *stream) Act(Input) uint64     { s.s.log = append(s.s.log, "act "+s.id); return s.s.numbered() }
+func (s *stream) Close() int           { s.s.log = append(s.s.log, "close "+s.id); return s.s.unsent[s.id] }
 func (s *stream) Picture(key string)   { s.s.log = append(s.s.log, "picture "+s.id+" "+key) }
 func (s *stream) Resize(cols, rows int) {
 	s.s.log = append(s.s.log, fmt.Sprintf("resize %s %d×%d", s.id, cols, rows))

@@ -19,6 +19,8 @@ type Host interface {
 	// Spawn runs f on a goroutine of its own; ctx ends with the viewer.
 	Spawn(f func(ctx context.Context))
 	Now() time.Time
+	// After runs f on the viewer's goroutine in some time.
+	After(d time.Duration, f func())
 }
 
 // Set is the panes on the screen, in reading order.
@@ -32,6 +34,9 @@ type Set struct {
 	framed  bool   // all have borders
 	over    []layout.Rect
 	preview preview
+
+	predict string   // see Predict
+	unsent  []Unsent // see Unsent
 
 	pictures picture.Store
 	decoding chan struct{} // taken by who decodes an image
@@ -108,7 +113,7 @@ func (s *Set) Place(places []layout.Place, size Sizer) {
 		s.panes = append(s.panes, p)
 	}
 	for _, p := range old {
-		p.stream.Close()
+		s.close(p)
 	}
 	// Until sessions have followed, a screen of another size is nothing to tell of.
 	now := s.host.Now()
@@ -172,7 +177,26 @@ func (s *Set) open(at layout.Place, size Sizer) *Pane {
 // Close closes all streams.
 func (s *Set) Close() {
 	for _, p := range s.panes {
-		p.stream.Close()
+		s.close(p)
 	}
 	s.StopPreview()
+}
+
+func (s *Set) close(p *Pane) {
+	if n := p.stream.Close(); n > 0 {
+		s.unsent = append(s.unsent, Unsent{p.ID, n})
+	}
+}
+
+// Unsent is what was typed into a session whose pane is gone, and did not reach it.
+type Unsent struct {
+	ID    string
+	Bytes int
+}
+
+// Unsent is what did not reach sessions since the last call.
+func (s *Set) Unsent() []Unsent {
+	list := s.unsent
+	s.unsent = nil
+	return list
 }

@@ -11,11 +11,14 @@ type Stream interface {
 	// Frames sends what changed. The newest counts: what was not fetched in time is merged
 	// or made up for by a whole screen. It is closed after Close.
 	Frames() <-chan Frame
-	Act(Input)
+	// Act does something. n is its number among what is typed, from 1, where its echo may be long in coming and frames say
+	// what was taken; else 0.
+	Act(Input) (n uint64)
 	Resize(cols, rows int)
 	// Picture asks for the image of a key that a line has; a Frame answers, unless the stream has begun anew meanwhile.
 	Picture(key string)
-	Close()
+	// Close ends it. unsent is how many bytes were typed that will not reach the session.
+	Close() (unsent int)
 }
 
 // Frame is a screen, or what changed of it.
@@ -24,6 +27,10 @@ type Frame struct {
 	Modes  vterm.Modes
 	// Held says that what was typed did not reach the session: a person has this viewer look only there.
 	Held bool
+	// Taken is how much of what was typed was taken there (Stream.Act).
+	Taken uint64
+	// Anew says that the connection was lost, and is all that the frame has. What was typed and not taken is sent again.
+	Anew bool
 	// Picture is an image that was asked for, and all that the frame has.
 	Picture *Picture
 }

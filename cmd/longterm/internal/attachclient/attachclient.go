@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -132,6 +133,9 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	err = at.run(ctx, st)
 	at.ahead.end()
 	at.t.Restore(true)
+	if n := at.far.unsent(&at.mu); n > 0 {
+		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", bars.Count(n, "byte"), at.name)
+	}
 	var left leftBy
 	switch {
 	case errors.Is(err, errDetached):

@@ -28,6 +28,8 @@ type far struct {
 	kept   []byte // typed while there was no connection, or enough was on its way
 	// refused says that there was more while there was no connection: what comes behind it is not for the session either.
 	refused bool
+	dropped int  // bytes that were refused
+	lost    bool // there is no connection
 	acked   chan struct{}
 	out     []byte
 	// within says that the terminal is within a sequence, or a character.
@@ -72,7 +74,7 @@ func (f *far) note(b []byte) { f.typed = append(f.typed, slices.Clone(b)) }
 
 // again types what may not have arrived, and what was kept.
 func (f *far) again(st *client.Stream) error {
-	f.pause, f.shown, f.refused = firstAway, time.Time{}, false
+	f.pause, f.shown, f.refused, f.lost = firstAway, time.Time{}, false, false
 	for _, b := range f.typed {
 		if err := st.Type(b); err != nil {
 			return err
@@ -119,9 +121,32 @@ func (f *far) drawn(mu *sync.Mutex, b []byte) {
 	f.within = !f.filter.Between() || len(b) > 0 && b[len(b)-1] >= 0x80
 }
 
+// gone notes that there is no connection.
+func (f *far) gone(mu *sync.Mutex) {
+	mu.Lock()
+	defer mu.Unlock()
+	f.lost = true
+}
+
+// unsent is how many bytes were typed that did not reach the session, or are not known to have; nil: all did.
+func (f *far) unsent(mu *sync.Mutex) (bytes int) {
+	if f == nil {
+		return 0
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if f.lost {
+		for _, b := range f.typed {
+			bytes += len(b)
+		}
+	}
+	return bytes + len(f.kept) + f.dropped
+}
+
 // away waits a moment while there is no connection, and keeps what is typed. Leaving goes on as ever.
 func (at *attachment) away(ctx context.Context) error {
 	f := at.far
+	f.gone(&at.mu)
 	at.ahead.clear()
 	if time.Since(f.shown) > time.Second {
 		f.shown = time.Now()
@@ -159,7 +184,9 @@ func (at *attachment) keep(in []byte, most int) error {
 		if do == attach.Detach {
 			return errDetached
 		}
-		if f.refused = f.refused || len(f.kept)+len(out) > most; !f.refused {
+		if f.refused = f.refused || len(f.kept)+len(out) > most; f.refused {
+			f.dropped += len(out)
+		} else {
 			f.kept = append(f.kept, out...)
 		}
 		in = rest

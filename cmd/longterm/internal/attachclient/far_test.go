@@ -28,6 +28,15 @@ func TestKeptInOrder(t *testing.T) {
 	if string(at.far.kept) != "begin" || !at.far.refused || at.passing != 0 {
 		t.Errorf("kept %q, refused %v, %d on their way", at.far.kept, at.far.refused, at.passing)
 	}
+	at.far.note([]byte("before"))
+	if n := at.far.unsent(&at.mu); n != len("begin")+maxKept+len("end") {
+		t.Errorf("with a connection %d bytes are not sent", n)
+	}
+	at.far.gone(&at.mu)
+	if n := at.far.unsent(&at.mu); n != len("before")+len("begin")+maxKept+len("end") {
+		t.Errorf("%d bytes are not sent", n)
+	}
+	at.far.typed = nil
 	at.far.kept = nil
 	if err := at.far.again(nil); err != nil || at.far.refused {
 		t.Errorf("%v, refused %v", err, at.far.refused)

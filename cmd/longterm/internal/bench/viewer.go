@@ -124,10 +124,10 @@ type floodStream struct {
 }
 
 func (s *floodStream) Frames() <-chan panes.Frame { return s.frames }
-func (s *floodStream) Act(panes.Input)            {}
+func (s *floodStream) Act(panes.Input) uint64     { return 0 }
 func (s *floodStream) Resize(int, int)            {}
 func (s *floodStream) Picture(string)             {}
-func (s *floodStream) Close()                     { s.stop() }
+func (s *floodStream) Close() int                 { s.stop(); return 0 }
 
 // frameClock is how often the daemon sends a frame at most.
 const frameClock = time.Second / 60

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Several hosts are one list: each with its name, in their order; one that is cut off keeps what was known of it and is
@@ -149,6 +150,48 @@ func TestQueue(t *testing.T) {
 	here.add(key())
 	if drain(here); len(here.acts) != 0 {
 		t.Error("this host's daemon takes what was sent")
+	}
+}
+
+// What is typed has a number while somebody says what was taken, and is counted where it does not arrive.
+//
+// FEATURES: R94
+func TestQueueCounts(t *testing.T) {
+	key, wheel := attach.Act{Key: &input.Key{Code: input.KeyUp}}, attach.Act{Mouse: &input.Mouse{}}
+	q := &queue{resume: attach.Resume{Key: "k"}}
+	if n := q.add(key); n != 0 || q.unsent() != 3 {
+		t.Errorf("without a connection it has the number %d; %d bytes are not sent", n, q.unsent())
+	}
+	q.open = true
+	q.add(attach.Act{Cols: 80, Rows: 24})
+	q.add(wheel)
+	text := "pasted"
+	if n := q.add(attach.Act{Paste: &text}); n != 3 || q.unsent() != 9 {
+		t.Errorf("the third has the number %d; %d bytes are not sent", n, q.unsent())
+	}
+	for _, ok := q.next(); ok; _, ok = q.next() {
+		q.sent()
+	}
+	if q.unsent() != 0 {
+		t.Errorf("all was sent, but for %d bytes", q.unsent())
+	}
+	one := uint64(1)
+	q.told(&one)
+	if n := q.add(key); n != 4 {
+		t.Errorf("the fourth has the number %d", n)
+	}
+	if q.open = false; q.unsent() != 9 {
+		t.Errorf("the connection was lost: %d bytes are not known to have arrived", q.unsent())
+	}
+	for range maxActs {
+		q.add(key)
+	}
+	if n := 6 + 3*(maxActs+1); q.unsent() != n {
+		t.Errorf("%d bytes, with those that there was no room for; want %d", q.unsent(), n)
+	}
+	here := &queue{open: true}
+	if n := here.add(key); n != 0 {
+		t.Errorf("this host's echo is awaited: %d", n)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/render/view"
+	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -75,9 +78,14 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	if c := findClipboard(); c != nil {
 		vo.Clipboard = c
 	}
+	var unsent strings.Builder
+	vo.Unsent = func(session string, bytes int) { // the terminal is the viewer's still
+		fmt.Fprintf(&unsent, "[not sent: %s typed into %s]\n", bars.Count(bytes, "byte"), canvas.Printable(session))
+	}
 	ctx, stop := uninterrupted(ctx)
 	defer stop()
 	err := view.Run(ctx, src, vo)
+	_, _ = io.WriteString(os.Stderr, unsent.String())
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -6,19 +6,22 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Watch opens a stream that finds its session again after a restart of the daemon.
 func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
-		s: v.c.Session(id), reach: v.reach, sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1),
+		s: v.c.Session(id), reach: v.reach, sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1), went: make(chan struct{}, 1),
 		size: attach.Act{Cols: cols, Rows: rows},
 	}
 	if v.at != "" {
@@ -37,13 +40,49 @@ type queue struct {
 	resume attach.Resume // without a key: what was sent was taken
 	acts   []attach.Act
 	flying int  // of acts, from the beginning: they were sent
+	typing int  // of acts: they type
 	older  bool // the daemon does not say what was taken, nor keeps what is sent again from being done twice
+	open   bool // there is a connection
+	full   int  // bytes typed for which there was no room
 }
 
-func (q *queue) add(a attach.Act) {
-	if len(q.acts) < maxActs {
-		q.acts = append(q.acts, a)
+// add queues an act. n is its number among those that type, from 1; 0: nobody says when it is taken, or soon.
+func (q *queue) add(a attach.Act) (n uint64) {
+	if len(q.acts) >= maxActs {
+		q.full += typedBytes(&a)
+		return 0
 	}
+	if q.acts = append(q.acts, a); !a.Types() {
+		return 0
+	}
+	if q.typing++; q.resume.Key == "" || q.older || !q.open {
+		return 0
+	}
+	return q.resume.Typed + uint64(q.typing)
+}
+
+// typedBytes is about how many bytes a person typed: what they become is for the daemon to say.
+func typedBytes(a *attach.Act) int {
+	switch {
+	case a.Key != nil:
+		return len(input.AppendKey(nil, *a.Key, &vterm.Modes{}))
+	case a.Paste != nil:
+		return len(*a.Paste)
+	}
+	return len(a.Text)
+}
+
+// unsent is how many bytes a person typed that did not reach the session, or are not known to have where the connection
+// was lost.
+func (q *queue) unsent() (bytes int) {
+	from := 0
+	if q.open {
+		from = q.flying
+	}
+	for i := range q.acts[from:] {
+		bytes += typedBytes(&q.acts[from+i])
+	}
+	return q.full + bytes
 }
 
 // next is what is to be sent next.
@@ -60,6 +99,9 @@ func (q *queue) sent() {
 		q.flying++
 		return
 	}
+	if q.acts[q.flying].Types() {
+		q.typing--
+	}
 	q.acts = slices.Delete(q.acts, q.flying, q.flying+1)
 }
 
@@ -69,7 +111,7 @@ func (q *queue) told(taken *uint64) {
 	if q.older = taken == nil; taken != nil {
 		n = int(min(*taken-min(*taken, q.resume.Typed), uint64(n)))
 	}
-	q.acts, q.flying = q.acts[n:], q.flying-n
+	q.acts, q.flying, q.typing = q.acts[n:], q.flying-n, q.typing-n
 	q.resume.Typed += uint64(n)
 }
 
@@ -92,6 +134,7 @@ type watched struct {
 	mute   bool   // the viewer has no say in sizes
 	frames chan panes.Frame
 	wake   chan struct{}
+	went   chan struct{} // poked when something was sent, or cannot be
 
 	mu    sync.Mutex // guards the fields below
 	queue queue
@@ -100,7 +143,32 @@ type watched struct {
 
 func (w *watched) Frames() <-chan panes.Frame { return w.frames }
 
-func (w *watched) Close() { w.cancel() }
+// Close lets what was typed just now go first: it is with the connection in no time, unless that takes nothing.
+func (w *watched) Close() (unsent int) {
+	late := time.NewTimer(partingTime)
+	defer late.Stop()
+	for waits := true; waits && w.goes(); {
+		select {
+		case <-w.went:
+		case <-late.C:
+			waits = false
+		}
+	}
+	w.cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.queue.unsent()
+}
+
+// partingTime is how long what was typed may take to go.
+const partingTime = 100 * time.Millisecond
+
+// goes says that something waits to be sent, and there is a connection for it.
+func (w *watched) goes() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.queue.open && w.queue.unsent() > w.queue.full
+}
 
 func (w *watched) Resize(cols, rows int) {
 	size := attach.Act{Cols: cols, Rows: rows}
@@ -110,19 +178,28 @@ func (w *watched) Resize(cols, rows int) {
 	w.act(size) // one of 0×0 does nothing but wake up
 }
 
-func (w *watched) Act(in panes.Input) {
-	w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
+func (w *watched) Act(in panes.Input) (n uint64) {
+	return w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
 }
 
 // Picture asks for an image that was shown.
 func (w *watched) Picture(key string) { w.act(attach.Act{Picture: key}) }
 
 // act queues; the viewer must not wait for a daemon.
-func (w *watched) act(a attach.Act) {
+func (w *watched) act(a attach.Act) (n uint64) {
 	w.mu.Lock()
-	w.queue.add(a)
+	n = w.queue.add(a)
 	w.mu.Unlock()
 	w.rouse()
+	return n
+}
+
+// connected says whether there is a connection.
+func (w *watched) connected(is bool) {
+	w.mu.Lock()
+	w.queue.open = is
+	w.mu.Unlock()
+	w.goOn()
 }
 
 // rouse has what waits be sent.
@@ -142,8 +219,17 @@ func (w *watched) next() (attach.Act, bool) {
 
 func (w *watched) sent() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.queue.sent()
+	w.mu.Unlock()
+	w.goOn()
+}
+
+// goOn has who waits for something to go look again.
+func (w *watched) goOn() {
+	select {
+	case w.went <- struct{}{}:
+	default:
+	}
 }
 
 func (w *watched) run(ctx context.Context) {
@@ -159,8 +245,11 @@ func (w *watched) run(ctx context.Context) {
 		st, err := w.s.Watch(ctx, o)
 		if err == nil {
 			w.sizeBy = ""
+			w.connected(true)
 			w.converse(ctx, st, size.Cols > 0)
+			w.connected(false)
 			_ = st.Close()
+			w.hand(ctx, panes.Frame{Anew: true})
 		}
 		if !w.changedSay(size.Cols > 0) {
 			w.reach.await(ctx)
@@ -217,21 +306,25 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, Held: f.Held}
 		if f.Picture != nil {
 			shown = panes.Frame{Picture: &panes.Picture{Key: f.Picture.Key, PNG: f.Picture.PNG}}
-			select {
-			case w.frames <- shown:
-				continue
-			case <-ctx.Done():
-				return
-			}
+		} else {
+			w.mu.Lock()
+			w.queue.told(f.Taken)
+			shown.Taken = w.queue.resume.Typed
+			w.mu.Unlock()
+			w.rouse()
 		}
-		w.mu.Lock()
-		w.queue.told(f.Taken)
-		w.mu.Unlock()
-		w.rouse()
-		select {
-		case w.frames <- shown:
-		case <-ctx.Done():
+		if !w.hand(ctx, shown) {
 			return
 		}
+	}
+}
+
+// hand hands a frame over.
+func (w *watched) hand(ctx context.Context, f panes.Frame) bool {
+	select {
+	case w.frames <- f:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -52,6 +52,37 @@ func TestViewerOfTwoHosts(t *testing.T) {
 	p.shows(t, "longterm view -H '' -H far")
 }
 
+// What is typed into a pane of another host is drawn while the other end says nothing, and is the session's own when that
+// speaks again; a password is not drawn. What is typed while there is no connection is counted, when its pane goes and
+// when the viewer does.
+//
+// FEATURES: R75, R94
+func TestTypedIntoPanes(t *testing.T) {
+	h := newHost(t, true)
+	h.here.Run("config", "set", "attach.predict", "always")
+	h.here.Run("-H", "far", "new", "-n", "s", "--", "/usr/bin/env", "PS1=at> ", "/bin/sh")
+	h.here.Run("new", "-n", "near", "--", "cat")
+	p := newTerminal(t, h.here, "view", "-H", "", "-H", "far")
+	p.shows(t, " near")
+	p.shows(t, "at>")
+	p.types(t, "\x00\x32\x00z") // Ctrl-Space 2, and alone on the screen
+	e2e.Eventually(t, "it is", func() bool { return strings.Contains(p.text(), "\nat>") && !strings.Contains(p.text(), "│") })
+	h.typedAhead(t, p)
+
+	h.down(t, true)
+	h.cut(t)
+	p.shows(t, "far cut off")
+	p.types(t, "lost")
+	p.types(t, "\x00\x31") // the other one is alone on the screen
+	p.shows(t, "not sent: 4 bytes typed into far/s")
+	p.types(t, "\x00\x32more!\x00q")
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+	p.shows(t, "[not sent: 5 bytes typed into far/s]")
+	h.down(t, false)
+}
+
 // Verbs but the viewer are about one host.
 func TestOneHostAtATime(t *testing.T) {
 	i := e2e.New(t)

@@ -1,0 +1,59 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// What was typed into a session and did not reach it is said when its pane goes, and told when the viewer ends.
+//
+// FEATURES: R94
+func TestUnsent(t *testing.T) {
+	var told []string
+	b := newBench(t, 80, 10, Options{Unsent: func(session string, bytes int) {
+		if bytes == 7 {
+			told = append(told, session)
+		}
+	}})
+	b.list(running("a"), running("b"))
+	b.streams["a"].unsent, b.streams["b"].unsent = 1, 7
+	b.keys("^z")
+	b.shows("not sent: 1 byte typed into a")
+	b.closePanes()
+	if len(told) != 1 || told[0] != "b" {
+		t.Errorf("told of %q", told)
+	}
+}
+
+// What is typed right behind a key that brings a pane to the screen is for that pane.
+//
+// FEATURES: R75
+func TestTypedAtOnceIntoAnotherPane(t *testing.T) {
+	b := newBench(t, 80, 10, Options{})
+	b.list(running("a"), running("b"))
+	b.keys("^z")
+	other := "a"
+	if b.m.Focus == "a" {
+		other = "b"
+	}
+	for _, r := range " x" {
+		if r == ' ' { // with what follows in one read: nothing is drawn in between
+			b.handle(tcell.NewEventKey(tcell.KeyCtrlSpace, 0, tcell.ModCtrl))
+			b.handle(tcell.NewEventKey(tcell.KeyRune, rune('1'+strings.Index("ab", other)), 0))
+			continue
+		}
+		b.handle(tcell.NewEventKey(tcell.KeyRune, r, 0))
+	}
+	b.settle()
+	typed := ""
+	for s := b.streams[other]; len(s.acts) > 0; {
+		if in := <-s.acts; in.Key != nil {
+			typed += string(in.Key.Code)
+		}
+	}
+	if typed != "x" {
+		t.Errorf("%s got %q", other, typed)
+	}
+}
