@@ -225,3 +225,48 @@ func TestSettingsAreJudged(t *testing.T) {
 		t.Errorf("a person's: %q", got)
 	}
 }
+
+// A command from another host that a person has to allow waits for its caller where the way to it was lost, as when a
+// daemon on it is replaced; it is taken back when the caller does not come in time. One from here goes with its caller.
+//
+// FEATURES: R63 R115
+func TestApprovalWaitsForALostCaller(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house, _ *script) {
+		x := api.Run{Call: api.Call{Job: "job-1"}, NewSession: api.NewSession{Argv: []string{"touch", "f"}, Cwd: "/"}}
+		x.Policy = "readonly"
+		far := agent
+		far.Host = "two"
+		begin := func(who actor.Actor) (a *answered, cut func()) {
+			ctx, cut := context.WithCancel(actor.With(t.Context(), who))
+			if a = h.run(ctx, x); a.back() || h.gate.Pending() != 1 {
+				t.Fatalf("%+v, %v, %d pending", a.Result, a.err, h.gate.Pending())
+			}
+			return a, cut
+		}
+		first, cut := begin(far)
+		cut()
+		advance(lostTime / 2)
+		if !first.back() || h.gate.Pending() != 1 {
+			t.Fatalf("its caller was lost: %v, %d pending", first.err, h.gate.Pending())
+		}
+		_, cut = begin(far)
+		advance(2 * lostTime)
+		if h.gate.Pending() != 1 {
+			t.Fatal("its caller is there, and it was taken back")
+		}
+		cut()
+		advance(lostTime - time.Second)
+		if h.gate.Pending() != 1 {
+			t.Fatal("it was taken back before its time")
+		}
+		if advance(2 * time.Second); h.gate.Pending() != 0 || h.wantedByID(x.Job) != nil {
+			t.Errorf("nobody came back: %d pending", h.gate.Pending())
+		}
+		x.Job = "job-2"
+		_, cut = begin(agent)
+		cut()
+		if synctest.Wait(); h.gate.Pending() != 0 {
+			t.Error("a caller from here broke off, and its approval is there")
+		}
+	})
+}

@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"context"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -89,29 +90,45 @@ func (j *Job) abandoned(ctx context.Context, c *api.Call, leaves ending) {
 	switch {
 	case j.s.ctx.Err() != nil || leaves != endsByCaller || c.OnTimeout == "background":
 	case actor.Of(ctx).Host != "": // over ssh or a fleet who breaks off says so: the way here was lost, or a daemon on it is replaced
-		go j.endUnlessAsked(j.losses.Add(1))
+		go j.endUnlessAsked()
 	default:
-		j.mark(endsByCaller)
-		j.ask(j.s.conf.Grace())
+		j.endWithCaller()
 	}
 }
 
-// lostTime is how long a job waits for its caller, to whom the connection over other hosts was lost.
+func (j *Job) endWithCaller() {
+	j.mark(endsByCaller)
+	j.ask(j.s.conf.Grace())
+}
+
+// endUnlessAsked ends a job whose caller does not come back after a loss.
+func (j *Job) endUnlessAsked() {
+	if j.callers.lost(j.over, j.released, j.s.ctx.Done()) {
+		j.endWithCaller()
+	}
+}
+
+// callers are those who wait for what is theirs.
+type callers struct {
+	waiting atomic.Int32
+	losses  atomic.Uint64 // of them, by the way here
+}
+
+// lostTime is how long is waited for a caller, to whom the connection over other hosts was lost.
 const lostTime = time.Minute
 
-// endUnlessAsked ends a job whose caller does not come back after a loss. Who came back and was lost again has
-// another such time.
-func (j *Job) endUnlessAsked(loss uint64) {
+// lost waits for a caller to whom the way was lost, and says that none came back in time. Who came back and was lost again
+// has another such time. It says nothing of the kind once it is over, its callers were let go, or the daemon ends.
+func (c *callers) lost(over, released, done <-chan struct{}) bool {
+	loss := c.losses.Add(1)
 	t := time.NewTimer(lostTime)
 	defer t.Stop()
 	select {
-	case <-j.over:
-	case <-j.released:
-	case <-j.s.ctx.Done():
+	case <-over:
+	case <-released:
+	case <-done:
 	case <-t.C:
-		if j.callers.Load() == 0 && j.losses.Load() == loss {
-			j.mark(endsByCaller)
-			j.ask(j.s.conf.Grace())
-		}
+		return c.waiting.Load() == 0 && c.losses.Load() == loss
 	}
+	return false
 }

@@ -121,8 +121,7 @@ type Job struct {
 	wentOn    time.Time        // when they ran again after that
 	approval  string           // that allowed it
 	came      uint64           // offset up to which a running line's output was handed out
-	callers   atomic.Int32     // that wait for its end, and whose job it is
-	losses    atomic.Uint64    // of such callers by the way here
+	callers   callers
 }
 
 // ending is why a job is to end before its time.

@@ -399,8 +399,8 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 		go j.watchInput(ctx, asks)
 	}
 	if leaves == endsByCaller {
-		j.callers.Add(1)
-		defer j.callers.Add(-1)
+		j.callers.waiting.Add(1)
+		defer j.callers.waiting.Add(-1)
 	}
 	released := j.released
 	if leaves == endsByItself { // a client who looks on waits for the end

@@ -35,6 +35,7 @@ type wanted struct {
 	taken   bool               // back
 	over    chan struct{}      // closed when it was started, or is not to be
 	away    chan struct{}      // closed when callers are to come back without its start
+	callers callers
 
 	// When it is over:
 	job *Job
@@ -278,6 +279,10 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, how *a
 		defer t.Stop()
 		yield = t.C
 	}
+	if c.OnTimeout != "background" {
+		w.callers.waiting.Add(1)
+		defer w.callers.waiting.Add(-1)
+	}
 	select {
 	case <-w.over:
 	case <-away:
@@ -288,7 +293,7 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, how *a
 		return api.Result{}, registry.Replaced()
 	case <-ctx.Done():
 		if w.s.ctx.Err() == nil && c.OnTimeout != "background" {
-			w.takeBack()
+			w.abandoned(ctx)
 		}
 		return api.Result{}, ctx.Err()
 	}
@@ -301,6 +306,24 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, how *a
 	x := w.x
 	x.Call, x.Start, x.OnApproval, x.Told = *c, start, how.OnApproval, how.Told
 	return w.job.firstAnswer(ctx, &x)
+}
+
+// abandoned gives the command up, as who waited for it has broken off. Over other hosts the way here may have been lost
+// (Job.abandoned): its approval is kept for a while, for him to come back.
+func (w *wanted) abandoned(ctx context.Context) {
+	if actor.Of(ctx).Host == "" {
+		w.takeBack()
+		return
+	}
+	w.s.later(func() {
+		if w.callers.lost(w.over, w.away, w.s.ctx.Done()) {
+			w.takeBack()
+			return
+		}
+		if isClosed(w.over) && w.job != nil && !isClosed(w.away) && w.callers.waiting.Load() == 0 { // it was started meanwhile
+			w.job.endUnlessAsked()
+		}
+	})
 }
 
 // takeBack gives the command up: its approval is gone.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
 )
 
 // The daemon here, and the one there, is replaced while commands run on another host and its output is followed: all go on
@@ -82,4 +83,56 @@ func TestMachineComesAgain(t *testing.T) {
 	one.Run("fleet", "revoke", "two")
 	two.Run("fleet", "join", code, "--name", "two")
 	connected(t, one, 2)
+}
+
+// The daemon here is replaced while what was asked for on another host waits for a person there: it waits on, and is done
+// once it is allowed. What its caller breaks off is asked no more.
+//
+// FEATURES: R63, R115
+func TestApprovalsOutliveTheCallersDaemon(t *testing.T) {
+	one, two := e2e.New(t), e2e.New(t)
+	found(t, one)
+	two.Run("fleet", "join", strings.TrimSpace(one.Run("fleet", "invite")), "--name", "two")
+	connected(t, one, 2)
+	two.Run("new", "-n", "shell", "--", "bash", "--norc")
+	pending := func() []api.Approval {
+		return e2e.Decode[[]api.Approval](t, two.Run("approvals", "--json"))
+	}
+	for what, args := range map[string][]string{
+		"exec": {"exec", "--policy", "readonly", "two/shell"},
+		"run":  {"run", "-H", "two", "--policy", "readonly", "-c"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "made")
+			var stderr bytes.Buffer
+			c := one.Command(t.Context(), append(args, "touch "+file)...)
+			c.Stderr = &stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			e2e.Eventually(t, "somebody is asked", func() bool { return len(pending()) == 1 })
+			before := pending()[0]
+			one.Run("daemon", "restart")
+			connected(t, one, 2)
+			two.Run("approvals", "answer", before.ID, "once")
+			if err := c.Wait(); err != nil {
+				t.Errorf("%v: %s", err, stderr.String())
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Error(err)
+			}
+			c = one.Command(t.Context(), append(args, "touch "+file+".no")...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			e2e.Eventually(t, "somebody is asked", func() bool { return len(pending()) == 1 })
+			if err := c.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait()
+			if list := pending(); len(list) != 0 { // not in a minute: it said that it breaks off
+				t.Errorf("what was broken off is asked: %+v", list)
+			}
+		})
+	}
 }
