@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -245,6 +246,7 @@ func daemonServe() *cobra.Command {
 			err = daemon.Run(cmd.Context(), daemon.Config{
 				Dirs: dirs, Build: version(), Log: log,
 				KeeperArgv: func(key string, main bool) []string { return keeperArgv(dirs, key, main) },
+				LinkArgv:   remote.LinkArgv,
 			})
 			if err != nil {
 				log.Error("daemon", "err", err)

@@ -41,6 +41,16 @@ func (c *Client) FleetEvents(ctx context.Context, r api.FleetRead) (api.FleetEve
 	return send[api.FleetEvents](ctx, c, "POST", "/fleet/events", nil, r)
 }
 
+// SSHHosts are the hosts that the configuration of the daemon's user names; none is asked.
+func (c *Client) SSHHosts(ctx context.Context) ([]api.SSHHost, error) {
+	return get[[]api.SSHHost](ctx, c, "/hosts", nil)
+}
+
+// SSHSessions are the sessions of one of them, as the daemon reaches it: without asking anybody for a password.
+func (c *Client) SSHSessions(ctx context.Context, host string) ([]api.FleetSession, error) {
+	return get[[]api.FleetSession](ctx, c, "/hosts/"+url.PathEscape(host)+"/sessions", nil)
+}
+
 func hostQuery(host string) url.Values {
 	if host == "" {
 		return nil

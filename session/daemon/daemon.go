@@ -41,6 +41,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
+	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
@@ -57,6 +58,8 @@ type Config struct {
 	Log   *slog.Logger
 	// KeeperArgv makes the command line of a keeper with a placement key.
 	KeeperArgv func(key string, daemon bool) []string
+	// LinkArgv makes that of the process that holds the connection to a host over ssh; nil: there are no such hosts.
+	LinkArgv func(t hosts.Target, program string) []string
 }
 
 // shutdownTime bounds how long an ending daemon waits for its clients' requests.
@@ -225,7 +228,7 @@ func (d *Daemon) load(ctx context.Context) error {
 func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post,
+		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post, Former: d.former,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {

@@ -10,12 +10,26 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
 	"github.com/longterm-dev/longterm/store/fleet/copies"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 )
 
 // Fleet is this machine's part in a fleet.
 func (d *Daemon) Fleet() *member.Member { return d.fleet }
+
+// former is this machine's name in its fleet, where that has histories of another machine that had it before.
+func (d *Daemon) former() string {
+	if d.fleet == nil {
+		return ""
+	}
+	return d.fleet.Former()
+}
+
+// SSH implements httpapi.Daemon.
+func (d *Daemon) SSH() *sshhosts.Hosts {
+	return &sshhosts.Hosts{Settings: d.conf.Get, Dirs: d.cfg.Dirs, LinkArgv: d.cfg.LinkArgv, Mask: d.known.Line}
+}
 
 // openFleet begins this machine's part in its fleet, if it has one.
 func (d *Daemon) openFleet(face *httpapi.Server) {

@@ -289,7 +289,8 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		}
 		var refused *api.Error
 		if _, err := c.Session("work").Type(t.Context(), api.Input{Text: "x"}); !errors.As(err, &refused) ||
-			refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "only read") || refused.Retry {
+			refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "only read") || refused.Retry ||
+			!strings.Contains(refused.Hint, "`longterm output lost/work`") || !strings.Contains(refused.Hint, "`longterm fleet restore lost`") {
 			t.Errorf("typing: %v", err)
 		}
 		if _, err := c.Session("none").Info(t.Context()); !errors.As(err, &refused) || refused.Code != api.CodeNotFound {
@@ -369,6 +370,9 @@ func TestFormerMachineOfAName(t *testing.T) {
 	}
 	own := get[api.Session](anew, "POST", "/sessions", api.NewSession{Name: "own", Argv: []string{"/bin/sh", "-c", "echo mine; exec sleep 1000"}})
 	await(t, "the new machine says whose copies there are", func() bool { return get[api.Fleet](anew, "GET", "/fleet", nil).Former == 1 })
+	if a := anew.ask("POST", "/sessions/work/input", api.Input{Text: "x"}); a.status != http.StatusNotFound || !bytes.Contains(a.body, []byte("longterm fleet restore other")) {
+		t.Errorf("the former machine's session: %d %s", a.status, a.body)
+	}
 	await(t, "its own session is copied", func() bool {
 		st := get[api.Fleet](anew, "GET", "/fleet", nil)
 		return st.Connected && st.CopyBehind == 0 && st.CopyError == ""

@@ -17,6 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -70,6 +71,7 @@ func startDaemon(t *testing.T, dirs paths.Dirs) *running {
 			KeeperArgv: func(key string, _ bool) []string {
 				return []string{testKeeper, key, dirs.KeeperSocket(key), dirs.KeeperLock(key), dirs.KeeperStateLock(key)}
 			},
+			LinkArgv: func(hosts.Target, string) []string { return []string{"no link"} },
 		})
 	}()
 	t.Cleanup(func() {

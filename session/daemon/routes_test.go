@@ -7,18 +7,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	"github.com/longterm-dev/longterm/session/hosts"
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // wellCall is a call of a route that succeeds, in the house of sessions of houseOf.
@@ -102,6 +108,8 @@ var wellCalls = []wellCall{
 	{id: "list-fleet-hosts", check: contains(`"state":"connected"`)},
 	{id: "list-fleet-sessions", path: "?host=house", check: contains(`"host":"house"`)},
 	{id: "read-fleet-events", body: api.FleetRead{Reader: "r"}, check: contains(`"events":[]`)},
+	{id: "list-ssh-hosts", check: contains(`{"host":"next","state":"idle"}`)},
+	{id: "list-ssh-sessions", path: "next", check: contains(`"host":"next"`)},
 	{id: "dial-fleet", path: "?host=house"},
 	{id: "attach", path: "cat?cols=80&rows=24"},
 	{id: "watch", path: "cat?cols=80&rows=24"},
@@ -146,6 +154,7 @@ type wrongCall struct {
 
 var moreWrongCalls = []wrongCall{
 	{"dial-fleet", "?host=house", nil, api.CodeInvalid, "client"},
+	{"list-ssh-sessions", "root@other", nil, api.CodeNotFound, "hosts.names"},
 	{"list-fleet-hosts", "?host=No.Name", nil, api.CodeInvalid, ""},
 	{"list-fleet-sessions", "?host=No.Name", nil, api.CodeInvalid, ""},
 	{"read-fleet-events", "", api.FleetRead{Reader: "no name"}, api.CodeInvalid, ""},
@@ -286,6 +295,36 @@ func houseOf(t *testing.T, r *running) {
 	get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: "job-of-run", Background: true}, NewSession: api.NewSession{Argv: []string{"sleep", "600"}}})
 }
 
+// overSSH has the configuration name a host that a connection is held to: as it happens, to the daemon itself.
+func overSSH(t *testing.T, dirs paths.Dirs) {
+	t.Helper()
+	w := hosts.Way{Target: "next", SSH: hosts.SSH{Dir: dirs.Hosts()}}
+	if err := errors.Join(dirs.Make(), os.MkdirAll(dirs.Hosts(), 0o700), os.MkdirAll(dirs.Config, 0o700), os.WriteFile(dirs.ConfigFile(), []byte("hosts.names = [\"next\"]\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", w.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passed sync.WaitGroup
+	t.Cleanup(func() { _ = l.Close(); passed.Wait() })
+	pass := func(to, from net.Conn) {
+		_, _ = io.Copy(to, from)
+		_, _ = to.Close(), from.Close()
+	}
+	passed.Go(func() {
+		for here, err := l.Accept(); err == nil; here, err = l.Accept() {
+			there, err := net.Dial("unix", dirs.Socket())
+			if err != nil {
+				_ = here.Close()
+				continue
+			}
+			passed.Go(func() { pass(here, there) })
+			passed.Go(func() { pass(there, here) })
+		}
+	})
+}
+
 // pathOf puts parameters into a route's path.
 func pathOf(r *httpapi.Route, params string) string {
 	values, query, asks := strings.Cut(params, "?")
@@ -364,12 +403,13 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet"}
+var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.
 func TestRoutes(t *testing.T) {
 	dirs := testDirs(t)
+	overSSH(t, dirs)
 	r := startDaemon(t, dirs)
 	houseOf(t, r)
 	inFleet(t, r)

@@ -41,7 +41,10 @@ type Way struct {
 
 // Dial connects to the daemon there, by the link. Where there is no link the error is that of a socket nobody
 // serves, and Ensure makes one.
-func (w *Way) Dial(context.Context) (net.Conn, error) { return wire.Dial(w.file("sock")) }
+func (w *Way) Dial(context.Context) (net.Conn, error) { return wire.Dial(w.Socket()) }
+
+// Socket is that of the link, where there is one.
+func (w *Way) Socket() string { return w.file("sock") }
 
 func (w *Way) file(ext string) string { return hostFile(w.SSH.Dir, w.Target, ext) }
 

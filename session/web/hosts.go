@@ -11,6 +11,9 @@ import (
 // too. Files, logins and tickets are this host's, and so is who may ask; the API and the socket are the other's.
 const hostsAt = "/h/"
 
+// OverSSH is before the name of a host that is reached over ssh: one of the fleet may have the same.
+const OverSSH = "ssh:"
+
 // hostIn takes the name of another host out of the path of a request; "": it is about this one.
 func hostIn(r *http.Request) string {
 	rest, ok := strings.CutPrefix(r.URL.Path, hostsAt)
@@ -19,12 +22,9 @@ func hostIn(r *http.Request) string {
 		return ""
 	}
 	r.URL.Path = "/" + path
-	if r.URL.RawPath != "" {
-		raw, ok := strings.CutPrefix(r.URL.RawPath, hostsAt+host)
-		if !ok { // a name of a host has nothing that would be escaped
-			raw = ""
-		}
-		r.URL.RawPath = raw
+	if raw, ok := strings.CutPrefix(r.URL.RawPath, hostsAt); ok {
+		_, raw, _ = strings.Cut(raw, "/")
+		r.URL.RawPath = "/" + raw
 	}
 	return host
 }

@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -35,14 +37,23 @@ type Onward struct{ proxy httputil.ReverseProxy }
 // onwardTo is the host that a request is passed on to, in its context.
 type onwardTo struct{}
 
-// NewOnward is one that reaches hosts by dial; fail answers where one cannot be asked.
-func NewOnward(dial func(ctx context.Context, host string) (net.Conn, error), fail func(w http.ResponseWriter, err error), log *slog.Logger) *Onward {
+// Beyond is how hosts are reached.
+type Beyond struct {
+	Dial   func(ctx context.Context, host string) (net.Conn, error)
+	Hosts  string      // which they are, in words: of the fleet
+	Hint   string      // where one does not answer
+	Header http.Header // what requests have besides
+}
+
+// NewOnward is one for such hosts; fail answers where one cannot be asked.
+func NewOnward(b Beyond, fail func(w http.ResponseWriter, err error), log *slog.Logger) *Onward {
 	return &Onward{httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			host, _ := p.In.Context().Value(onwardTo{}).(string)
-			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", host, host
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", hex.EncodeToString([]byte(host)), "longterm" // USER@HOST is no host of a URL
 			upgrade := p.Out.Header.Get("Upgrade") != ""
 			keepOnly(p.Out.Header, upgrade, passedOn)
+			maps.Copy(p.Out.Header, b.Header)
 			if upgrade { // its other protocol is a ticket of ours
 				p.Out.Header.Set("Sec-Websocket-Protocol", Protocol)
 			}
@@ -52,7 +63,13 @@ func NewOnward(dial func(ctx context.Context, host string) (net.Conn, error), fa
 			return nil
 		},
 		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, hostOnly(addr)) },
+			DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+				host, err := hex.DecodeString(hostOnly(addr))
+				if err != nil {
+					return nil, err
+				}
+				return b.Dial(ctx, string(host))
+			},
 			// Connections that rest are kept for the next request only for a while.
 			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, DisableCompression: true,
 		},
@@ -62,7 +79,7 @@ func NewOnward(dial func(ctx context.Context, host string) (net.Conn, error), fa
 			var said *api.Error
 			if !errors.As(err, &said) {
 				host, _ := r.Context().Value(onwardTo{}).(string)
-				said = api.Errorf(api.CodeUnavailable, "the host %s of the fleet did not answer: %v", host, err).WithHint("`longterm fleet hosts` says which are connected")
+				said = api.Errorf(api.CodeUnavailable, "the host %s %s did not answer: %v", host, b.Hosts, err).WithHint("%s", b.Hint)
 			}
 			fail(w, said)
 		},

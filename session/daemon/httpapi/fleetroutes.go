@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -217,8 +218,7 @@ func permitCopy(ctx context.Context, r *Route, path, query func(string) string) 
 	}
 	need, ok := copied[r.ID]
 	if !ok {
-		return api.Errorf(api.CodeUnavailable, "%s cannot be reached, and what the fleet has copied of its sessions is only read", c.of.Host()).
-			WithHint("`longterm output`, screen, commands, search and export read it; `longterm fleet restore %s` makes sessions of it here, which `longterm restore` starts again", c.of.Host())
+		return onlyRead(c.of.Host(), cmp.Or(path("session"), query("session")))
 	}
 	ref := path("session")
 	if ref == "" {
@@ -233,6 +233,16 @@ func permitCopy(ctx context.Context, r *Route, path, query func(string) string) 
 	before := c.done
 	c.said, c.done = &said, func() { done(); before() }
 	return nil
+}
+
+// onlyRead refuses what needs a host that is lost: its history is kept. session is the one that was asked for, if it was one.
+func onlyRead(host, session string) error {
+	reads := fmt.Sprintf("`longterm output %[1]s/%[2]s`, screen, commands and export read what is kept of it", host, session)
+	if session == "" {
+		reads = fmt.Sprintf("`longterm output %s/SESSION`, screen, commands and export read what is kept of them", host)
+	}
+	return api.Errorf(api.CodeUnavailable, "%s cannot be reached, and what the fleet has copied of its sessions is only read", host).
+		WithHint("%s, `longterm search -H %s TEXT` finds in it; `longterm fleet restore %[2]s` makes sessions of it here, which `longterm restore` starts again", reads, host)
 }
 
 // copyWriter says in an answer's header what it is from.

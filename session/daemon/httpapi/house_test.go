@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/member"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/secrets"
@@ -66,6 +67,7 @@ func (*house) ShareByRelay(context.Context, access.Token, string) (string, error
 func (*house) SharesChanged()                                                     {}
 func (h *house) Subscriptions() *subscriptions.Set                                { return h.subs }
 func (h *house) Fleet() *member.Member                                            { return member.New(member.Config{}) }
+func (h *house) SSH() *sshhosts.Hosts                                             { return &sshhosts.Hosts{} }
 func (h *house) KeeperPIDs() []int                                                { return h.keepers }
 func (*house) KeeperFor(string) (registry.Keeper, error)                          { return nil, errors.New("no keeper") }
 func (*house) Ran(*registry.Handle, *session.Command)                             {}

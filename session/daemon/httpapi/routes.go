@@ -136,6 +136,8 @@ var Routes = []Route{
 		(*Server).listFleetSessions, ofFleet),
 	op("POST", "/fleet/events", "read-fleet-events", "fleet events", "Read what ended on the fleet's hosts and a reader has not acknowledged",
 		(*Server).readFleetEvents, ofFleet),
+	op("GET", "/hosts", "list-ssh-hosts", "hosts", "List the hosts over ssh that the configuration names and who asks may reach; none is asked", (*Server).listSSHHosts, ofSSH),
+	op("GET", "/hosts/{host}/sessions", "list-ssh-sessions", "ls", "List the sessions of a host over ssh, which is connected to", (*Server).listSSHSessions, ofSSH),
 	socket("GET", "/fleet/dial", "dial-fleet", "fleet ls",
 		"The API of another host (host=), or with copy=true of the fleet's copy of one, to be read: the connection becomes one to it (Upgrade: longterm)", (*Server).serveFleetDial, ofFleet),
 	raw("GET", "/metrics", "metrics", "daemon metrics", "Figures for monitoring, in the text format of Prometheus; at /metrics, too",

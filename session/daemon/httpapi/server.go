@@ -22,6 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
@@ -31,7 +32,9 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
+	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store"
@@ -53,7 +56,8 @@ type Server struct {
 	drafts   drafts
 	pictures pictureKeys
 	page     *web.Door
-	onward   *web.Onward
+	onward   *web.Onward // to hosts of the fleet
+	overSSH  *web.Onward
 	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler
 	stills   stills
@@ -78,6 +82,8 @@ type Daemon interface {
 	Subscriptions() *subscriptions.Set
 	// Fleet is this machine's part in a fleet.
 	Fleet() *member.Member
+	// SSH are the hosts that the configuration names.
+	SSH() *sshhosts.Hosts
 	// KeeperPIDs are the processes that sessions' processes descend from.
 	KeeperPIDs() []int
 }
@@ -87,7 +93,12 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, stills: stills{turn: make(chan struct{}, 1)}}
 	n := runtime.GOMAXPROCS(0)
 	s.looks, s.others = turns.New(2*max(2, n)).Crowds(max(1, n/2)), turns.New(max(2, n)).Crowds(max(1, n/2))
-	s.page, s.onward = s.newPageDoor(), web.NewOnward(s.dialHost, writeError, s.log)
+	s.page, s.onward = s.newPageDoor(), web.NewOnward(web.Beyond{
+		Dial: s.dialHost, Hosts: "of the fleet", Hint: "`longterm fleet hosts` says which are connected",
+	}, writeError, s.log)
+	s.overSSH = web.NewOnward(web.Beyond{
+		Dial: s.dialSSH, Hosts: "over ssh", Hint: "`longterm -H HOST ls` says more", Header: http.Header{actor.HostHeader: {hosts.As()}},
+	}, writeError, s.log)
 	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store/fleet"
 )
@@ -50,11 +52,16 @@ func (s *Server) newPageDoor() *web.Door {
 	return web.New(c)
 }
 
-// serveOther passes a request of the page on to another host of the fleet. There the grant of this host counts, not that
-// of the login: so it is for who may do everything here, and has no token that was given to somebody else.
+// serveOther passes a request of the page on to another host, of the fleet or over ssh. There the grant of this host counts,
+// or all that its user may do, not that of the login: so it is for who may do everything here, and has no token that was
+// given to somebody else.
 func (s *Server) serveOther(w http.ResponseWriter, r *http.Request, g access.Grant, host string) {
+	name, ssh := strings.CutPrefix(host, web.OverSSH)
 	switch {
-	case fleet.CheckName(host) != nil:
+	case ssh && !slices.ContainsFunc(s.daemon.SSH().List(), func(h api.SSHHost) bool { return h.Host == name }):
+		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).WithHint("`longterm config` tells of the configuration"))
+		return
+	case !ssh && fleet.CheckName(host) != nil:
 		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is no host of a fleet", host).WithHint("`longterm fleet hosts` lists them"))
 		return
 	case !reachesOthers(&g):
@@ -62,7 +69,11 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request, g access.Gra
 			WithHint("`longterm web` makes a link for that"))
 		return
 	}
-	s.serveGranted(w, r, g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.onward.Serve(w, r, host) }))
+	onward := s.onward
+	if ssh {
+		onward = s.overSSH
+	}
+	s.serveGranted(w, r, g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { onward.Serve(w, r, name) }))
 }
 
 // reachesOthers says that a login is that of the person whose daemon this is.
@@ -72,6 +83,49 @@ func reachesOthers(g *access.Grant) bool {
 
 func (s *Server) dialHost(ctx context.Context, host string) (net.Conn, error) {
 	return s.daemon.Fleet().Dial(ctx, host)
+}
+
+func (s *Server) dialSSH(ctx context.Context, host string) (net.Conn, error) {
+	return s.daemon.SSH().Dial(ctx, host)
+}
+
+// ofSSH are the errors of what asks a host over ssh.
+var ofSSH = []api.Code{api.CodeNotFound, api.CodeInvalid, api.CodeDenied, api.CodeNoSSH, api.CodeHostUnknown, api.CodeHostRefused, api.CodeHostVersion, api.CodeHostBare}
+
+// permitSSH refuses who must not have this daemon go to other hosts, as its user: logins that may not do everything here,
+// and agents.
+func permitSSH(ctx context.Context) error {
+	if g := grantOf(ctx); g != nil {
+		if reachesOthers(g) {
+			return nil
+		}
+		return api.Errorf(api.CodeDenied, "the token %s does not reach other hosts: that is for who may do everything here", g.Name).
+			WithHint("`longterm web` makes a link for that")
+	}
+	if callerOf(ctx).Held || actor.Of(ctx).IsAgent() {
+		return api.Errorf(api.CodeDenied, "other hosts are reached by a person, not by %s", actor.Of(ctx)).
+			WithHint("a person does that, outside of sessions with an agent or with rules, and without %s", actor.Env)
+	}
+	return nil
+}
+
+func (s *Server) listSSHHosts(ctx context.Context, _ *struct{}) ([]api.SSHHost, error) {
+	if permitSSH(ctx) != nil { // it reaches none of them
+		return []api.SSHHost{}, nil
+	}
+	return s.daemon.SSH().List(), nil
+}
+
+func (s *Server) listSSHSessions(ctx context.Context, in *struct {
+	Host string `path:"host" doc:"as hosts.names has it"`
+}) ([]api.FleetSession, error) {
+	if err := permitSSH(ctx); err != nil {
+		return nil, err
+	}
+	if slot := turns.Taken(ctx); slot != nil { // a host may be long in answering
+		slot.Give()
+	}
+	return s.daemon.SSH().Sessions(ctx, in.Host)
 }
 
 // Shared serves who reads a shared session through a relay, within what a token of a name allows.

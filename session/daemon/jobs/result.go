@@ -183,7 +183,9 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 			r.State = "killed"
 		}
 	}
-	if st.State != session.Running {
+	if ended && j.e.LostBefore(c.Command.Ended) {
+		r.State, r.ExitCode, r.Error = "lost", nil, errKeeperLost
+	} else if st.State != session.Running {
 		r.State = "ended"
 		if errors.Is(err, session.ErrEnded) { // "exit 3", say: the shell itself is gone
 			r.Error = ""
@@ -204,6 +206,9 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	}
 	r.Background = j.e.Background(j.began)
 }
+
+// errKeeperLost says why the end of a line was not seen.
+const errKeeperLost = "its end was not seen: the keeper, which held its terminal, died, and what ran there was ended"
 
 // notTakenHint says what to do about a line that its shell refused.
 const notTakenHint = "close its quotes and blocks, or look at what the shell said (`longterm output`); it was given Ctrl-C"

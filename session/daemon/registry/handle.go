@@ -38,6 +38,8 @@ type Handle struct {
 
 	toEnd atomic.Bool // somebody has it ended: it is not started again by itself
 
+	keeperLost atomic.Pointer[time.Time] // when its keeper died under it; nil: it did not
+
 	box atomic.Pointer[boxed] // nil: not looked for yet
 
 	execs execRecord // what is known of executions in it
@@ -62,6 +64,12 @@ type Handle struct {
 
 // NewHandle is the handle of a session that only has a record yet.
 func NewHandle(rec store.Session) *Handle { return &Handle{rec: rec} }
+
+// LostBefore says that its keeper had died before a time: what ended then was ended for that, and how says nothing of it.
+func (e *Handle) LostBefore(t time.Time) bool {
+	lost := e.keeperLost.Load()
+	return lost != nil && lost.Before(t)
+}
 
 // Notify tells the session something, or keeps it until there is a session to tell.
 func (e *Handle) Notify(f func(*session.Session)) {

@@ -48,6 +48,7 @@ type Registry struct {
 	crashed bool // the daemon before this one did
 	known   *masking.Vault
 	post    func(webhook.Notice) error
+	former  func() string
 
 	Bus         events.Bus
 	rebuilding  chan struct{}
@@ -118,12 +119,14 @@ type Config struct {
 	Again func(ctx context.Context, e *Handle, req *api.Restore) error
 	// Post takes what webhooks are to be told; nil: it is posted once, at once.
 	Post func(webhook.Notice) error
+	// Former is this machine's name in a fleet, if that has histories of another machine that had it before; nil: it has none.
+	Former func() string
 }
 
 // New is a set without sessions; Load reads those there are.
 func New(c Config) *Registry {
 	h := &Registry{
-		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post,
+		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.Former,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
@@ -226,6 +229,17 @@ func (h *Registry) Known() []*Handle {
 
 // Resolve finds a session by id, name or unique prefix of either.
 func (h *Registry) Resolve(ref string) (*Handle, error) {
+	e, err := h.resolve(ref)
+	var missing *api.Error
+	if errors.As(err, &missing) && missing.Code == api.CodeNotFound && h.former != nil {
+		if name := h.former(); name != "" {
+			missing.Hint += fmt.Sprintf("; the fleet has kept the histories of a machine that was %s before this one, and `longterm fleet restore %[1]s` has them here", name)
+		}
+	}
+	return e, err
+}
+
+func (h *Registry) resolve(ref string) (*Handle, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if e := h.byid[ref]; e != nil && e.ready.Load() {
@@ -332,6 +346,10 @@ var eventKinds = map[session.Change]string{
 // KeeperLost ends what a keeper that died left running, and then marks its sessions.
 func (h *Registry) KeeperLost(key string) {
 	orphans, lost := h.orphansOf(key)
+	now := time.Now()
+	for _, e := range lost {
+		e.keeperLost.Store(&now)
+	}
 	h.endOrphans(context.Background(), orphans)
 	for _, e := range lost {
 		e.Session.Lost()

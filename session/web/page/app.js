@@ -52,6 +52,7 @@ function askLogin(why) {
   field.focus();
 }
 
+const whose = there ? decodeURIComponent(there).replace('ssh:', '') : 'longterm';
 let link, list, page, shownHash;
 
 async function begin(me) {
@@ -84,8 +85,8 @@ async function begin(me) {
   else {
     list = new List();
     root.replaceChildren(banner, side(), stage);
-    if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) get('fleet').then(async (fleet) => {
-      if (fleet.on) list.join(new (await import('./hosts.js')).Others({ get, h, url }));
+    if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) Promise.all([get('fleet'), get('hosts')]).then(async ([fleet, ssh]) => {
+      if (fleet.on || ssh.length) list.join(new (await import('./hosts.js')).Others({ get, h, url, fleet: fleet.on, ssh }));
     }, () => {});
   }
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
@@ -99,7 +100,7 @@ async function begin(me) {
   store.on('change', () => {
     if (page instanceof SessionPage) return;
     const n = [...store.sessions.values()].filter(wants).length;
-    document.title = (n ? `(${n}) ` : '') + (there ?? 'longterm');
+    document.title = (n ? `(${n}) ` : '') + whose;
   });
   link.connect();
 }
@@ -134,7 +135,7 @@ function side() {
     badge.textContent = n;
     badge.parentNode.ariaLabel = 'Approvals' + (n ? ', ' + n : '');
   });
-  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: there ?? 'longterm' })), h('span', { class: 'grow' }),
+  return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: whose })), h('span', { class: 'grow' }),
     there && to('All hosts', 'back', url('../../').href),
     to('Approvals', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Jobs', 'jobs', '#/jobs'), to('Tiles', 'grid', '#/tiles'),
     store.may('manage') && button('New session', 'plus', start), button('Settings', 'more', (e) => settings(e.currentTarget))), list.el);

@@ -19,8 +19,8 @@ export const emitter = () => {
 const base = new URL('.', document.baseURI);
 export const url = (path) => new URL(path, base);
 
-// there is the host of a fleet whose sessions this page is about; undefined: those of who serves it. Logins are the same.
-export const there = /\/h\/([a-z0-9-]+)\/$/.exec(base.pathname)?.[1];
+// there is the other host whose sessions this page is about, as the address has it; undefined: those of who serves it. Logins are the same.
+export const there = /\/h\/([^/]+)\/$/.exec(base.pathname)?.[1];
 const loginKey = 'longterm.key:' + base.pathname.slice(0, there && -there.length - 3);
 let key = localStorage.getItem(loginKey);
 let tunnel; // through a relay

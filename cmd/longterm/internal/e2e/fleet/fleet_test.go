@@ -168,8 +168,16 @@ func TestHostIsLostWithItsDisk(t *testing.T) {
 	if out, stderr, code := one.Try("fleet", "search", "needles"); code != 0 || strings.Count(out, "two/work:") != 9 || !strings.Contains(stderr, "from the copy of two") {
 		t.Errorf("%d, %q: %s", code, out, stderr)
 	}
-	if _, stderr, code := one.Try("send", "two/work", "x"); code != 5 || !strings.Contains(stderr, "only read") {
-		t.Errorf("typing: %d, %s", code, stderr)
+	for _, args := range [][]string{{"send", "two/work", "x"}, {"exec", "two/work", "true"}, {"kill", "two/work"}, {"restore", "two/work"}, {"wait", "two/work", "--for", "exit"}} {
+		_, stderr, code := one.Try(args...)
+		if code != 5 && (code != 122 || args[0] != "exec") || !strings.Contains(stderr, "only read") {
+			t.Errorf("%s: %d, %s", args, code, stderr)
+		}
+		for _, hint := range []string{"longterm output two/work", "longterm search -H two TEXT", "longterm fleet restore two"} {
+			if !strings.Contains(stderr, hint) {
+				t.Errorf("%s: no hint at %s: %s", args, hint, stderr)
+			}
+		}
 	}
 	if out := one.Run("ls"); strings.Contains(out, "work") {
 		t.Errorf("it is among the sessions of the other: %s", out)

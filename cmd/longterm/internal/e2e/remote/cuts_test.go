@@ -186,6 +186,7 @@ func TestLeavingWithoutConnection(t *testing.T) {
 	if err := <-p.done; err != nil {
 		t.Errorf("left with %v: %s", err, p.text())
 	}
+	p.shows(t, "[not sent: 3 bytes typed into s]")
 	h.down(t, false)
 }
 
@@ -250,5 +251,31 @@ func TestVerbsThroughCuts(t *testing.T) {
 	r := e2e.Decode[api.Result](t, result.String())
 	if r.ExitCode == nil || *r.ExitCode != 9 || !strings.Contains(result.String(), "told") || h.read(t, "ran") != "x\n" {
 		t.Errorf("%s; ran %q", result.String(), h.read(t, "ran"))
+	}
+}
+
+// A keeper is killed under a line that runs, here or on another host: nobody has seen how it ended, which is said.
+//
+// FEATURES: R93, R94
+func TestKeeperIsKilledUnderALine(t *testing.T) {
+	h := newHost(t, true)
+	for name, of := range map[string]struct {
+		i   *e2e.Instance
+		ref string
+	}{"here": {h.here, "s"}, "there": {h.Instance, "far/s"}} {
+		t.Run(name, func(t *testing.T) {
+			of.i.Run("new", "-n", "s", "--", "bash", "--norc")
+			begun := filepath.Join(t.TempDir(), "begun")
+			var stderr bytes.Buffer
+			cmd := h.here.Command(t.Context(), "exec", of.ref, "touch "+begun+"; sleep 600")
+			cmd.Stderr = &stderr
+			h.make(t, cmd.Start())
+			e2e.Eventually(t, "it runs", func() bool { _, err := os.Stat(begun); return err == nil })
+			h.make(t, syscall.Kill(of.i.Status().KeeperPID, syscall.SIGKILL))
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 125 || !strings.Contains(stderr.String(), "not seen") {
+				t.Errorf("it exits with %d: %s", code, stderr.String())
+			}
+		})
 	}
 }
