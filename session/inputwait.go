@@ -87,20 +87,29 @@ func (h *inputWait) View() inputwait.View {
 }
 
 // Probe implements inputwait.Host.
-func (h *inputWait) Probe() (p inputwait.Probe) {
-	if h.told != nil {
-		p = *h.told
-	} else {
-		p = h.ask()
+func (h *inputWait) Probe() inputwait.Probe {
+	if h.told == nil {
+		return h.askNow()
 	}
-	p.Pending = p.Pending || h.s.ring.Head() != h.s.off
+	p := *h.told
+	p.Pending = p.Pending || h.unseen()
 	return p
 }
 
+// askNow is ask for who cannot wait.
+func (h *inputWait) askNow() (p inputwait.Probe) {
+	h.ask(&p)
+	p.Pending = p.Pending || h.unseen()
+	return p
+}
+
+// unseen says that something was printed that nobody has looked at.
+func (h *inputWait) unseen() bool { return h.s.ring.Head() != h.s.off }
+
 // ask asks the kernel, on any goroutine; one that comes while it is being asked is told nothing.
-func (h *inputWait) ask() (p inputwait.Probe) {
+func (h *inputWait) ask(p *inputwait.Probe) {
 	if p.Failed = !h.probing.TryLock(); p.Failed {
-		return p
+		return
 	}
 	defer h.probing.Unlock()
 	s := h.s
@@ -118,7 +127,6 @@ func (h *inputWait) ask() (p inputwait.Probe) {
 	})
 	p.Failed = err != nil
 	p.Now = time.Now()
-	return p
 }
 
 // Screen implements inputwait.Host.
@@ -160,6 +168,10 @@ func (h *inputWait) guessPrompt(is bool) {
 	s.update(ChangeShell, func(st *Status) { st.Shell = v })
 }
 
+// probes are what looks ask for, given back when they were judged: thousands of sessions at rest are looked at every now and
+// then, and what that leaves behind keeps the process from being calm.
+var probes = sync.Pool{New: func() any { return new(inputwait.Probe) }}
+
 // look has it found out whether the program waits for input.
 func (h *inputWait) look() {
 	if h.missed = h.asking; h.missed {
@@ -172,7 +184,8 @@ func (h *inputWait) look() {
 	h.asking = true
 	s, since := h.s, h.since
 	s.aside.Go(func() {
-		p, why := h.askSafely()
+		p := probes.Get().(*inputwait.Probe)
+		why := h.askSafely(p)
 		op := func() {
 			if why != nil {
 				panic(why) // the owner's to deal with
@@ -187,13 +200,18 @@ func (h *inputWait) look() {
 }
 
 // askSafely is ask; why is what it panicked with.
-func (h *inputWait) askSafely() (p inputwait.Probe, why any) {
+func (h *inputWait) askSafely(p *inputwait.Probe) (why any) {
 	defer func() { why = recover() }()
-	return h.ask(), nil
+	h.ask(p)
+	return nil
 }
 
 // answer takes what the kernel said when it was asked.
-func (h *inputWait) answer(p inputwait.Probe, since uint64) {
+func (h *inputWait) answer(p *inputwait.Probe, since uint64) {
+	defer func() {
+		*p = inputwait.Probe{}
+		probes.Put(p)
+	}()
 	h.asking = false
 	if h.s.inputwait != h {
 		return
@@ -204,7 +222,7 @@ func (h *inputWait) answer(p inputwait.Probe, since uint64) {
 		}
 		return
 	}
-	h.told = &p
+	h.told = p
 	defer func() { h.told = nil }()
 	h.judge()
 }

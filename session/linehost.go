@@ -23,7 +23,7 @@ type lineHost struct {
 	shell   *tracking        // nil: the program is no shell that can be followed
 	runs    []*Run           // lines to run, oldest first; the first one may be under way
 	timer   <-chan time.Time // see ActWake
-	prober  evidence.Prober  // its own: what ran since is asked between its looks
+	prober  *evidence.Prober // its own: what ran since is asked between its looks; nil: not yet
 	argv    string           // the shell's process as it was started
 	last    Command          // of the shell, begun or ended
 }

@@ -29,6 +29,9 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 			return err
 		}
 		t.Leader = s.leader.look(&t, s.Status().PID)
+		if h.prober == nil {
+			h.prober = new(evidence.Prober)
+		}
 		r = h.prober.Probe(t)
 		p.Canonical = m.Canonical
 		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known

@@ -18,6 +18,7 @@ const (
 
 // run is the owner's goroutine.
 func (s *Session) run() {
+	defer s.watch.callNext()
 	defer close(s.stopped)
 	built := false
 	s.typing.takeLeftTyping()

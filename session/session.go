@@ -133,8 +133,7 @@ type Session struct {
 	agent     wait.Agent // the owner's
 	followers history.RingReader
 
-	mu     sync.Mutex
-	status Status
+	mu sync.Mutex // guards cfg.Status, which is what is known now
 }
 
 // New makes a session. Nothing happens until Start.
@@ -144,7 +143,7 @@ func New(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, log: cfg.Log, engine: engine, ring: cfg.Ring, status: cfg.Status,
+		cfg: cfg, log: cfg.Log, engine: engine, ring: cfg.Ring,
 		ops: make(chan func()), output: make(chan struct{}, 1), wanted: make(chan struct{}),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}

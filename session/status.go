@@ -92,14 +92,14 @@ const (
 func (s *Session) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.status
+	return s.cfg.Status
 }
 
 // update changes the status and announces it. Only the owner calls it.
 func (s *Session) update(c Change, f func(*Status)) {
 	s.mu.Lock()
-	f(&s.status)
-	st := s.status
+	f(&s.cfg.Status)
+	st := s.cfg.Status
 	s.mu.Unlock()
 	if c != ChangeOutput && !s.quiet && s.cfg.Changed != nil {
 		s.cfg.Changed(st, c)

@@ -21,8 +21,9 @@ func (w *Watch) Close() { w.of.remove(w) }
 
 // watchers is the set of a session's watches. Its lock guards the set only.
 type watchers struct {
-	mu  sync.Mutex
-	set map[*Watch]struct{}
+	mu   sync.Mutex
+	set  map[*Watch]struct{}
+	next []func() // see NextOutput
 }
 
 // Watch begins to tell of changes. Both signals are set at first, so that the watcher
@@ -48,7 +49,43 @@ func (ws *watchers) remove(w *Watch) {
 	delete(ws.set, w)
 }
 
-func (ws *watchers) output() { ws.each(func(w *Watch) { signal(w.out) }) }
+// NextOutput has f called once, on a goroutine of its own, when there is new output or the owner is gone. It is a watch for
+// whoever may have to wait for long: nothing stands by meanwhile.
+func (s *Session) NextOutput(f func()) {
+	s.Start()
+	s.watch.mu.Lock()
+	s.watch.next = append(s.watch.next, f)
+	s.watch.mu.Unlock()
+	select {
+	case <-s.stopped: // who told of its end has come too early
+		s.watch.callNext()
+	default:
+	}
+}
+
+func (ws *watchers) callNext() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.callNextLocked()
+}
+
+func (ws *watchers) callNextLocked() {
+	for _, f := range ws.next {
+		go f()
+	}
+	ws.next = nil
+}
+
+func (ws *watchers) output() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.set {
+		signal(w.out)
+	}
+	if ws.next != nil {
+		ws.callNextLocked()
+	}
+}
 
 func (ws *watchers) frames() { ws.each(func(w *Watch) { signal(w.fr) }) }
 

@@ -31,19 +31,25 @@ func Classify(f Facts) Verdict {
 	if looksBehind(&f) {
 		return behind(&f)
 	}
-	s := newScene(&f)
 	switch {
 	case f.Shell == ShellPrompt:
 		return Verdict{Kind: Prompt, Confidence: 0, Reason: "the shell says it is at its prompt"}
 	case f.Probe.State == Busy || f.Probe.State == Sleeping:
-		return notWaiting(f.Probe)
-	case s.shellPrompt():
+		return notWaiting(&f.Probe)
+	}
+	return judged(f)
+}
+
+// judged is Classify of a program that may wait. It is apart so that looking at one that does not allocates next to nothing.
+func judged(f Facts) Verdict {
+	s := newScene(&f)
+	if s.shellPrompt() {
 		return Verdict{Kind: Prompt, Confidence: 0, Reason: fmt.Sprintf("%s is at its prompt", f.Probe.Program)}
 	}
 	return s.weigh()
 }
 
-func notWaiting(r Result) Verdict {
+func notWaiting(r *Result) Verdict {
 	v := Verdict{Confidence: 2, Reason: fmt.Sprintf("%s: %s", r.Program, r.Why)}
 	if r.Source < FromCall {
 		v.Confidence = 10

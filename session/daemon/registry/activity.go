@@ -38,8 +38,9 @@ type activity struct {
 	at      time.Time // when state was
 	known   bool
 	running bool
-	over    int            // number of the newest command that ended
-	ends    chan<- outcome // to the watcher of the task that runs
+	over    int          // number of the newest command that ended
+	ends    chan outcome // to the watcher of the task that runs
+	asleep  func()       // wakes it; nil: it is awake
 }
 
 // view is what clients see of the n-th command, or of the newest; nil: nothing is known.
@@ -92,6 +93,7 @@ func (w *activity) begins(n int) <-chan outcome {
 	ends := make(chan outcome, 1)
 	if w.ends != nil {
 		close(w.ends) // its end was not seen
+		w.wakeLocked()
 	}
 	w.n, w.ends, w.known = n, ends, false
 	return ends
@@ -105,5 +107,24 @@ func (w *activity) ended(n int, how outcome) {
 	if w.ends != nil && n == w.n {
 		w.ends <- how
 		w.ends = nil
+		w.wakeLocked()
+	}
+}
+
+// atEnd has the watcher that is told of its task's end by a channel woken by it; not ok: the task has ended.
+func (w *activity) atEnd(ends <-chan outcome, wake func()) (ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ends != ends {
+		return false
+	}
+	w.asleep = wake
+	return true
+}
+
+func (w *activity) wakeLocked() {
+	if w.asleep != nil {
+		go w.asleep()
+		w.asleep = nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -36,54 +37,86 @@ type watcher struct {
 	task task
 	ends <-chan outcome
 
-	m        *progress.Machine
+	ctx    context.Context // until the task is over
+	cancel context.CancelFunc
+	asleep atomic.Bool // no goroutine follows, see sleep.go
+
+	m        *progress.Machine // nil: see machine
 	feed     *progress.Feed
+	begun    bool
+	usual    []time.Duration // how long the task took before,
+	asked    bool            // once that was looked up
 	pos      uint64
 	told     progress.State // what listeners know
 	shown    bool           // that it runs
 	reported [2]any         // by OSC 9;4 before it began
 }
 
-// run stands on its stack for as long as the task runs, for days where that waits for something: it has no large variables, which
-// begin's and read's have.
-func (f *watcher) run(ctx context.Context) {
-	f.begin()
-	if f.pause(ctx, firstLook) {
-		return
+// run follows the task until it ends. silent: it has printed nothing for a while, and run is to be called again once there
+// is something to do (see sleep.go). It stands on its stack for as long as the task prints: it has no large variables,
+// which begin's and read's have.
+func (f *watcher) run(ctx context.Context) (silent bool) {
+	if !f.begun {
+		f.begin()
+		if f.pause(ctx, firstLook) {
+			return false
+		}
 	}
 	w := f.e.Session.Watch()
 	defer w.Close()
-	past := time.After(max(askPast-time.Since(f.task.began), 0))
+	past := f.askPast()
+	idle := time.NewTimer(silence)
+	defer idle.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-w.Done:
-			return
+			return false
 		case how, ok := <-f.ends:
 			f.end(ctx, how, ok)
-			return
+			return false
+		case <-idle.C:
+			return true
 		case <-past:
-			f.m.Expect(f.earlier(ctx))
+			f.usual, f.asked = f.earlier(ctx), true
+			f.machine().Expect(f.usual)
 		case <-w.Output:
 		}
 		if f.read(ctx, f.e.end()) != nil {
-			return
+			return false
 		}
 		f.show(time.Now())
 		if f.pause(ctx, followEvery) {
-			return
+			return false
 		}
+		idle.Reset(silence)
 	}
 }
 
+// askPast fires when earlier runs are to be looked up, once.
+func (f *watcher) askPast() <-chan time.Time {
+	if f.asked {
+		return nil
+	}
+	return time.After(max(askPast-time.Since(f.task.began), 0))
+}
+
 func (f *watcher) begin() {
+	f.begun = true
 	st := f.e.Session.Status()
 	f.reported = reportedOf(&st)
 	f.e.Session.Progresses()
-	f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began})
 	f.pos = f.task.from
-	f.feed = progress.NewFeed(f.m, f.pos)
+}
+
+// machine is what reads the output. It is made when it is needed: what never prints needs none.
+func (f *watcher) machine() *progress.Machine {
+	if f.m == nil {
+		f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began, Earlier: f.usual})
+		f.feed = progress.NewFeed(f.m, f.pos)
+	}
+	return f.m
 }
 
 // pause waits, and reports if the task ended meanwhile, or ctx.
@@ -106,6 +139,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }
 
 // read takes what was printed up to an offset.
 func (f *watcher) read(ctx context.Context, end uint64) error {
+	f.machine()
 	if end > f.pos+maxBehind {
 		f.skip(end - keepBehind)
 	}
@@ -165,7 +199,7 @@ func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
 
 // show makes the state known, and tells listeners if there is news.
 func (f *watcher) show(now time.Time) {
-	s := f.m.State(now)
+	s := f.machine().State(now)
 	f.e.activity.set(f.task.n, s, now, true)
 	f.shown = true // with any event
 	if !news(&f.told, &s) {
@@ -203,12 +237,12 @@ func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 	if how.at.IsZero() || f.read(ctx, to) != nil {
 		if ctx.Err() == nil {
 			now := time.Now()
-			f.over(f.m.State(now), now)
+			f.over(f.machine().State(now), now)
 		}
 		return
 	}
 	f.feed.End(how.at)
-	s := f.m.State(how.at)
+	s := f.machine().State(how.at)
 	f.progressed(&s)
 	f.over(s, how.at)
 	f.notify(ctx, &s, &how)

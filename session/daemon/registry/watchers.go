@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// watchers are the goroutines that read what commands print.
+// watchers are who reads what commands print, each on a goroutine of its own while there is something to read.
 type watchers struct {
 	reg *Registry
 
@@ -95,9 +95,19 @@ func (w *watchers) follow(e *Handle, j task) {
 	}
 	f := &watcher{reg: w.reg, e: e, task: j, ends: ends}
 	w.run(func(ctx context.Context) {
-		ctx, over := context.WithCancel(ctx)
-		defer over()
-		w.run(func(context.Context) { w.reg.seek(ctx, e) })
-		_ = contain(w.reg.log, "follow a command's output", e.rec.ID, func() error { f.run(ctx); return nil }) // it is logged
+		f.ctx, f.cancel = context.WithCancel(ctx)
+		w.run(func(context.Context) { w.reg.seek(f.ctx, e) })
+		w.turn(f)
 	})
+}
+
+// turn has a watcher do what there is to do, until its task is over or silent.
+func (w *watchers) turn(f *watcher) {
+	silent := false
+	_ = contain(w.reg.log, "follow a command's output", f.e.rec.ID, func() error { silent = f.run(f.ctx); return nil }) // it is logged
+	if !silent {
+		f.cancel()
+		return
+	}
+	f.sleep(func() { w.run(func(context.Context) { w.turn(f) }) })
 }

@@ -16,8 +16,9 @@ type Memory struct {
 
 const (
 	// burst is how much has to be allocated for it to be worth while, tick what is allocated between two looks
-	// where nothing goes on, and most a heap that is too large to be gone through for that, bytes.
-	burst, tick, most = 2 << 20, 512 << 10, 256 << 20
+	// where nothing goes on, in bytes or as a part of what is in use: many sessions at rest are many that are looked at. most is
+	// a heap that is too large to be gone through for that.
+	burst, tick, part, most = 2 << 20, 512 << 10, 8, 256 << 20
 	// runs is how many collections there are: each halves the stacks that are too large.
 	runs = 3
 )
@@ -29,7 +30,7 @@ func (m *Memory) due(allocated, live uint64) bool {
 	if m.freed == 0 || allocated-m.freed >= burst { // its start is one
 		m.pending = runs
 	}
-	if m.pending == 0 || moved > tick || live > most {
+	if m.pending == 0 || moved > max(tick, live/part) || live > most {
 		return false
 	}
 	m.pending--

@@ -16,6 +16,8 @@ func TestCalm(t *testing.T) {
 		{12*mb + 4, 5 * mb, false}, {12*mb + 5, 300 * mb, false}, // too much to go through
 		{12*mb + 6, 5 * mb, true}, {14*mb + 7, 5 * mb, false}, // a burst between
 		{14*mb + 8, 5 * mb, true}, {14*mb + 9, 5 * mb, true}, {14*mb + 10, 5 * mb, true}, {14*mb + 11, 5 * mb, false},
+		{17 * mb, 16 * mb, false}, {19 * mb, 16 * mb, true}, // little beside so much in use
+		{19*mb + mb/2 + 1, 2 * mb, false}, {19*mb + mb/2 + 2, 2 * mb, true}, {19*mb + mb/2 + 3, 2 * mb, true}, // but much beside that
 	} {
 		if got := c.due(s.allocated, s.live); got != s.want {
 			t.Errorf("step %d: %v", i, got)

@@ -1,0 +1,118 @@
+//go:build unix
+
+package registry
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// noTerminal is the device of a session that nobody types into.
+type noTerminal struct{}
+
+func (noTerminal) Write(p []byte) (int, error)      { return len(p), nil }
+func (noTerminal) TryWrite(p []byte) int            { return len(p) }
+func (noTerminal) SetWriteDeadline(time.Time) error { return nil }
+func (noTerminal) Resize(int, int) error            { return nil }
+func (noTerminal) Control(func(int) error) error    { return errors.New("no terminal") }
+func (noTerminal) Resume()                          {}
+func (noTerminal) Release()                         {}
+
+// printing is a session's handle, and what prints in it.
+func printing(t *testing.T) (e *Handle, printed func(string)) {
+	t.Helper()
+	j, _, err := journal.Open(t.TempDir()+"/journal", journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ring.Local(ring.DefaultSize)
+	s, err := session.New(session.Config{
+		ID: "silent", Device: noTerminal{}, Ring: r, Journal: j, Options: vterm.Options{Cols: 80, Rows: 24},
+		Status: session.Status{State: session.Running, Cols: 80, Rows: 24}, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	e = NewHandle(store.Session{ID: "silent", Argv: []string{"make"}})
+	e.Session = s
+	return e, func(text string) {
+		r.Publish(copy(r.Room(), text))
+		s.Notice()
+	}
+}
+
+// A task that prints nothing for a while has no goroutine that follows it. Output has it followed on, with what was known of
+// it before, and so has its end.
+//
+// FEATURES: R82
+func TestSilentTasks(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		e, printed := printing(t)
+		w := newWatchers(r)
+		defer func() {
+			w.stop()
+			e.Session.Stop()
+		}()
+		asleep := func() bool {
+			time.Sleep(time.Minute) // agents are looked for, too
+			synctest.Wait()
+			e.activity.mu.Lock()
+			defer e.activity.mu.Unlock()
+			return e.activity.asleep != nil
+		}
+		w.follow(e, task{command: "make", began: time.Now()})
+		for i := range 3 {
+			if !asleep() {
+				t.Fatalf("%d: a silent task is followed", i)
+			}
+			printed("main.c:3:1: error: expected ';'\r\n")
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if a := e.activity.view(0); a == nil || !a.Running || a.Errors != i+1 {
+				t.Fatalf("%d: it goes on with %+v", i, a)
+			}
+		}
+		if !asleep() {
+			t.Fatal("a task that has fallen silent is followed")
+		}
+		began := time.Now()
+		e.activity.ended(0, outcome{at: began})
+		synctest.Wait()
+		if a := e.activity.view(0); a == nil || a.Running || a.Errors != 3 || !time.Now().Equal(began) {
+			t.Errorf("its end is not seen at once: %+v", a)
+		}
+	})
+}
+
+// Another task ends the sleep of the one before, as does the owner's end.
+func TestSilentTasksGiveWay(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		e, _ := printing(t)
+		w := newWatchers(r)
+		w.follow(e, task{command: "make", began: time.Now()})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		w.follow(e, task{command: "make again", began: time.Now()})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		e.Session.Stop()
+		w.group.Wait() // else it is followed
+		e.activity.mu.Lock()
+		defer e.activity.mu.Unlock()
+		if e.activity.n != 0 || e.activity.ends == nil {
+			t.Errorf("%+v", &e.activity)
+		}
+	})
+}
