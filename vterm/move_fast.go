@@ -58,7 +58,7 @@ func (t *Terminal) fastMoves(p []byte) (at int) {
 		}
 		r := rows[row]
 		room := t.right - col + 1
-		if !prints || room <= 0 || !r.Inflated || r.Wide || r.Size != LineNormal || len(r.Cells) != t.cols {
+		if !prints || room <= 0 || r == nil || !r.Inflated || r.Wide || r.Size != LineNormal || len(r.Cells) != t.cols {
 			break
 		}
 		cells := r.Cells[col:]

@@ -31,18 +31,22 @@ func (c *codec) screens(t *Terminal) {
 }
 
 func (c *codec) rows(t *Terminal, s *grid.Screen) {
-	for _, r := range s.Window() {
+	var blank grid.Row
+	for i, r := range s.Window() {
 		if c.r.Bad {
 			return
 		}
 		if !c.reading {
+			if r == nil { // and stays so: a session at rest is written to the disk, too
+				r = &blank
+			}
 			rec := t.tables.EncodeRow(nil, r)
 			c.bytes(&rec)
 			continue
 		}
 		var rec []byte
 		c.bytes(&rec)
-		if !s.RestoreRow(r, rec, len(t.images.Placements)) {
+		if !s.RestoreRow(s.Raw(i), rec, len(t.images.Placements)) {
 			c.fail()
 		}
 	}

@@ -13,6 +13,9 @@ func (s *Screen) Check(rows, placements int) string {
 		return fmt.Sprintf("screen has %d rows, want %d", s.rows, rows)
 	}
 	for _, r := range s.Window() {
+		if r == nil {
+			continue
+		}
 		if what := s.checkRow(r, placements); what != "" {
 			return what
 		}

@@ -60,7 +60,7 @@ func eachRow(screens []*Screen, f func(*Row)) {
 		s.InflateAll()
 	}
 	for _, s := range screens {
-		for _, r := range s.Window() {
+		for _, r := range s.all() {
 			f(r)
 		}
 	}

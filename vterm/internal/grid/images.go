@@ -8,8 +8,11 @@ func (r *Row) PutImage(from, to, index, cols int) {
 
 // EachImage visits the cells that show an image.
 func (s *Screen) EachImage(f func(index, row, col int)) {
-	for i := range s.rows {
-		r := s.At(i)
+	for i, r := range s.Window() {
+		if r == nil {
+			continue
+		}
+		r = s.At(i)
 		for col := 0; r.Image && col < r.Used; col++ {
 			if c := r.Cells[col]; c&CellImage != 0 {
 				f(int(c.Content()), i, col)
@@ -26,8 +29,8 @@ func (s *Screen) EraseImages(match func(index, row, col int) bool) {
 			r.Cells[col] = blanked(r.Cells[col])
 		}
 	})
-	for i := range s.rows {
-		if r := s.At(i); r.Image {
+	for i, r := range s.Window() {
+		if r != nil && s.At(i).Image {
 			r.trim(r.Used, 0)
 		}
 	}

@@ -25,6 +25,26 @@ type mixture struct {
 // cluster that awaits a Starter has it.
 const stateUnknown = ^width.State(0)
 
+// firstHan and lastHan are the first bytes of U+4000 to U+9FFF: Han, which are two columns wide and join nothing.
+const firstHan, lastHan = 0xe4, 0xe9
+
+// hanRun encodes the run of such characters at the start of p, limit of them at most, and returns how many there are. The
+// last bytes of p are left out.
+//
+//go:noinline // as wideRun
+func hanRun(out, p []byte, limit int) (n int) {
+	for n < limit && len(p) >= 4 && len(out) >= 4 {
+		v := binary.LittleEndian.Uint32(p)
+		if v&0xc0c000 != 0x808000 || byte(v)-firstHan > lastHan-firstHan {
+			break
+		}
+		binary.LittleEndian.PutUint32(out, v<<8|markWide)
+		p, out = p[3:], out[4:]
+		n++
+	}
+	return n
+}
+
 // run takes what it can of p from taken on. The last few bytes of p are left out.
 func (m *mixture) run(p []byte) {
 	out, k, last, cols, state := m.out, m.k, m.last, m.cols, m.state
@@ -42,7 +62,15 @@ func (m *mixture) run(p []byte) {
 			continue
 		}
 		awaits := width.Awaits(state)
-		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !awaits {
+		if byte(v)-firstHan <= lastHan-firstHan && !awaits {
+			if n := hanRun(out[k:], q, cols/2); n > 0 {
+				q = q[3*n:]
+				k, cols, state, m.wide = k+4*n, cols-2*n, width.Plain, true
+				last = k - 4
+				continue
+			}
+		}
+		if v&0xc0c0f0 == 0x8080e0 && !awaits && width.ClassOf3(byte(v), byte(v>>8)) == 2 {
 			if cols < 2 {
 				break
 			}
@@ -62,7 +90,7 @@ func (m *mixture) run(p []byte) {
 			next = width.Start(props)
 		} else {
 			if state == stateUnknown {
-				state = width.Start(width.Of(headOf(out[last:k])))
+				state = width.Start(width.Of(headAt(out, last)))
 			}
 			var joined bool
 			if next, joined = width.Step(state, props); joined {

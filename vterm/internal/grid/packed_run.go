@@ -80,6 +80,22 @@ func headOf(b []byte) rune {
 	return c
 }
 
+// headAt is headOf of a character in out behind which there is room.
+func headAt(out []byte, at int) rune {
+	if out[at] == markWide {
+		at++
+	}
+	if out[at] == markCluster {
+		at += 2
+	}
+	v := binary.LittleEndian.Uint32(out[at:])
+	if v&0x80 == 0 {
+		return rune(v & 0x7f)
+	}
+	c, _ := runeOf(v)
+	return c
+}
+
 // wideRun encodes the run at the start of p of wide characters of three and four bytes, Han,
 // kana, Hangul and emoji for the most part, into at most limit columns. It returns what they
 // take in out, in p and on the screen.

@@ -5,7 +5,7 @@ package grid
 // stays there. Blank rows under the cursor are the first to go.
 func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	s.InflateAll()
-	old := s.Window()
+	old := s.all()
 	used := lastUsed(old, cur.Row)
 	blank := len(old) - used
 	var out []*Row
@@ -101,7 +101,7 @@ func fitRows(h *Scrollback, out []*Row, cur *Cursor, cols, rows int) *Screen {
 // the bottom, at the top as far as the cursor needs it.
 func (s *Screen) Crop(cur *Cursor, cols, rows int) {
 	s.InflateAll()
-	w := append([]*Row(nil), s.Window()...)
+	w := append([]*Row(nil), s.all()...)
 	if over := cur.Row - rows + 1; over > 0 {
 		w = w[over:]
 		cur.Row -= over

@@ -6,7 +6,7 @@ import "slices"
 // twice their number, so that scrolling the whole screen moves one reference per line
 // and a row is found without a division.
 type Screen struct {
-	ring []*Row // window [base, base+n)
+	ring []*Row // window [base, base+n); nil: blank, and was never anything else
 	base int
 	rows int
 	Cols int
@@ -21,7 +21,7 @@ type Screen struct {
 // NewScreen is a blank screen.
 func NewScreen(tb *Tables, cols, rows int) *Screen {
 	s := &Screen{Cols: cols, tables: tb}
-	s.setRows(makeRows(rows))
+	s.setRows(make([]*Row, rows))
 	return s
 }
 
@@ -44,11 +44,26 @@ func (s *Screen) setRows(rows []*Row) {
 }
 
 // Raw is row i as it is. Its cells are not to be looked at.
-func (s *Screen) Raw(i int) *Row { return s.ring[s.base+i] }
+func (s *Screen) Raw(i int) *Row {
+	r := s.ring[s.base+i]
+	if r == nil {
+		r = s.make(i)
+	}
+	return r
+}
+
+// make makes a row that was never written to.
+//
+//go:noinline
+func (s *Screen) make(i int) *Row {
+	r := new(Row)
+	s.ring[s.base+i] = r
+	return r
+}
 
 // At is row i, inflated.
 func (s *Screen) At(i int) *Row {
-	r := s.ring[s.base+i]
+	r := s.Raw(i)
 	if !r.Inflated {
 		s.Inflate(r)
 	}
@@ -73,8 +88,8 @@ func (s *Screen) TouchAll() { s.Moved = s.tables.Version }
 // Flush stamps the rows that touch marked.
 func (s *Screen) Flush() {
 	if s.dirtyLo < s.dirtyHi {
-		for _, r := range s.Window()[s.dirtyLo:min(s.dirtyHi, s.rows)] {
-			r.Version = s.tables.Version
+		for i := s.dirtyLo; i < min(s.dirtyHi, s.rows); i++ {
+			s.Raw(i).Version = s.tables.Version
 		}
 	}
 	s.dirtyLo, s.dirtyHi = s.rows, 0
@@ -94,8 +109,16 @@ func (s *Screen) InflateAll() {
 	}
 }
 
-// Window is the rows in order, as they are. It is valid until the next rotation.
+// Window is the rows in order, as they are; nil is one that was never written to. It is valid until the next rotation.
 func (s *Screen) Window() []*Row { return s.ring[s.base : s.base+s.rows] }
+
+// all is Window with all rows made.
+func (s *Screen) all() []*Row {
+	for i := range s.rows {
+		s.Raw(i)
+	}
+	return s.Window()
+}
 
 // RotateUp moves rows [top, bottom] up by n; the first n come out at the bottom.
 func (s *Screen) RotateUp(top, bottom, n int) {
@@ -152,7 +175,11 @@ func (s *Screen) CopyRow(l *Line, i int) {
 // CopyRows appends copies of the rows that changed after a version, or of all, to lines. The
 // memory of lines and of their cells up to its capacity is used again.
 func (s *Screen) CopyRows(lines []Line, all bool, since uint64) []Line {
+	var blank Row
 	for i, r := range s.Window() {
+		if r == nil {
+			r = &blank
+		}
 		version := max(r.Version, s.Moved)
 		if !all && version <= since {
 			continue
@@ -163,7 +190,7 @@ func (s *Screen) CopyRows(lines []Line, all bool, since uint64) []Line {
 			lines = append(lines, Line{})
 		}
 		l := &lines[len(lines)-1]
-		if !r.Inflated {
+		if !r.Inflated && r != &blank {
 			s.Inflate(r)
 		}
 		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.Wrapped, r.Size

@@ -39,6 +39,23 @@ func Start(p Props) State {
 
 // Step reports whether a code point continues the cluster, and the state after it.
 func Step(s State, p Props) (State, bool) {
+	e := steps[s&stateBits][p>>stepShift&stepBits]
+	if e == stepSlow {
+		return step(s, p)
+	}
+	return e & stateBits, e&stepJoined != 0
+}
+
+const (
+	// stepShift and stepBits are what Step is decided by: Extended_Pictographic and Grapheme_Cluster_Break.
+	stepShift, stepBits = 4, 31
+	// stateBits are those of a State. stepJoined is set in steps where the code point continues the cluster; stepSlow is an
+	// entry for step, as more than those bits decides.
+	stateBits, stepJoined, stepSlow State = 0x3f, 0x40, 0xff
+)
+
+// step is Step, worked out: what the table is made with.
+func step(s State, p Props) (State, bool) {
 	if s == 0 || !joined(s, p) {
 		return Start(p), false
 	}

@@ -7,6 +7,7 @@ package width
 
 //go:generate go run gen.go -ucd ucd
 //go:generate go run gen_uniform.go
+//go:generate go test -run ^TestSteps$ . -update
 
 // Props is a property word.
 //
