@@ -34,13 +34,27 @@ type piped struct {
 	Pipe    string `json:"pipe" doc:"id of the session that runs the command"`
 	Name    string `json:"pipe_name"`
 	State   string `json:"state" enum:"running,ended"`
+	Exit    *int   `json:"exit_code,omitempty" doc:"the command's status, of one that was ended; absent where a signal ended it"`
+	Signal  string `json:"signal,omitempty" doc:"what ended a command that did not end with its input"`
+}
+
+// text says what became of the pipe.
+func (d *piped) text() string {
+	switch {
+	case d.Signal != "":
+		return d.State + ", by " + d.Signal
+	case d.Exit != nil && *d.Exit != 0:
+		return fmt.Sprintf("%s, exit %d", d.State, *d.Exit)
+	}
+	return d.State
 }
 
 func pipeVerb(a *app, c *cobra.Command) {
 	var p pipeFlags
 	c.Long = `Give what a session prints from now on, byte for byte, to a command's standard input, until the session or the
 command ends. The command runs in a session of its own, S-pipe, which is judged by the rules and outlives this
-terminal; it sees everything, also what is printed while a daemon is replaced. One session may have several.
+terminal; it sees everything, also what is printed while a daemon is replaced. One session may have several. When a pipe
+is ended the command reads the end of its input, and gets a while to end by itself (exec.grace, and again after SIGTERM).
 
   longterm pipe build 'cat >>build.log'
   longterm pipe build --stop          end the session's pipes
@@ -59,8 +73,8 @@ terminal; it sees everything, also what is printed while a daemon is replaced. O
 			return exit.Judged(err)
 		}
 		return a.Print(done, func(w io.Writer) {
-			for _, d := range done {
-				fmt.Fprintf(w, "%s %s\n", d.Name, d.State)
+			for i := range done {
+				fmt.Fprintf(w, "%s %s\n", done[i].Name, done[i].text())
 			}
 		})
 	})
@@ -91,10 +105,11 @@ func (a *app) pipe(ctx context.Context, s *client.Session, args []string, p *pip
 			if list[i].State != "running" {
 				continue
 			}
-			if _, err := b.client.Session(list[i].ID).Kill(ctx, api.Kill{}); err != nil {
+			end, err := b.client.Session(list[i].ID).Kill(ctx, api.Kill{})
+			if err != nil {
 				return done, err
 			}
-			done = append(done, piped{info.ID, list[i].ID, list[i].Name, "ended"})
+			done = append(done, piped{info.ID, list[i].ID, list[i].Name, "ended", end.ExitCode, end.Signal})
 		}
 		if p.stop || len(done) > 0 {
 			return done, nil
@@ -120,7 +135,7 @@ func (a *app) pipe(ctx context.Context, s *client.Session, args []string, p *pip
 		if err != nil {
 			return nil, err
 		}
-		return []piped{{info.ID, run.ID, run.Name, "running"}}, nil
+		return []piped{{Session: info.ID, Pipe: run.ID, Name: run.Name, State: "running"}}, nil
 	}
 }
 
@@ -128,7 +143,8 @@ func (a *app) pipe(ctx context.Context, s *client.Session, args []string, p *pip
 const mostPipes = 50
 
 // pipeStart starts our own output verb with the command behind it, on pipes. The command stands in the
-// line as it was given, so that rules see it.
+// line as it was given, so that rules see it. An interrupt, with which a pipe is ended, is for the verb alone: the command
+// reads the end of its input then, and ends in its own way and with its own status.
 func pipeStart(info *api.Session, command string, p *pipeFlags) (api.NewSession, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -142,7 +158,7 @@ func pipeStart(info *api.Session, command string, p *pipeFlags) (api.NewSession,
 	if p.all {
 		from = info.Output.Start
 	}
-	line := fmt.Sprintf("%s output %s --raw --follow --from %d | {\n%s\n}", quoted([]string{self}), info.ID, from, command)
+	line := fmt.Sprintf("trap '' INT; (trap - INT; exec %s output %s --raw --follow --from %d) | {\n%s\n}", quoted([]string{self}), info.ID, from, command)
 	return api.NewSession{
 		Argv: []string{"sh", "-c", line}, Cwd: cwd, Env: os.Environ(), Pipe: true, Temporary: true,
 		Labels: map[string]string{pipeLabel: info.ID}, Asking: p.asking.Asking(),
