@@ -4,10 +4,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -206,14 +208,46 @@ func layoutApply(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := model.ParseLayout(text); err != nil {
-				return exit.Usage(err)
+			if err := a.applicable(cmd.Context(), text); err != nil {
+				return err
 			}
 			return a.arrange(cmd, api.Arrange{Do: "apply", Layout: text})
 		},
 	})
 	c.Flags().StringVarP(&file, "file", "f", "", "file with a layout, - for standard input")
 	return c
+}
+
+// applicable says what is wrong with a layout that viewers are to have: they would leave everything as it is.
+func (a *app) applicable(ctx context.Context, text []byte) error {
+	l, err := model.ParseLayout(text)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	if l.Empty() {
+		return exit.Usagef("the layout shows no session: it needs a tab with a tree of some, or with \"auto\": true; `longterm layout dump` prints one")
+	}
+	for _, name := range l.Names {
+		if strings.Contains(name, "/") { // some are of other hosts, which a viewer may show
+			return nil
+		}
+	}
+	b, err := a.connect()
+	if err != nil {
+		return err
+	}
+	list, err := b.client.List(ctx)
+	if err != nil {
+		return err
+	}
+	sessions := make([]model.Session, len(list))
+	for i := range list {
+		sessions[i] = model.Session{ID: list[i].ID, Name: list[i].Name, State: list[i].State}
+	}
+	if !l.Shows(sessions) {
+		return api.Errorf(api.CodeNotFound, "none of the layout's sessions is there").WithHint("`longterm ls` lists those that are")
+	}
+	return nil
 }
 
 func layoutRm(a *app) *cobra.Command {

@@ -109,6 +109,8 @@ func upText(s *projectrun.State) string {
 		return "done before"
 	case s.Ready:
 		return s.Did + ", ready"
+	case len(s.WaitsFor) > 0:
+		return s.Did + ", waits for " + output.Printable(strings.Join(s.WaitsFor, " or "))
 	}
 	return s.Did
 }
@@ -148,8 +150,11 @@ func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Ca
 	if err != nil {
 		return nil, err
 	}
-	c, err := rulebook.ReadOther(path)
+	c, err := rulebook.ReadOther(path, "a project's file")
 	if errors.Is(err, fs.ErrNotExist) {
+		if to, err := os.Readlink(path); err == nil {
+			return nil, api.Errorf(api.CodeNotFound, "%s is a link to %s, and nothing is there", path, to).WithHint("mend or remove it, or name another file with --file")
+		}
 		return nil, api.Errorf(api.CodeNotFound, "there is no file %s", path).WithHint("write one (docs/projects.md), or name another with --file")
 	}
 	if err != nil {

@@ -8,6 +8,7 @@
 package project
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -70,9 +71,24 @@ type Session struct {
 	after tomldoc.Place
 }
 
-// Hash tells a session's definition from another.
-func (s *Session) Hash() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{s.Argv, s.Line, s.Cwd, s.Env, s.Ready, s.Restart, s.Sandbox}))
+// Definition tells a session's definition from another: what it runs and, behind the point, when it counts as ready.
+func (s *Session) Definition() string {
+	return digest(s.Argv, s.Line, s.Cwd, s.Env, s.Restart, s.Sandbox) + "." + digest(s.Ready)
+}
+
+// Differs compares that with one that was noted: whether something else is run, and whether something else makes it ready.
+func (s *Session) Differs(noted string) (run, ready bool) {
+	now := s.Definition()
+	i, j := strings.IndexByte(noted, '.'), strings.IndexByte(now, '.')
+	if i < 0 { // of earlier versions, which noted both as one
+		differs := noted != digest(s.Argv, s.Line, s.Cwd, s.Env, s.Ready, s.Restart, s.Sandbox)
+		return differs, differs
+	}
+	return noted[:i] != now[:j], noted[i:] != now[j:]
+}
+
+func digest(parts ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -127,6 +143,7 @@ type Options struct {
 func Decode(root string, src []byte, o Options) (*File, error) {
 	sum := sha256.Sum256(src)
 	d := decoder{o: o, file: &File{Root: root, Hash: hex.EncodeToString(sum[:])}}
+	src = bytes.TrimPrefix(src, []byte(tomldoc.ByteOrderMark)) // editors of other systems begin with it
 	switch {
 	case len(src) > MaxFile:
 		d.problem(tomldoc.Place{}, "", "the file has more than %d bytes; take out what is not needed", MaxFile)

@@ -65,11 +65,40 @@ func TestDecode(t *testing.T) {
 		t.Errorf("%+v", f.Tabs)
 	}
 	other, err := Decode("/p/My Shop", []byte("[[sessions]]\nname = 'a'\n"), Options{})
-	if err != nil || other.Name != "MyShop" || other.Sessions[0].Hash() == web.Hash() {
+	if err != nil || other.Name != "MyShop" || other.Sessions[0].Definition() == web.Definition() {
 		t.Errorf("%+v, %v", other, err)
+	}
+	if marked, err := Decode("/p/x", []byte("\ufeffname = 'a'\n[[sessions]]\nname = 'a'\n"), Options{}); err != nil || marked.Name != "a" {
+		t.Errorf("a byte order mark: %+v, %v", marked, err)
 	}
 	if last, err := Decode("/p/last", []byte("[[sessions]]\nname = 'a'\n"), Options{}); err != nil || last.Name != "project" {
 		t.Errorf("a directory called like the viewer's layout: %+v, %v", last, err)
+	}
+}
+
+// What makes a session ready is told from what it runs, also where an earlier version noted both as one.
+//
+// FEATURES: R116
+func TestDiffers(t *testing.T) {
+	s := Session{Argv: []string{"serve"}, Ready: []string{"text=up"}}
+	probe, command := s, s
+	probe.Ready, command.Argv = []string{"text=on"}, []string{"other"}
+	const earlier = "4be92f55113f874e"
+	for i, c := range []struct {
+		s          *Session
+		noted      string
+		run, ready bool
+	}{
+		{&s, s.Definition(), false, false},
+		{&probe, s.Definition(), false, true},
+		{&command, s.Definition(), true, false},
+		{&s, earlier, false, false},
+		{&probe, earlier, true, true},
+		{&s, "", true, true},
+	} {
+		if run, ready := c.s.Differs(c.noted); run != c.run || ready != c.ready {
+			t.Errorf("%d: %v, %v", i, run, ready)
+		}
 	}
 }
 

@@ -122,6 +122,21 @@ func ParseLayout(b []byte) (*Layout, error) {
 	return f, nil
 }
 
+// Shows reports whether a viewer of these sessions would show anything of a layout: some of its sessions, or a grid of all.
+func (f *Layout) Shows(sessions []Session) bool {
+	m := New(nil)
+	m.Sessions = sessions
+	return m.UseLayout(f)
+}
+
+// Empty reports whether there is nothing in a layout that could be shown anywhere.
+func (f *Layout) Empty() bool {
+	return !slices.ContainsFunc(f.Tabs, func(t TabFile) bool {
+		named := slices.Concat(t.Tree.Sessions(), sessionsOf(t.Floats))
+		return t.Auto || slices.ContainsFunc(named, func(id string) bool { return id != "" })
+	})
+}
+
 // AnyRuns reports whether a tab has a session that still runs.
 func (m *Model) AnyRuns(t *TabFile) bool {
 	return slices.ContainsFunc(t.Tree.Sessions(), m.Running) || slices.ContainsFunc(sessionsOf(t.Floats), m.Running)

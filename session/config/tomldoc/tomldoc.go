@@ -67,8 +67,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Text)
 }
 
+// ByteOrderMark is what some editors begin a text in UTF-8 with. It is no part of TOML.
+const ByteOrderMark = "\ufeff"
+
 // Parse reads TOML. Keys that come twice and the like are errors, too; all errors are an *Error.
 func Parse(src []byte) (*Document, error) {
+	if bytes.HasPrefix(src, []byte(ByteOrderMark)) {
+		return nil, &Error{Place{1, 1}, "the file begins with a byte order mark; save it as UTF-8 without one"}
+	}
 	if at := tooDeep(src); at >= 0 {
 		return nil, &Error{PlaceOf(src, at), fmt.Sprintf("there are more than %d open brackets; write it flatter", maxDepth)}
 	}

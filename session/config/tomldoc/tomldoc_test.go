@@ -37,6 +37,7 @@ func TestErrors(t *testing.T) {
 		"a = \n":                              "1:5: ",
 		"a = 1\nb = x\n":                      "2:5: ",
 		"a = 1\na = 2\n":                      "a",
+		ByteOrderMark + "a = 1\n":             "1:1: the file begins with a byte order mark; save it as UTF-8 without one",
 		"a = " + strings.Repeat("[", 1<<20):   "1:505: there are more than 500 open brackets",
 		"a = " + strings.Repeat("{a=", 1<<19): "1:1505: there are more than 500 open brackets",
 		strings.Repeat("a.", 1<<19) + "b = 1": "",

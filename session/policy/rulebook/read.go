@@ -19,8 +19,11 @@ type content struct {
 	st  fs.FileInfo
 }
 
-// read reads a file of rules. What is no regular file is refused without waiting for it.
-func read(path string) (content, error) {
+// read reads a file of rules.
+func read(path string) (content, error) { return readAs(path, "a file of rules") }
+
+// readAs reads a file that is to be what it is called. What is no regular file is refused without waiting for it.
+func readAs(path, what string) (content, error) {
 	problem := func(format string, args ...any) (content, error) {
 		return content{}, tomldoc.Problems{{File: path, Text: fmt.Sprintf(format, args...)}}
 	}
@@ -29,6 +32,9 @@ func read(path string) (content, error) {
 		return content{}, err
 	}
 	if err != nil {
+		if st, serr := os.Stat(path); serr == nil && !st.Mode().IsRegular() && !st.IsDir() { // a socket, a device without a driver
+			return problem("this is no regular file; move it away, %s has to be here", what)
+		}
 		return problem("%v; make it readable, or remove it", errors.Unwrap(err))
 	}
 	defer f.Close()
@@ -37,9 +43,9 @@ func read(path string) (content, error) {
 	case err != nil:
 		return problem("%v", err)
 	case st.IsDir():
-		return problem("this is a directory; a file of rules has to be here")
+		return problem("this is a directory; move it away, %s has to be here", what)
 	case !st.Mode().IsRegular():
-		return problem("this is no regular file; a file of rules has to be here")
+		return problem("this is no regular file; move it away, %s has to be here", what)
 	}
 	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {

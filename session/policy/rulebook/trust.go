@@ -58,14 +58,14 @@ func ReadCandidate(path string) (*Candidate, error) {
 	return &Candidate{Path: path, Hash: f.Hash, Text: string(c.src), File: f}, nil
 }
 
-// ReadOther reads a file of a project that is no file of rules, and may be trusted as one is.
-func ReadOther(path string) (*Candidate, error) {
+// ReadOther reads a file of a project that is no file of rules, and may be trusted as one is; what says which.
+func ReadOther(path, what string) (*Candidate, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	abs = filepath.Join(resolved(filepath.Dir(abs)), filepath.Base(abs))
-	c, err := read(abs)
+	c, err := readAs(abs, what)
 	if err != nil {
 		return nil, err
 	}

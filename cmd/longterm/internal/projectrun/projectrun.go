@@ -55,6 +55,8 @@ type State struct {
 	ExitCode *int   `json:"exit_code"`
 	Duration int64  `json:"duration_ms"`
 	Problem  string `json:"problem,omitempty"`
+	// WaitsFor is told while it is waited for, only.
+	WaitsFor []string `json:"-"`
 }
 
 // Runner does it.
@@ -118,10 +120,17 @@ func (r *Runner) Up(ctx context.Context) ([]State, error) {
 			close(done)
 			continue
 		}
-		tell(i, st)
+		if st.Did != Runs { // one that runs is mostly ready at the first look
+			tell(i, waiting(st, s))
+		}
 		all.Go(func() {
 			defer close(done)
-			r.await(ctx, s, info, &st, s.Timeout)
+			if st.Did == Runs && !r.look(ctx, s, info, &st) {
+				tell(i, waiting(st, s))
+			}
+			if !st.Ready {
+				r.await(ctx, s, info, &st, patience(s, info))
+			}
 			tell(i, st)
 		})
 	}
@@ -130,6 +139,39 @@ func (r *Runner) Up(ctx context.Context) ([]State, error) {
 		return states, ErrNotReady
 	}
 	return states, nil
+}
+
+// waiting is a state that says what it waits for.
+func waiting(st State, s *project.Session) State {
+	st.WaitsFor = s.Ready
+	return st
+}
+
+// look reports whether a session is ready now.
+func (r *Runner) look(ctx context.Context, s *project.Session, now *api.Session, st *State) bool {
+	r.await(ctx, s, now, st, probeTime)
+	if !st.Ready {
+		st.Problem = "" // yet
+	}
+	return st.Ready
+}
+
+// leastPatience is how long a program that has had its time is waited for all the same.
+const leastPatience = time.Second
+
+// patience is how long a session is waited for. One that runs, and was to be ready by other words than the file's, may
+// never say the new ones: its time counts from its start.
+func patience(s *project.Session, now *api.Session) time.Duration {
+	if _, ready := s.Differs(now.Labels[labelDefinition]); !ready {
+		return s.Timeout
+	}
+	return max(s.Timeout-time.Duration(now.Duration)*time.Millisecond, leastPatience)
+}
+
+// outdated says that a session that runs is to be started anew to be as the file has it.
+func (r *Runner) outdated(ctx context.Context, s *project.Session, now *api.Session) bool {
+	run, ready := s.Differs(now.Labels[labelDefinition])
+	return run || ready && len(s.Ready) > 0 && !r.look(ctx, s, now, &State{})
 }
 
 // wanted are the sessions that are meant, in order.
@@ -180,7 +222,7 @@ func (r *Runner) describe(s *project.Session, now *api.Session) State {
 	st := State{Name: s.Name, Called: r.File.SessionName(s.Name), State: "absent"}
 	if now != nil {
 		st.Session, st.Called, st.State, st.ExitCode, st.Duration = now.ID, now.Name, now.State, now.ExitCode, now.Duration
-		st.Changed = now.Labels[labelDefinition] != s.Hash()
+		st.Changed, _ = s.Differs(now.Labels[labelDefinition])
 	}
 	return st
 }
@@ -198,13 +240,13 @@ func (r *Runner) start(ctx context.Context, s *project.Session, now *api.Session
 	case now == nil:
 		st.Did = Started
 		now, err = r.begin(ctx, s)
-	case now.State == "running" && !(st.Changed && r.Replace):
+	case now.State == "running" && !(r.Replace && r.outdated(ctx, s, now)):
 		st.Did = Runs
 		return st, now
-	case !st.Changed && finished(s, now):
+	case !st.Changed && now.State != "running" && finished(s, now):
 		st.Did = Done
 		return st, now
-	case !st.Changed:
+	case !st.Changed && now.State != "running":
 		st.Did = Again
 		now, err = r.again(ctx, s, now)
 	default:
@@ -225,7 +267,7 @@ func (r *Runner) start(ctx context.Context, s *project.Session, now *api.Session
 
 // begin starts a session that is not there.
 func (r *Runner) begin(ctx context.Context, s *project.Session) (*api.Session, error) {
-	labels := map[string]string{labelRoot: r.File.Root, labelName: s.Name, labelDefinition: s.Hash(), labelFrom: "0"}
+	labels := map[string]string{labelRoot: r.File.Root, labelName: s.Name, labelDefinition: s.Definition(), labelFrom: "0"}
 	n := api.NewSession{
 		Name: r.File.SessionName(s.Name), Argv: s.Argv, Line: s.Line, Cwd: s.Cwd, Env: os.Environ(), SetEnv: s.Env,
 		Sandbox: s.Sandbox, Labels: labels, Asking: r.Asking,
@@ -246,8 +288,8 @@ func (r *Runner) again(ctx context.Context, s *project.Session, now *api.Session
 	if restart == project.RestartNever {
 		restart = ""
 	}
-	if now.Labels[labelRestart] != restart {
-		if _, err := c.Edit(ctx, api.Edit{Labels: map[string]string{labelRestart: restart}}); err != nil {
+	if now.Labels[labelRestart] != restart || now.Labels[labelDefinition] != s.Definition() {
+		if _, err := c.Edit(ctx, api.Edit{Labels: map[string]string{labelRestart: restart, labelDefinition: s.Definition()}}); err != nil {
 			return now, err
 		}
 	}
@@ -294,12 +336,21 @@ func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session
 	failed := got.Session.State != "running" && (got.Session.ExitCode == nil || *got.Session.ExitCode != 0)
 	switch {
 	case got.Outcome == "timeout":
-		st.Problem = fmt.Sprintf("not ready after %s: %s; `longterm screen %s` shows it", timeout, strings.Join(s.Ready, " or "), now.Name)
+		st.Problem = r.late(s, now, timeout)
 	case got.Outcome == "ended" && !exits || exits && failed:
 		st.Problem = fmt.Sprintf("it ended before it was ready; `longterm output %s` shows why", now.Name)
 	default:
 		st.Ready = true
 	}
+}
+
+// late says that a session did not become ready in time.
+func (r *Runner) late(s *project.Session, now *api.Session, waited time.Duration) string {
+	text := fmt.Sprintf("not ready after %s: %s; `longterm screen %s` shows it", waited.Round(time.Millisecond), strings.Join(s.Ready, " or "), now.Name)
+	if run, ready := s.Differs(now.Labels[labelDefinition]); run || ready {
+		text += ". It was started by what the file said before; up --replace starts it anew"
+	}
+	return text
 }
 
 // probeTime is how long a state is looked at for a condition that has come true already.
