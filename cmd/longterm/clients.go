@@ -72,6 +72,10 @@ func changeClients(ctx context.Context, s *client.Session, numbers []int, e api.
 }
 
 func clientTable(w io.Writer, list []api.Attached, now time.Time) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "no clients; `longterm attach S` is one")
+		return
+	}
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for i := range list {
 		c := &list[i]
