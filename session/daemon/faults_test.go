@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -197,6 +198,11 @@ func TestAdoption(t *testing.T) {
 	ended := get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "ended", Argv: []string{"sh", "-c", "echo gone; exit 4"}})
 	r.wait("ended", api.Condition{Kind: "exit"})
 	get[api.Session](r, "PATCH", "/sessions/ended", api.Edit{Labels: map[string]string{"a": "b"}})
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "idle", Argv: []string{"sh", "-c", "echo here; exec cat"}})
+	r.wait("idle", api.Condition{Kind: "text", Text: "here"})
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "over", Argv: []string{"echo", "here"}})
+	r.wait("over", api.Condition{Kind: "exit"})
+	left := time.Now()
 
 	r.leave()
 	goOn("now")
@@ -233,6 +239,11 @@ func TestAdoption(t *testing.T) {
 	}
 	if e := r.ask("GET", "/sessions/ended/output/text?max_output=1000", nil); e.status != http.StatusOK && !strings.Contains(string(e.body), "longterm") {
 		t.Errorf("its output: %d %s", e.status, e.body)
+	}
+	for _, s := range get[[]api.Session](r, "GET", "/sessions", nil) { // as they were before, however nothing was printed since
+		if (s.Name == "idle" || s.Name == "over") && (s.LastWrite == nil || s.LastWrite.After(left) || s.LastWrite.Before(s.Created)) {
+			t.Errorf("%s printed last at %v; the daemon before left at %v", s.Name, s.LastWrite, left)
+		}
 	}
 	n := 0
 	for _, c := range get[[]api.Command](r, "GET", "/commands?session=shell", nil) {

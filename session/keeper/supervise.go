@@ -128,12 +128,12 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 	outside := s.served && killed && !oom
 	s.reaped = false
 	s.pid, s.conn, s.ready, s.served = 0, nil, false, false
+	s.lastError = why // of the one that ended last, whether or not that was wanted
 	if !s.wanted {
 		k.log.Info("daemon left", "how", why)
 		k.answerWaitersLocked(errors.New("the daemon was told to stop"))
 		return
 	}
-	s.lastError = why
 	delay, giveUp := s.next(life, outside)
 	if giveUp {
 		s.wanted = false

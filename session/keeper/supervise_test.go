@@ -79,6 +79,18 @@ func TestEndOfADaemonIsTakenOnce(t *testing.T) {
 	}
 }
 
+// What is told of the last end is of the daemon that ended last, also where that one was told to.
+//
+// FAULT: D
+func TestLastEndIsToldOf(t *testing.T) {
+	k := &Keeper{log: slog.New(slog.NewTextHandler(io.Discard, nil)), waiting: map[int]func(syscall.WaitStatus){}}
+	k.super = supervisor{pid: 77, lastError: "daemon 76 ended: killed"}
+	k.daemonEnded(77, 0)
+	if k.super.lastError != "daemon 77 ended: exit status 0" || k.super.pid != 0 {
+		t.Errorf("%+v", k.super)
+	}
+}
+
 // A peer whose versions do not meet ours learns which ours are before the connection ends.
 //
 // FAULT: D

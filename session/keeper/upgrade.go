@@ -153,7 +153,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		StateLock:  stateLock,
 		ListenerFD: keep(k.listener), LockFD: keep(k.lock),
 		Started: k.started.UnixNano(), Executions: k.runs,
-		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts,
+		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts, LastError: k.super.lastError,
 		Cgroups: k.cgroups.dir, Limits: strings.Join(k.cgroups.limits, " "),
 	}, 0)
 	for _, c := range k.children {
@@ -261,7 +261,7 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 		return err
 	}
 	k.listener = l.(*net.UnixListener)
-	k.super.restarts = h.Restarts
+	k.super.restarts, k.super.lastError = h.Restarts, h.LastError
 	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running
 		pid := int(h.DaemonPID)

@@ -310,7 +310,7 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 	self := func() []byte {
 		return wire.AppendFrame(nil, &wire.HandoffKeeper{
 			ListenerFD: passed(t, lf), LockFD: passed(t, lock), Started: 5, Executions: 2, Restarts: 7,
-			Cgroups: "/c", Limits: "cpu pids",
+			LastError: "daemon 3 ended: killed", Cgroups: "/c", Limits: "cpu pids",
 		}, 0)
 	}
 	for name, c := range map[string]struct {
@@ -349,7 +349,7 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = errors.Join(k.listener.Close(), k.lock.Close()) }()
-	if k.runs != 3 || k.started.UnixNano() != 5 || k.super.restarts != 7 || k.cgroups.dir != "/c" || !slices.Equal(k.cgroups.limits, []string{"cpu", "pids"}) {
+	if k.runs != 3 || k.started.UnixNano() != 5 || k.super.restarts != 7 || k.super.lastError != "daemon 3 ended: killed" || k.cgroups.dir != "/c" || !slices.Equal(k.cgroups.limits, []string{"cpu", "pids"}) {
 		t.Errorf("keeper %d %v %+v %+v", k.runs, k.started, k.super, &k.cgroups)
 	}
 	c := k.children["ended"]

@@ -206,6 +206,41 @@ func TestReadAtLarge(t *testing.T) {
 	}
 }
 
+// When the last byte was printed is known over reopening and compaction, and whatever was written down since that is no
+// output.
+//
+// FEATURES: R37
+func TestLastOutput(t *testing.T) {
+	o, dir := testOptions(), t.TempDir()
+	now := epoch
+	o.Now = func() time.Time { return now }
+	j := open(t, dir, o)
+	same := func(what string, want time.Time) {
+		t.Helper()
+		for _, at := range []*Journal{j, open(t, dir, o)} {
+			if got, err := at.LastOutput(); !got.Equal(want) || err != nil {
+				t.Errorf("%s: %v, %v; want %v", what, got, err, want)
+			}
+		}
+	}
+	same("empty", time.Time{})
+	must(t, j.AppendResize(80, 24))
+	same("a size", time.Time{})
+	must(t, j.AppendOutput([]byte("first")))
+	now = now.Add(time.Minute)
+	last := now
+	must(t, j.AppendOutput(make([]byte, 20_000)))
+	same("output", last)
+	now = now.Add(time.Hour)
+	must(t, j.AppendResize(100, 24))
+	same("a size behind it", last)
+	_, err := j.Compact(t.Context())
+	must(t, err)
+	same("compacted", last)
+	must(t, j.AppendGap(3))
+	same("lost", time.Time{})
+}
+
 // FEATURES: R37, R38
 func TestOffsetAt(t *testing.T) {
 	o := testOptions()

@@ -38,6 +38,28 @@ func (j *Journal) ReadAt(off uint64, dst []byte) (n int, next, gap uint64, err e
 	return n, off + gap + uint64(n), gap, nil
 }
 
+// LastOutput is when the last byte was appended that was printed; zero where nothing was, or where that is not known any more.
+func (j *Journal) LastOutput() (time.Time, error) {
+	end := j.End()
+	if end == 0 {
+		return time.Time{}, nil
+	}
+	r := j.NewReader(end - 1)
+	r.ahead = tailRead
+	defer r.Close()
+	rec, err := r.Next()
+	if errors.Is(err, io.EOF) || err == nil && rec.Kind != KindOutput {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("find the last output: %w", err)
+	}
+	return rec.Time, nil
+}
+
+// tailRead is what is read at once to find a journal's last record, in bytes: most are shorter.
+const tailRead = 4 << 10
+
 // OffsetAt is the offset of the first output at or after t, End when there is none.
 // Where the clock was set back it is one of the offsets at which the time passes t.
 func (j *Journal) OffsetAt(t time.Time) (uint64, error) {

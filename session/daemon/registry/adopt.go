@@ -272,10 +272,14 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 	if recovery.Reason != "" {
 		h.log.Warn("journal recovered", "session", e.rec.ID, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
 	}
+	status := statusOf(&e.rec)
+	if status.LastOutput, err = j.LastOutput(); err != nil { // it may print again
+		h.log.Warn("when a session printed last is not known", "session", e.rec.ID, "err", err)
+	}
 	cfg := session.Config{
 		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j, Engine: e.rec.Engine,
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
-		Status:  statusOf(&e.rec), Log: h.log, Rebuilding: h.rebuilding,
+		Status:  status, Log: h.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
 		Shell:   h.spawner.LaunchOf(e.rec.ID),
 		Ran:     func(c session.Command) { h.ran(e, c) },

@@ -300,6 +300,7 @@ type HandoffKeeper struct {
 	Cgroups    string `wire:"7"` // directory in which sessions get cgroups; empty: none
 	Limits     string `wire:"8"` // controllers that can limit them, separated by spaces
 	StateLock  int64  `wire:"9"` // descriptor; 0: none
+	LastError  string `wire:"10"`
 }
 
 // Kinds, never reused. Requests and notices share the space.

@@ -81,9 +81,19 @@ func WithKeeper(ctx context.Context, err error, dirs paths.Dirs, build func() st
 	if derr != nil {
 		return err
 	}
-	last := ""
-	if st.LastError != "" {
-		last = "; last: " + st.LastError
+	return fmt.Errorf("%w (keeper %d holds %d sessions%s)", err, st.PID, st.Sessions, lastDaemon(st, Alive))
+}
+
+// lastDaemon says what became of the daemon that was there last. The keeper may not know yet that it ended: what it
+// knows of an end is then that of an earlier one.
+func lastDaemon(st *wire.StatusReply, alive func(pid int) bool) string {
+	switch pid := int(st.DaemonPID); {
+	case pid != 0 && alive(pid):
+		return fmt.Sprintf("; daemon %d does not serve yet", pid)
+	case pid != 0:
+		return fmt.Sprintf("; last: daemon %d has just ended", pid)
+	case st.LastError != "":
+		return "; last: " + st.LastError
 	}
-	return fmt.Errorf("%w (keeper %d holds %d sessions%s)", err, st.PID, st.Sessions, last)
+	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -22,6 +23,24 @@ func TestNothingRuns(t *testing.T) {
 	asked := errors.New("no daemon")
 	if err := WithKeeper(t.Context(), asked, dirs, func() string { return "v0" }); !errors.Is(err, asked) || err.Error() != asked.Error() {
 		t.Error(err)
+	}
+}
+
+// A daemon that has just ended is the last one, also before its keeper has asked for its end.
+func TestLastDaemon(t *testing.T) {
+	alive := func(pid int) bool { return pid == 8 }
+	for _, c := range []struct {
+		st   wire.StatusReply
+		want string
+	}{
+		{wire.StatusReply{}, ""},
+		{wire.StatusReply{LastError: "daemon 7 ended: killed"}, "; last: daemon 7 ended: killed"},
+		{wire.StatusReply{DaemonPID: 8, LastError: "daemon 7 ended: killed"}, "; daemon 8 does not serve yet"},
+		{wire.StatusReply{DaemonPID: 9, LastError: "daemon 7 ended: killed"}, "; last: daemon 9 has just ended"},
+	} {
+		if got := lastDaemon(&c.st, alive); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.st, got, c.want)
+		}
 	}
 }
 
