@@ -174,6 +174,14 @@ type visitor struct {
 	host   string // another host, whose sessions it asks for; "": this one's
 }
 
+// scheme is that of the page's own address, as the browser sees it.
+func (v visitor) scheme() string {
+	if v.secure {
+		return "https"
+	}
+	return "http"
+}
+
 func (d *Door) visitorOf(r *http.Request) visitor {
 	v := visitor{addr: hostOnly(r.RemoteAddr), secure: r.TLS != nil}
 	if d.Proxies != nil && d.Proxies(v.addr) {
@@ -212,10 +220,16 @@ func (d *Door) checkSource(r *http.Request, v visitor) error {
 		return e.WithHint("if the name is yours, have it in http.hosts (`longterm config set`)")
 	}
 	for _, origin := range r.Header.Values("Origin") {
+		if slices.Contains(source.Origins, origin) {
+			continue
+		}
 		u, err := url.Parse(origin)
-		own := err == nil && strings.EqualFold(u.Host, r.Host) && (u.Scheme == "https" || u.Scheme == "http" && !v.secure)
-		if !own && !slices.Contains(source.Origins, origin) {
+		if err != nil || !strings.EqualFold(u.Host, r.Host) {
 			return api.Errorf(api.CodeDenied, "pages of %q may not ask here", cut(origin)).WithHint("open the page that `longterm web` names")
+		}
+		if scheme := v.scheme(); u.Scheme != scheme { // what is served there is another site, maybe somebody else's
+			return api.Errorf(api.CodeDenied, "pages of %q may not ask here: this is %s://%s", cut(origin), scheme, cut(r.Host)).
+				WithHint("where a proxy has TLS, name it in http.proxies and have it send X-Forwarded-Proto, or name the origin in http.origins (`longterm config set`)")
 		}
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {

@@ -117,7 +117,11 @@ func TestCookie(t *testing.T) {
 		r.RemoteAddr = peer + ":1"
 		r.Header.Set("X-Forwarded-Proto", "https")
 		r.Header.Set("Origin", "https://127.0.0.1:7719")
-		if got := h.do(r); got.Code != http.StatusOK || got.Result().Cookies()[0].Secure != secure {
+		got := h.do(r)
+		if secure && (got.Code != http.StatusOK || !got.Result().Cookies()[0].Secure) {
+			t.Errorf("%s: %d %v", peer, got.Code, got.Header())
+		}
+		if !secure && (got.Code != http.StatusForbidden || len(got.Result().Cookies()) > 0) { // to us it is plain
 			t.Errorf("%s: %d %v", peer, got.Code, got.Header())
 		}
 	}
@@ -240,6 +244,51 @@ func TestOtherPages(t *testing.T) {
 		}
 		if w.Header().Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: other pages may read the answer", name)
+		}
+	}
+}
+
+// A page has a scheme, too: what is served with TLS at a port is another site than what is served there without, and may
+// be anybody's. Behind a proxy the page's own is that which the proxy tells, or an origin that is named.
+//
+// FEATURES: R83
+func TestSchemeOfOrigins(t *testing.T) {
+	const plain, withTLS = origin, "https://127.0.0.1:7719"
+	byTLS := func(_ *house, r *http.Request) { r.TLS = &tls.ConnectionState{} }
+	proxied := func(h *house, r *http.Request) {
+		h.proxy = "127.0.0.1"
+		r.Header.Set("X-Forwarded-Proto", "https")
+	}
+	named := func(h *house, _ *http.Request) { h.source.Origins = []string{withTLS} }
+	none := func(*house, *http.Request) {}
+	for _, c := range []struct {
+		name   string
+		setup  func(*house, *http.Request)
+		origin string
+		want   bool
+	}{
+		{"plain", none, plain, true},
+		{"plain", none, withTLS, false},
+		{"plain, of another scheme", none, "ws://127.0.0.1:7719", false},
+		{"plain, without a scheme", none, "//127.0.0.1:7719", false},
+		{"TLS", byTLS, withTLS, true},
+		{"TLS", byTLS, plain, false},
+		{"behind a proxy", proxied, withTLS, true},
+		{"behind a proxy", proxied, plain, false},
+		{"behind a proxy that says nothing, named", named, withTLS, true},
+		{"behind a proxy that says nothing, named", named, plain, true},
+		{"a proxy that nobody named", func(_ *house, r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }, withTLS, false},
+	} {
+		h := newHouse(t)
+		r := request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}})+`"}`)
+		c.setup(h, r)
+		r.Header.Set("Origin", c.origin)
+		want := http.StatusForbidden
+		if c.want {
+			want = http.StatusOK
+		}
+		if w := h.do(r); w.Code != want || !c.want && (len(w.Result().Cookies()) > 0 || !strings.Contains(w.Body.String(), "may not ask here")) {
+			t.Errorf("%s, from %s: %d %s", c.name, c.origin, w.Code, w.Body)
 		}
 	}
 }
