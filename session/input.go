@@ -104,7 +104,10 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		}
 		data := t.Bytes
 		if t.Encode != nil {
-			data = append(t.Encode(nil, s.view()), t.Bytes...)
+			if data = append(t.Encode(nil, s.view()), t.Bytes...); len(data) == 0 { // the focus, say, of which the program wants no word
+				r.Cursor, r.Of = s.off, t.Of
+				return
+			}
 		}
 		now := time.Now()
 		if !t.Person && !t.Force && s.typing.begun.Line(now, s.editsLine()) {

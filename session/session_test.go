@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // fake is a device and the child behind it: what is printed goes into the ring, what
@@ -268,6 +269,22 @@ func TestExitComesAfterTheLastByte(t *testing.T) {
 	if got := screenText(t, s.Session); got != "the end" {
 		t.Errorf("screen %q", got)
 	}
+}
+
+// What a client says and the program has not asked for, the focus say, is no input: text that was printed since the last
+// input goes on to count.
+//
+// FEATURES: R40
+func TestWhatIsNotTypedIsNoInput(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	s.print(s.Session, "before\r\n")
+	waitText(t, s.Session, "before")
+	r, err := s.TypeIn(testContext(t), Typing{Person: true, Encode: func(dst []byte, v View) []byte { return input.AppendFocus(dst, true, &v.Modes) }})
+	if err != nil || r.Cursor == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	waitText(t, s.Session, "before")
+	s.Stop()
 }
 
 // FEATURES: R40, R44
