@@ -6,7 +6,7 @@ import (
 )
 
 // noFloats is said on a terminal too small for panes over others.
-const noFloats = "there is no room here for floating panes"
+const noFloats = "too small for floating panes"
 
 func toggleFloats(v *viewer) {
 	if !layout.CanFloat(v.paneArea()) && len(v.m.Tab().Floats) == 0 {

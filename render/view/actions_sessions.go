@@ -41,7 +41,7 @@ func split(v *viewer, stacked bool) {
 	}
 	p := v.panes.Get(v.m.Below())
 	if p != nil && (stacked && p.Area.H < 2*layout.MinHeight || !stacked && p.Area.W < 2*layout.MinWidth+1) {
-		v.message = "the pane is too small to be split; " + v.keys.Chord("tab-new") + " opens a tab"
+		v.message = "too small to split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}
 	t, at := v.m.Manual(v.paneArea()), v.m.Below()
@@ -72,10 +72,15 @@ func askKill(v *viewer) {
 	}
 }
 
+// kill ends a session, and has its pane close when it has ended: that was asked for, and is nothing to look at.
 func kill(v *viewer, id string) {
+	v.killed[id] = true
 	v.spawn(func() {
 		if err := v.src.Kill(v.ctx, id); err != nil {
-			v.later(func() { v.message = "not killed: " + err.Error() })
+			v.later(func() {
+				delete(v.killed, id)
+				v.message = "not killed: " + err.Error()
+			})
 		}
 	})
 }

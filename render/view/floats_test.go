@@ -109,7 +109,7 @@ func TestFloatKeys(t *testing.T) {
 	b.term.SetSize(19, 6)
 	b.send(tcell.NewEventResize(19, 6))
 	b.keys("^O")
-	b.shows("there is no room")
+	b.shows("too small for flo…")
 }
 
 // Frames take a border's room of each pane, and separators go.

@@ -52,6 +52,7 @@ type viewer struct {
 	pasts    map[string]bool // sessions in which others are looked back at: their panes go when they end
 	unframed bool            // borders are turned: off where they are wanted, or on
 	typedTo  map[string]bool // sessions that keys were sent to
+	killed   map[string]bool // those that the person had end here
 	mute     map[string]bool // sessions whose size the viewer does not ask for
 	answered map[string]bool // approvals whose answer is on its way
 	asks     announcement    // of approvals, in the bar last
@@ -103,7 +104,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
 		m:       model.New(o.Only),
 		canvas:  canvas.New(o.Screen, o.NoColor),
-		typedTo: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
+		typedTo: map[string]bool{}, killed: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
 	}
 	v.m.Quiet = o.Alerts
 	v.canvas.UseASCII(o.ascii())
@@ -277,7 +278,7 @@ func (v *viewer) rung() (n int) {
 	return n
 }
 
-// closeLeft closes the panes of shells that the person left, and of past screens.
+// closeLeft closes the panes of shells that the person left, of what was killed here, and of past screens.
 func (v *viewer) closeLeft() {
 	for i := range v.m.Sessions {
 		s := &v.m.Sessions[i]
@@ -286,12 +287,20 @@ func (v *viewer) closeLeft() {
 			v.m.Forget(s.ID)
 			continue
 		}
-		if s.State != model.StateRunning && s.ExitCode != nil && v.m.IsShell(s.ID) && v.typedTo[s.ID] {
-			delete(v.typedTo, s.ID)
-			delete(v.m.Alerts, s.ID)
-			v.m.Forget(s.ID)
-			v.message = fmt.Sprintf("%s ended with status %d", canvas.Printable(s.Name), *s.ExitCode)
+		switch name := canvas.Printable(s.Name); {
+		case s.State == model.StateRunning:
+			continue
+		case v.killed[s.ID]:
+			v.message = name + " was killed; its output is kept"
+		case s.ExitCode != nil && v.m.IsShell(s.ID) && v.typedTo[s.ID]:
+			v.message = fmt.Sprintf("%s ended with status %d", name, *s.ExitCode)
+		default:
+			continue
 		}
+		delete(v.killed, s.ID)
+		delete(v.typedTo, s.ID)
+		delete(v.m.Alerts, s.ID)
+		v.m.Forget(s.ID)
 	}
 }
 

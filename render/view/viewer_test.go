@@ -136,10 +136,18 @@ func TestNewAndKill(t *testing.T) {
 		t.Errorf("killed %s", id)
 	}
 	b.streams["fresh"].none(t)
-	b.list(running("other"), exited("fresh", 130), running("last"))
+	dead := exited("fresh", 0)
+	dead.ExitCode, dead.Signal = nil, "SIGHUP" // a shell's end by the ladder
+	b.list(running("other"), dead, running("last"))
+	b.shows("fresh was killed; its output is kept")
+	if b.panes.Get("fresh") != nil || b.m.Focus == "fresh" || b.m.Alerts["fresh"].Kind != model.AlertNone {
+		t.Errorf("what was killed here is on the screen, with the focus on %s: %v", b.m.Focus, b.m.Alerts)
+	}
+	b.list(running("other"), exited("last", 130)) // somebody else's doing
 	b.shows("ended, exit 130")
+	b.m.Focus = "last"
 	b.keys("^c")
-	if b.panes.Get("fresh") != nil {
+	if b.panes.Get("last") != nil {
 		t.Error("a closed session is on the screen")
 	}
 	b.list(running("immortal"))

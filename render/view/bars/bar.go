@@ -131,10 +131,19 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		left, _, _ = whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
 		return left, append(approvalSegments(th, s, width), cutSegments(th, s, width)...), th.Bar
 	}
-	left = append(b.tabSegments(th, s.Model), flagSegments(th, s)...)
+	flags := flagSegments(th, s)
+	left = append(b.tabSegments(th, s.Model), flags...)
 	right = append(approvalSegments(th, s, width), cutSegments(th, s, width)...)
-	right = append(append(right, alertSegments(th, s, width)...), summarySegments(th, s, width)...)
-	room := width - segmentsWidth(left) - segmentsWidth(right)
+	summary := summarySegments(th, s, width)
+	room := width
+	if len(flags) > 0 { // where keys go is not cut for what happened elsewhere
+		room -= segmentsWidth(left) + segmentsWidth(right) + segmentsWidth(summary)
+	}
+	right = append(append(right, alertSegments(th, s, width, room)...), summary...)
+	if len(flags) > 0 && segmentsWidth(left)+segmentsWidth(right) > width {
+		b.tabs, left = nil, append(flags, left[:len(left)-len(flags)]...)
+	}
+	room = width - segmentsWidth(left) - segmentsWidth(right)
 	for _, hint := range s.hints(all) {
 		if hint = wholeGroups(hint, room-1); hint == "" {
 			continue
@@ -152,7 +161,8 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 // hints are what may be said of keys, the longest first.
 func (s *State) hints(all int) []string {
 	goesOn := s.Keys.Chord("next")
-	switch hidden := s.Panes < all; {
+	floats := s.Model.HiddenFloats() // which have room, and were hidden
+	switch hidden := s.Panes < all-floats; {
 	case s.CopyMode != "":
 		return []string{s.CopyMode}
 	case s.Model.Zoomed && all > 1:
@@ -161,6 +171,9 @@ func (s *State) hints(all int) []string {
 		return []string{fmt.Sprintf(" %d of %d sessions fit; %s goes on", s.Panes, all, goesOn), fmt.Sprintf(" %d of %d sessions fit", s.Panes, all), fmt.Sprintf(" %d of %d sessions", s.Panes, all)}
 	case s.NoHints || s.Locked:
 		return nil
+	case floats > 0:
+		text := " " + Count(floats, "floating pane") + " hidden"
+		return []string{text + "; " + s.Keys.Chord("floats") + " shows " + map[bool]string{true: "it", false: "them"}[floats == 1], text}
 	}
 	help := s.Keys.PrefixLabel("help")
 	return []string{
@@ -304,17 +317,23 @@ const AwayTime = 500 * time.Millisecond
 // wideBar is the width from which on the bar has room for explanations.
 const wideBar = 60
 
-// alertSegments name the session that wants attention most, and those in no tab.
-func alertSegments(th *theme.Theme, s *State, width int) []segment {
+// alertSegments name the session that wants attention most, and those in no tab; in so much room, if that is possible.
+func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 	var out []segment
 	if id := s.Model.NextAlert(); id != "" {
 		a := s.Model.Alerts[id]
-		text := fmt.Sprintf(" %s %s %s ", a.Kind.Sign(), Cut(alertName(s.Model.Session(id), &a, width), max(8, width/3)), a.Kind.Words())
+		name, more := alertName(s.Model.Session(id), &a, width), ""
 		if n := len(s.Model.Alerts); n > 1 {
-			text += fmt.Sprintf("+%d ", n-1)
+			more = fmt.Sprintf("+%d ", n-1)
 		}
-		if width >= wideBar {
-			text += "(" + s.Keys.Chord("next-alert") + ") "
+		text := fmt.Sprintf(" %s %s %s %s", a.Kind.Sign(), Cut(name, max(8, width/3)), a.Kind.Words(), more)
+		short := fmt.Sprintf(" %s %s %s", a.Kind.Sign(), Cut(s.Model.Session(id).Name, 8), more)
+		switch key := "(" + s.Keys.Chord("next-alert") + ") "; {
+		case width >= wideBar && canvas.TextWidth(text+key) <= room:
+			text += key
+		case canvas.TextWidth(text) <= room:
+		default:
+			text = short
 		}
 		out = append(out, segment{text, th.On(th.Bar, AlertColor(th, a.Kind)).Bold(true)})
 	}

@@ -57,6 +57,12 @@ func TestBar(t *testing.T) {
 		{"no hints", func(s *State) { s.NoHints = true }, ""},
 		{"message", func(s *State) { s.Message = "copied 2 lines" }, " copied 2 lines"},
 		{"hidden panes", func(s *State) { s.Panes = 1 }, " 1 of 2 sessions fit; Ctrl-Space Tab goes on"},
+		{"hidden floating pane", func(s *State) {
+			s.Model.Focus = "b"
+			s.Model.ToggleFloat()
+			s.Model.Focus = "a"
+			s.Panes = 1
+		}, " 1 floating pane hidden; Ctrl-Space O shows it"},
 		{"copy mode", func(s *State) { s.CopyMode = " copy mode" }, " copy mode"},
 		{"zoomed", func(s *State) { s.Model.Zoomed = true }, " zoomed; Ctrl-Space z shows all 2"},
 		{"read-only", func(s *State) { s.Model.ReadOnly = true }, " READ-ONLY                   Ctrl-Space: commands, then ?: help"},
@@ -107,6 +113,26 @@ func TestTabs(t *testing.T) {
 	f.row()
 	if puts, _ := f.term.Drawn(); puts == 0 {
 		t.Error("a forgotten bar is not drawn")
+	}
+}
+
+// Where keys go is told whole, whatever wants attention elsewhere.
+func TestFlagsAreNotCut(t *testing.T) {
+	for width, want := range map[int]string{
+		20: " READ-ONLY   1… ? b", 32: " READ-ONLY   1 grid  2 b ?… ? b", 50: " 1 grid  2 b ?   READ-ONLY        ? b needs input",
+		84: " 1 grid  2 b ?   READ-ONLY      ? b: something that asks needs input (Ctrl-Space a)",
+	} {
+		f := newFoot(t, width, "a", "b")
+		f.state.NoHints = true
+		m := f.state.Model
+		m.Tabs[0].Name = "grid"
+		m.AddTab(&model.Tab{Tree: layout.Leaf("b"), Focus: "b"})
+		m.Show(0)
+		m.ReadOnly = true
+		m.Alerts["b"] = model.Alert{Kind: model.AlertNeeds, Doing: "something that asks"}
+		if got := f.row(); got != want {
+			t.Errorf("%d columns: %q; want %q", width, got, want)
+		}
 	}
 }
 

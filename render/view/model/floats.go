@@ -8,7 +8,8 @@ import (
 )
 
 // Panes that float lie over the others of their tab, while they are shown: from when one of them has the focus until one
-// below gets it. Those that are pinned are over all tabs, and always shown. A tab always has a pane that does not float.
+// below gets it. Those that are pinned are over all tabs, and always shown. On top is the one that has the focus, then
+// those that are pinned. A tab always has a pane that does not float.
 
 // Tiled are the ids of a tab's panes that lie beside each other, in order.
 func (m *Model) Tiled(t *Tab) []string {
@@ -177,7 +178,38 @@ func (m *Model) floating(area layout.Rect) []layout.Place {
 			out = append(out, layout.Place{Session: list[j].Session, Area: list[j].Area(area), Float: true, Pinned: pinned})
 		}
 	}
+	// What somebody types into is seen, also below what is pinned.
+	if i := slices.IndexFunc(out, func(p layout.Place) bool { return p.Session == m.Focus }); i >= 0 {
+		now := out[i]
+		out = append(slices.Delete(out, i, i+1), now)
+	}
 	return out
+}
+
+// HiddenFloats is how many panes of the current tab float and are not shown.
+func (m *Model) HiddenFloats() (n int) {
+	t := m.Tab()
+	if t.Over {
+		return 0
+	}
+	for i := range t.Floats {
+		if m.Float(t.Floats[i].Session) != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// newFloat is a place over the others of a tab where no other one begins.
+func (m *Model) newFloat(t *Tab, id string) layout.Float {
+	there := slices.Concat(t.Floats, m.Pinned)
+	for i := range there {
+		f := layout.NewFloat(id, i)
+		if !slices.ContainsFunc(there, func(o layout.Float) bool { return o.X == f.X && o.Y == f.Y }) {
+			return f
+		}
+	}
+	return layout.NewFloat(id, len(there))
 }
 
 // ToggleFloats shows the floating panes of the tab, or hides them; false: it has none.
@@ -209,7 +241,7 @@ func (m *Model) AddFloat(t *Tab, id string) {
 	if len(m.Tiled(t)) == 0 || !slices.Contains(m.Tabs, t) || t.floats(id) || m.IsPinned(id) {
 		return // it is the first one, or there
 	}
-	t.Floats = append(t.Floats, layout.NewFloat(id, len(t.Floats)))
+	t.Floats = append(t.Floats, m.newFloat(t, id))
 }
 
 // ToggleFloat has the focused pane lie over the others, or beside them again; false: it is the only one.
@@ -302,7 +334,7 @@ func (m *Model) placeOver(o *Order, t *Tab) bool {
 		}
 		t.Tree = rest
 	}
-	f := layout.NewFloat(o.Session, len(t.Floats))
+	f := m.newFloat(t, o.Session)
 	if floated {
 		f = was
 	}

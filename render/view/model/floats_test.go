@@ -69,6 +69,45 @@ func TestFloats(t *testing.T) {
 	}
 }
 
+// A pane that begins to float while another one is pinned is on top, and not where that one lies; the pinned one is back
+// on top when the focus goes elsewhere.
+//
+// FEATURES: R117
+func TestNewFloatOverAPinnedOne(t *testing.T) {
+	m := New(nil)
+	m.Update(running("a", "b"), epoch)
+	m.Focus = "b"
+	m.TogglePin()
+	if got := m.seenOn(area); got != "a ^+b" {
+		t.Fatalf("pinned: %s", got)
+	}
+	m.Expect("n")
+	m.AddFloat(m.Tab(), "n")
+	m.Focus = "n"
+	m.Update(running("a", "b", "n"), epoch)
+	if got := m.seenOn(area); got != "a ^b ~+n" {
+		t.Errorf("a new one: %s", got)
+	}
+	if b, n := m.Float("b").Area(area), m.Float("n").Area(area); b == n {
+		t.Errorf("both lie at %v", n)
+	}
+	m.Focus = "a"
+	if got := m.seenOn(area); got != "+a ^b" {
+		t.Errorf("the focus below: %s", got)
+	}
+	m.ToggleFloats()
+	m.seenOn(area)
+	if m.Focus = "b"; m.seenOn(area) != "a ~n ^+b" {
+		t.Errorf("the pinned one again: %s", m.seenOn(area))
+	}
+	if !m.Obey(&Order{Do: "place", Session: "a2", Float: true}, area) {
+		t.Fatal("no place")
+	}
+	if n, o := m.Float("n").Area(area), m.Float("a2").Area(area); n == o || o == m.Float("b").Area(area) {
+		t.Errorf("a placed one lies over another: %v", o)
+	}
+}
+
 // A terminal too small for panes over others shows the one with the focus.
 func TestFloatsOnLittle(t *testing.T) {
 	m := New(nil)
@@ -329,8 +368,11 @@ func impossible(m *Model, area layout.Rect) string {
 		return fmt.Sprintf("the focus is on %q, of %v", m.Focus, shown)
 	}
 	for i := range m.Places {
-		if p := m.Places[i]; p.Folded && p.Session == m.Focus {
+		switch p := m.Places[i]; {
+		case p.Folded && p.Session == m.Focus:
 			return "the focus is on a title"
+		case p.Float && p.Session == m.Focus && i < len(m.Places)-1:
+			return "something lies over the focus"
 		}
 	}
 	if m.Current < 0 || m.Current >= len(m.Tabs) || slices.ContainsFunc(m.Tabs, func(t *Tab) bool { return !t.Auto && t.Tree == nil }) {

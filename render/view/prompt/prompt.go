@@ -51,6 +51,7 @@ type Prompt struct {
 	o       Options
 	line    line
 	shell   bool
+	begun   bool // shell mode is what it was opened with
 	walk    walk
 	search  *search
 	choice  *choice // completion under way
@@ -104,7 +105,7 @@ func (p *Prompt) Tell(good, bad, paste tcell.Color) {
 // Begin makes an empty line a shell command's or a plain one.
 func (p *Prompt) Begin(shell bool) {
 	if p.line.text == "" {
-		p.shell = shell
+		p.shell, p.begun = shell, shell
 	}
 }
 
@@ -290,7 +291,7 @@ func (p *Prompt) escape() []Action {
 	switch {
 	case p.line.text != "":
 		p.clear()
-	case p.shell:
+	case p.shell && !p.begun: // a ! turned it on
 		p.shell = false
 	default:
 		return []Action{{Kind: Leave}}

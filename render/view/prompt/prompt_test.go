@@ -50,6 +50,11 @@ func TestShellMode(t *testing.T) {
 	if got := press(t, p, "<Esc>"); len(got) != 1 || got[0].Kind != Leave {
 		t.Errorf("Esc in the end: %v", got)
 	}
+	p.Begin(true) // opened for a command
+	if got := press(t, p, "<Esc>"); len(got) != 1 || got[0].Kind != Leave {
+		t.Errorf("Esc where shell mode is all that was asked for: %v", got)
+	}
+	p.Begin(false)
 	p.Paste("!ls -l")
 	if p.Mode() != Shell || p.Text() != "ls -l" {
 		t.Errorf("a pasted command: %v %q", p.Mode(), p.Text())
