@@ -2,9 +2,12 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -119,5 +122,179 @@ func TestLineKilledBeforeItWasTyped(t *testing.T) {
 		if was, err := s.Typed(testContext(t), "a-job"); err != nil || was != typed {
 			t.Errorf("typed %t: %t, %v", typed, was, err)
 		}
+	}
+}
+
+// clientKey is that of one who numbers its input.
+const clientKey = "0b8b6c1e-2f59-4f38-9d0e-3f6d5a1c7e42"
+
+// What a client numbers is typed once and in order, though daemon after daemon is killed before the journal has a word
+// of it, and whatever others type meanwhile.
+//
+// FAULT: A23
+// FEATURES: R90
+func TestNumberedOverKills(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	killed := t.TempDir() // what they all leave
+	if err := os.CopyFS(killed, os.DirFS(s.dir)); err != nil {
+		t.Fatal(err)
+	}
+	typed, want := "", ""
+	for daemon := range 5 {
+		for n := range 4 * (daemon + 1) { // from its first one on, as if nothing was ever told
+			in := Typing{Bytes: fmt.Appendf(nil, "%d,", n), ID: fmt.Sprint(clientKey, ".:"[n%2:n%2+1], n), Person: true}
+			if _, err := s.TypeIn(testContext(t), in); err != nil {
+				t.Fatal(err)
+			}
+			if n >= 4*daemon {
+				want += fmt.Sprintf("%d,", n)
+			}
+		}
+		other := Typing{Bytes: []byte("other"), ID: fmt.Sprint("other-", daemon), Person: true}
+		if _, err := s.TypeIn(testContext(t), other); err != nil {
+			t.Fatal(err)
+		}
+		want += "other"
+		typed += s.got()
+		s.Stop()
+		s = reopen(t, killed, s.fake.ring, journal.Options{})
+	}
+	if typed != want {
+		t.Errorf("typed %q\nwant  %q", typed, want)
+	}
+}
+
+// What is typed into a program that reads nothing for now is typed once, however often it is asked for meanwhile, and who asks
+// is answered when it is. An owner that ends before says so, so that its client asks the next one.
+//
+// FAULT: A23
+// FEATURES: R90
+func TestNumberedThatWaits(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	b := &busy{fake: s.fake, reads: make(chan struct{}), asked: make(chan struct{}, 10)}
+	s.typing.queue = typing.NewQueue(b)
+	in := Typing{Bytes: []byte("abcdef"), ID: clientKey + ".0", Person: true}
+	answers := make(chan error, 3)
+	for range 3 {
+		go func() {
+			_, err := s.TypeIn(testContext(t), in)
+			answers <- err
+		}()
+	}
+	<-b.asked
+	if got := s.got(); got != "abc" || len(answers) > 0 {
+		t.Errorf("%q is typed, %d are answered", got, len(answers))
+	}
+	close(b.reads)
+	for range 3 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := s.got(); got != "abcdef" {
+		t.Errorf("typed %q", got)
+	}
+
+	b.reads = make(chan struct{})
+	in.ID = clientKey + ".1"
+	go func() {
+		_, err := s.TypeIn(testContext(t), in)
+		answers <- err
+	}()
+	<-b.asked
+	s.Stop()
+	if err := <-answers; !errors.Is(err, ErrStopped) {
+		t.Errorf("answered with %v", err)
+	}
+	typed := s.got()
+	s = reopen(t, s.dir, s.fake.ring, journal.Options{})
+	if _, err := s.TypeIn(testContext(t), in); err != nil {
+		t.Error(err)
+	}
+	if typed += s.got(); typed != "abcdefabcdef" {
+		t.Errorf("typed %q", typed)
+	}
+}
+
+// busy takes half of what is typed, and the rest once its program reads.
+type busy struct {
+	*fake
+	reads, asked chan struct{}
+
+	mu    sync.Mutex
+	ended chan struct{}
+}
+
+func (b *busy) TryWrite(p []byte) int { return b.fake.TryWrite(p[:len(p)/2]) }
+
+func (b *busy) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	b.ended = make(chan struct{})
+	ended := b.ended
+	b.mu.Unlock()
+	b.asked <- struct{}{}
+	select {
+	case <-b.reads:
+		return b.fake.Write(p)
+	case <-ended:
+		return 0, os.ErrDeadlineExceeded
+	}
+}
+
+func (b *busy) SetWriteDeadline(time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.ended)
+	return nil
+}
+
+// A program that has printed nothing yet is typed into once as well: there is a journal, though it has no output.
+//
+// FAULT: A23
+// FEATURES: R90
+func TestSilentProgramIsTypedIntoOnce(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	typed := ""
+	for range 3 {
+		for _, id := range []string{"one", "two", "three"} {
+			if _, err := s.TypeIn(testContext(t), Typing{Bytes: []byte(id), ID: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		typed += s.got()
+		s.Stop()
+		s = reopen(t, s.dir, s.fake.ring, journal.Options{})
+	}
+	if typed != "onetwothree" {
+		t.Errorf("typed %q", typed)
+	}
+}
+
+// What only a note knows is known as well after others took the note's place, and daemons were killed since, before its client asks
+// again.
+//
+// FAULT: A23
+// FEATURES: R90
+func TestNoteOutlastsOthers(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	killed := t.TempDir()
+	if err := os.CopyFS(killed, os.DirFS(s.dir)); err != nil {
+		t.Fatal(err)
+	}
+	in := Typing{Bytes: []byte("rm it\r"), ID: "an-id"}
+	if _, err := s.TypeIn(testContext(t), in); err != nil {
+		t.Fatal(err)
+	}
+	s.Stop()
+	for i := range 3 {
+		s = reopen(t, killed, s.fake.ring, journal.Options{})
+		if _, err := s.TypeIn(testContext(t), Typing{Bytes: []byte("x"), ID: fmt.Sprint("other-", i)}); err != nil || s.got() != "x" {
+			t.Errorf("other input: %q, %v", s.got(), err)
+		}
+		s.Stop()
+	}
+	s = reopen(t, killed, s.fake.ring, journal.Options{})
+	if _, err := s.TypeIn(testContext(t), in); err != nil || s.got() != "" {
+		t.Errorf("asked again: %v, typed %q", err, s.got())
 	}
 }

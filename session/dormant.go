@@ -129,6 +129,7 @@ func (s *Session) rest() {
 func (s *Session) forgetRing() {
 	r := s.ring
 	s.followers.Close()
+	s.typing.ordered.Close()
 	s.ring = nil
 	s.history.record.Detach()
 	if r == nil {

@@ -76,19 +76,29 @@ func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 
 func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 	var done <-chan error
+	var pending *typing.Pending
 	opErr := s.do(ctx, func() {
 		if st := s.Status(); st.State != Running {
 			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
 			return
 		}
-		if before, was, mark := s.typing.dedup.Before(t.ID); was {
-			if !before.Same(t.Of) {
-				err = ErrOtherInput
+		numbered, known := s.typing.inOrder(&t), false
+		if numbered != nil {
+			if pending, known = numbered.Before(); pending != nil {
+				r.Cursor = s.off
 				return
 			}
-			r = before
-			s.typing.noteID(mark)
-			return
+		}
+		if !known { // nor is it of an owner that had no such memory
+			if before, was, mark := s.typing.dedup.Before(t.ID); was {
+				if !before.Same(t.Of) {
+					err = ErrOtherInput
+					return
+				}
+				r = before
+				s.typing.noteID(mark)
+				return
+			}
 		}
 		if v := s.engine.Version(); t.Version != 0 && t.Version != v {
 			err = fmt.Errorf("%w: it is at version %d, not %d", ErrStale, v, t.Version)
@@ -145,10 +155,12 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.inputwait.typedSomething()
 		}
 		if len(data) > 0 {
-			note := s.typing.inputNote(t.ID, r)
-			if t.Secret && !t.Force {
+			switch note := s.typing.inputNote(t.ID, r); {
+			case numbered != nil:
+				pending, err = numbered.Add(ctx, s.typing.queue, data)
+			case t.Secret && !t.Force:
 				err = s.typing.queue.AddNow(data, note)
-			} else {
+			default:
 				done, err = s.typing.queue.AddNoted(ctx, data, note)
 			}
 			kind := journal.InputTyped
@@ -156,11 +168,20 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 				kind = journal.InputPaste
 			}
 			s.history.noteInput(kind, noted)
-			s.typing.noteID(s.typing.dedup.Remember(t.ID, r))
+			if numbered == nil {
+				s.typing.noteID(s.typing.dedup.Remember(t.ID, r))
+			}
 		}
 	})
-	if err = errors.Join(opErr, err); err != nil || done == nil {
-		return r, err
+	switch err = errors.Join(opErr, err); {
+	case err != nil:
+	case pending != nil:
+		err = pending.Wait()
+	case done != nil:
+		err = <-done
 	}
-	return r, <-done
+	if errors.Is(err, ErrEnded) && s.stopping() && s.Status().State == Running {
+		err = errors.Join(ErrStopped, err) // this owner has ended: the next one types it
+	}
+	return r, err
 }

@@ -116,6 +116,7 @@ func (s *Session) rebuild() bool {
 		return false
 	}
 	if s.cfg.Journal.End() == 0 {
+		s.replaySilence()
 		s.history.recordSize()
 		s.begin()
 		return true
@@ -156,6 +157,19 @@ func (s *Session) rebuild() bool {
 	s.engine.Pack()
 	s.begin()
 	return true
+}
+
+// replaySilence takes what the journal knows of a program that has printed nothing, yet may have been typed into.
+func (s *Session) replaySilence() {
+	ctx, cancel := s.untilStop()
+	defer cancel()
+	s.typing.resumeDedup()
+	s.quiet = true
+	_, err := s.history.past().Replay(ctx, s.engine, 0, 0, s.replayed)
+	s.quiet, s.replaying = false, time.Time{}
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
+	}
 }
 
 func (s *Session) stopping() bool {
@@ -202,6 +216,7 @@ func (h *historyHost) recordSize() {
 // begin makes everything stand where the journal ends.
 func (s *Session) begin() {
 	s.stand()
+	s.typing.keepLeft()
 	s.resumeRules()
 }
 

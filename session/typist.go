@@ -23,6 +23,7 @@ type typist struct {
 	queue   *typing.Queue
 	ahead   typing.Ahead
 	dedup   typing.Dedup
+	ordered *typing.Numbered // nil: the ring has no memory of it
 	replies typing.Replies
 	texts   echo.Texts
 	editor  echo.Region // of the shell's newest prompt
@@ -145,11 +146,24 @@ func (h *typist) takeLeftTyping() {
 	if t, ok := s.ring.Typing(); ok {
 		h.dedup.Left(t)
 	}
+	h.ordered = typing.NewNumbered(s.ring.Inputs())
+}
+
+// inOrder is what is typed as input with a number; nil: it has none. What is told of by a digest, and secrets, may be typed
+// in any order.
+func (h *typist) inOrder(t *Typing) *typing.InOrder {
+	if t.Of != 0 || t.Secret {
+		return nil
+	}
+	return h.ordered.Of(t.ID)
 }
 
 // dedupFile has the ids that a checkpoint makes a replay pass by, in a session's directory. It
 // is written before the checkpoint.
 const dedupFile = "inputs.json"
+
+// keepLeft writes down what was taken, once the journal stands.
+func (h *typist) keepLeft() { h.noteID(h.dedup.KeepLeft()) }
 
 // dedupState is what a checkpoint takes along of the ids; nil: nothing new.
 func (h *typist) dedupState() ([]byte, error) {

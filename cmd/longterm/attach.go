@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"slices"
@@ -90,9 +91,18 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	taken := shortcut.Taken
 	shortcut.Taken = nil
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
-		Taken: taken, Leaving: a.leaving, Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
+		Taken: taken, Key: begunKey(), Leaving: a.leaving, Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
 		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host, Predict: given.predict,
 	})
+}
+
+// begunKey is the key of the stream that was opened before the program was initialised; empty: there is none.
+func begunKey() string {
+	u, err := url.Parse(shortcut.Begun.URI)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("resume")
 }
 
 // listenForLeaving takes the signals that are kept for whom the terminal was taken for; nil: it was not.

@@ -6,10 +6,12 @@
 // Text messages are the JSON of Control and Info.
 package attach
 
-// Headers of the answer that opens the conversation: the session's id, and its name, escaped as in a URL's path.
+// Headers of the answer that opens the conversation: the session's id, its name, escaped as in a URL's path, and its state
+// where it has ended.
 const (
-	IDHeader   = "Longterm-Session"
-	NameHeader = "Longterm-Name"
+	IDHeader    = "Longterm-Session"
+	NameHeader  = "Longterm-Name"
+	EndedHeader = "Longterm-Ended"
 )
 
 // Control is what an attached client says besides typing.
@@ -43,6 +45,9 @@ type Resume struct {
 	Key   string // of the client, its own for as long as it is attached: 1 to 64 letters, digits and hyphens
 	Typed uint64 // messages of what was typed that the daemon has told to have taken: the next one follows them
 	From  uint64 // offset that its terminal shows; 0: it needs a drawing
+	// Late has the client be told a moment later what was taken, many messages at once, and not at all of offsets: it asks only
+	// so that nothing it typed is lost.
+	Late bool
 }
 
 // ValidKey says whether a Resume may have a key.

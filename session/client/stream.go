@@ -28,6 +28,7 @@ const maxMessage = 256 << 20
 type Stream struct {
 	ID, Name string // of the session, where the daemon tells it: at once, without a request more
 	Begun    bool   // it is the one that was begun (Options.Begun)
+	Ended    bool   // the session had ended before, where the daemon tells it
 
 	ws   *websocket.Conn
 	stop func() bool
@@ -107,8 +108,14 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 	if o.Resume.Key != "" {
 		q.Set("resume", o.Resume.Key)
-		q.Set("typed", strconv.FormatUint(o.Resume.Typed, 10))
-		q.Set("from", strconv.FormatUint(o.Resume.From, 10))
+		if o.Resume.Late {
+			q.Set("taken", "late")
+		}
+		for name, n := range map[string]uint64{"typed": o.Resume.Typed, "from": o.Resume.From} {
+			if n > 0 {
+				q.Set(name, strconv.FormatUint(n, 10))
+			}
+		}
 	}
 	uri := api.Version + s.path + path + "?" + q.Encode()
 	stop, begun := func() bool { return false }, false
@@ -125,7 +132,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		ws, resp, err := dialer.DialContext(ctx, "ws://longterm"+uri, s.c.headers())
 		if err == nil {
 			ws.SetReadLimit(maxMessage)
-			st := &Stream{ws: ws, stop: stop, Begun: begun, ID: resp.Header.Get(attach.IDHeader)}
+			st := &Stream{ws: ws, stop: stop, Begun: begun, ID: resp.Header.Get(attach.IDHeader), Ended: resp.Header.Get(attach.EndedHeader) != ""}
 			st.Name, _ = url.PathUnescape(resp.Header.Get(attach.NameHeader))
 			return st, nil
 		}

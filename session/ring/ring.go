@@ -12,7 +12,8 @@
 //	256  separate: 1 when the writer keeps two streams separate (streams.go)
 //	264  switches: switches ever logged (writer stores, after the entry)
 //	320  typing: the reader's note of the input it types (typing.go); nothing to the writer
-//	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448
+//	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448.
+//	     In rings of one stream: what is known of input being typed, the reader's (inputs.go)
 //
 // Integers are in the machine's byte order: a ring never leaves its machine. Byte
 // number n of the stream (counted from 0, never reset) lives at data[n mod capacity].
@@ -74,8 +75,9 @@ type header struct {
 type Ring struct {
 	hdr      *header
 	data     []byte
-	mem      []byte // the whole mapping; nil for a Local ring
-	lastTail uint64 // writer's: the newest tail it believed
+	mem      []byte   // the whole mapping; nil for a Local ring
+	file     *os.File // that carries it (KeepFile); nil: it is not kept
+	lastTail uint64   // writer's: the newest tail it believed
 }
 
 // Create makes a ring of at least size bytes in memory that can be passed to another
@@ -158,8 +160,11 @@ func (r *Ring) Close() error {
 	if r.mem == nil {
 		return nil
 	}
-	mem := r.mem
-	r.mem, r.data, r.hdr = nil, nil, nil
+	mem, f := r.mem, r.file
+	r.mem, r.data, r.hdr, r.file = nil, nil, nil, nil
+	if f != nil {
+		return errors.Join(unmap(mem), f.Close())
+	}
 	return unmap(mem)
 }
 

@@ -52,6 +52,8 @@ type stream struct {
 	size     attach.Control // of the client at its start; 0×0: unknown
 	resume   attach.Resume  // its key is empty where the client knows not how to go on
 	taken    atomic.Uint64  // messages of what was typed
+	told     atomic.Uint64  // of taken: what the client knows
+	telling  atomic.Bool    // it will be told soon (resume.Late)
 	news     chan struct{}  // taken has changed; nil: nobody asks
 	pictures *pictures      // nil: nobody asks
 	held     chan struct{}  // what it typed was not taken: a person has it look only
@@ -95,6 +97,9 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 	if s.veil(r.Context()) == nil { // a name may hold a secret
 		told.Set(attach.NameHeader, url.PathEscape(e.Record().Name))
 	}
+	if st := e.Session.Status(); st.State != session.Running {
+		told.Set(attach.EndedHeader, string(st.State))
+	}
 	ws, err := upgrader.Upgrade(w, r, told)
 	if err != nil {
 		return nil, err
@@ -110,6 +115,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.resume = resume; resume.Key != "" {
 		c.taken.Store(resume.Typed)
+		c.told.Store(resume.Typed)
 		c.news = make(chan struct{}, 1)
 	}
 	if c.readOnly {
@@ -133,7 +139,7 @@ func resumeOf(q url.Values) (r attach.Resume, err error) {
 		return r, api.Errorf(api.CodeInvalid, "resume %q, typed %q, from %q", r.Key, q.Get("typed"), q.Get("from")).
 			WithHint("resume is 1 to 64 letters, digits and hyphens, the others are numbers")
 	}
-	r.Typed, r.From = typed, from
+	r.Typed, r.From, r.Late = typed, from, q.Get("taken") == "late"
 	return r, nil
 }
 
@@ -260,57 +266,6 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 		}
 		resized <- c
 	}
-}
-
-// typeOnce types a message and counts it. One that came before is typed once, so it is typed as a whole: its client may
-// be lost. now is zero where nobody typed it.
-func (s *stream) typeOnce(ctx context.Context, t session.Typing, now time.Time) error {
-	typing := ctx
-	if s.news != nil {
-		t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
-		typing = context.WithoutCancel(ctx)
-	}
-	if err := s.typed(typing, t, now); err != nil || ctx.Err() != nil {
-		return cmp.Or(err, ctx.Err())
-	}
-	s.took()
-	return nil
-}
-
-// took counts what was typed, and has it told.
-func (s *stream) took() {
-	if s.news == nil {
-		return
-	}
-	s.taken.Add(1)
-	select {
-	case s.news <- struct{}{}:
-	default:
-	}
-}
-
-// typed types for the client. That a session does not take it is no reason to cut
-// the client off: it sees the state.
-func (s *stream) typed(ctx context.Context, t session.Typing, now time.Time) error {
-	if s.readOnly {
-		return nil
-	}
-	if !s.e.Clients.Typed(s.seat, now) {
-		if !now.IsZero() {
-			select {
-			case s.held <- struct{}{}:
-			default:
-			}
-		}
-		return nil
-	}
-	s.e.Clients.Active(s.seat, 0, 0)
-	s.fit(ctx)
-	t.Person = true
-	if _, err := s.srv.typeAs(ctx, s.e, t, ""); err != nil && ctx.Err() != nil {
-		return err
-	}
-	return nil
 }
 
 var (
@@ -440,7 +395,7 @@ func (a *attached) follow(to uint64) (fresh bool, err error) {
 		if len(a.out) == 0 {
 			continue
 		}
-		if a.news != nil {
+		if a.news != nil && !a.resume.Late {
 			a.info.Next = a.offset - uint64(a.filter.Pending())
 			if err := a.tell(false); err != nil {
 				return false, err
@@ -460,6 +415,7 @@ func (a *attached) tell(ended bool) error {
 	a.info = attach.Info{
 		Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended, Next: a.info.Next, Taken: a.taken.Load(),
 	}
+	a.told.Store(a.info.Taken)
 	if st.Exit != nil {
 		a.info.Signal = st.Exit.Signal
 		if st.Exit.Signal == "" {

@@ -85,6 +85,7 @@ func (s *stream) frames(ctx context.Context) error {
 		if s.news != nil {
 			n := s.taken.Load()
 			out.Taken = &n
+			s.told.Store(n)
 		}
 		set.Frame(&f, nil)
 		render.FromFrame(&out.Screen, &f)

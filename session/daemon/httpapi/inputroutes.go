@@ -3,10 +3,14 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -116,4 +120,82 @@ func typing(in api.Input) (session.Typing, error) {
 		return dst
 	}
 	return t, nil
+}
+
+// typeOnce types a message and counts it. One that came before is typed once, so it is typed as a whole: its client may
+// be lost. now is zero where nobody typed it.
+func (s *stream) typeOnce(ctx context.Context, t session.Typing, now time.Time) error {
+	typing := ctx
+	if s.news != nil {
+		t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
+		typing = context.WithoutCancel(ctx)
+	}
+	if err := s.typed(typing, t, now); err != nil || ctx.Err() != nil {
+		return cmp.Or(err, ctx.Err())
+	}
+	s.took()
+	return nil
+}
+
+const (
+	// lateTold is when a client is told that something was taken that is not in a hurry to know, unless it is
+	// told something else before.
+	lateTold = 100 * time.Millisecond
+	// mostUntold is how many messages of it are not waited with.
+	mostUntold = 256
+)
+
+// took counts what was typed, and has it told.
+func (s *stream) took() {
+	if s.news == nil {
+		return
+	}
+	n := s.taken.Add(1)
+	if s.resume.Late && n-s.told.Load() < mostUntold {
+		if s.telling.CompareAndSwap(false, true) {
+			time.AfterFunc(lateTold, func() {
+				s.telling.Store(false)
+				if s.told.Load() != s.taken.Load() {
+					s.tellTaken()
+				}
+			})
+		}
+		return
+	}
+	s.tellTaken()
+}
+
+// tellTaken has the client be told how many messages were taken.
+func (s *stream) tellTaken() {
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// typed types for the client. That a session does not take it is no reason to cut
+// the client off: it sees the state.
+//
+// What the session's owner did not come to any more is not counted: the client types it into the next one.
+func (s *stream) typed(ctx context.Context, t session.Typing, now time.Time) error {
+	if s.readOnly {
+		return nil
+	}
+	if !s.e.Clients.Typed(s.seat, now) {
+		if !now.IsZero() {
+			select {
+			case s.held <- struct{}{}:
+			default:
+			}
+		}
+		return nil
+	}
+	s.e.Clients.Active(s.seat, 0, 0)
+	s.fit(ctx)
+	t.Person = true
+	_, err := s.srv.typeAs(ctx, s.e, t, "")
+	if err != nil && (ctx.Err() != nil || s.news != nil && errors.Is(err, session.ErrStopped)) {
+		return err
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ package pagesocket
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (p *sub) types(queue <-chan wire.Message) {
 			p.queued -= len(m.Text)
 			p.mu.Unlock()
 			switch {
-			case p.ctx.Err() != nil:
+			case p.ctx.Err() != nil, m.U != "" && errors.Is(err, session.ErrStopped): // the page says it again to the next daemon
 				return
 			case err != nil:
 				p.c.refuse(&m, err)

@@ -188,10 +188,13 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Opt
 		return err
 	}
 	r, err := ring.Map(ringFile)
-	_ = ringFile.Close() // the mapping stays
 	if err != nil {
+		closeFile(ringFile)
 		closeFile(pty)
 		return err
+	}
+	if err := r.KeepFile(ringFile); err != nil {
+		h.log.Warn("close a ring's file", "session", s.ID, "err", err)
 	}
 	e.mu.Lock() // what it executes is judged by its record already
 	e.rec.PID, e.rec.Started, e.rec.Pipe = int(s.PID), time.Unix(0, s.Started), s.Pipe

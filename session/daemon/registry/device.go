@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -59,6 +60,40 @@ func (d *device) TryWriteNoted(p []byte, note func()) int {
 		return err
 	})
 	return max(n, 0)
+}
+
+// TypePiece implements ring.Device. What is typed out of a file is typed by sendfile, which moves the file's position by what
+// the terminal took.
+func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error) {
+	if d.pty == nil {
+		return 0, errNoInput
+	}
+	to, err := d.pty.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	from, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	piece := func(fd int) error {
+		return sys.Control(from, func(file int) (err error) {
+			n, err = ring.SendPiece(fd, file, len(p))
+			return err
+		})
+	}
+	if !wait {
+		err = sys.Control(to, piece)
+	} else if outer := to.Write(func(fd uintptr) bool {
+		err = piece(int(fd))
+		return !errors.Is(err, unix.EAGAIN)
+	}); outer != nil {
+		return 0, outer
+	}
+	if !wait && err != nil && !errors.Is(err, ring.ErrNoPiece) { // it is Write's to find
+		return 0, nil
+	}
+	return n, err
 }
 
 func (d *device) SetWriteDeadline(t time.Time) error { return d.pty.SetWriteDeadline(t) }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,11 +61,14 @@ type input struct {
 // keyLen is the length of a client's key: a UUID, which no other client has.
 const keyLen = 36
 
-// numbered are the parts of KEY.N, the id of what a client types in order that may be cut off. Only its newest is
-// remembered: those before it were typed, too. So what others type meanwhile has none of its forgotten.
+// numbered are the parts of KEY.N, or KEY:N as pages have it, the id of what a client types in order that may be cut off.
+// Only its newest is remembered: those before it were typed, too. So what others type meanwhile has none of its forgotten.
 func numbered(id string) (key string, n uint64) {
-	key, number, ok := strings.Cut(id, ".")
-	if n, err := strconv.ParseUint(number, 10, 64); ok && err == nil && len(key) == keyLen && strings.Count(key, "-") == 4 {
+	if len(id) <= keyLen || id[keyLen] != '.' && id[keyLen] != ':' {
+		return "", 0
+	}
+	key, number := id[:keyLen], id[keyLen+1:]
+	if n, err := strconv.ParseUint(number, 10, 64); err == nil && strings.Count(key, "-") == 4 {
 		return key, n
 	}
 	return "", 0
@@ -98,14 +102,36 @@ func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
 		}
 	}
 	if n := d.left; n != nil && n.ID == hash(id) {
-		t = Typed{Cursor: n.At}
-		if int(n.Kind) < len(noteEchoes) {
-			t.Echo = noteEchoes[n.Kind]
-		}
 		d.left = nil
+		t = leftTyped(n)
 		return t, true, d.Remember(id, t)
 	}
+	if by := byHash(hash(id)); slices.ContainsFunc(d.inputs, func(x input) bool { t = Typed{x.Cursor, x.Echo, 0}; return x.ID == by }) {
+		return t, true, nil
+	}
 	return Typed{}, false, nil
+}
+
+// leftTyped is what a note says of input.
+func leftTyped(n *ring.Typing) Typed {
+	t := Typed{Cursor: n.At}
+	if n.Kind < uint64(len(noteEchoes)) {
+		t.Echo = noteEchoes[n.Kind]
+	}
+	return t
+}
+
+// byHash is input of which only the note is known, as an id: no client's begins so.
+func byHash(id [2]uint64) string { return fmt.Sprintf("#%016x%016x", id[0], id[1]) }
+
+// KeepLeft remembers input that only the note knows, and returns the mark that has the journal remember it, too: what is
+// typed next takes the note's place, whether or not its client has asked again by then. Empty: it is known.
+func (d *Dedup) KeepLeft() (mark []byte) {
+	n := d.left
+	if n == nil || n.Kind >= uint64(len(noteEchoes)) || slices.ContainsFunc(d.inputs, func(x input) bool { return hash(x.ID) == n.ID }) {
+		return nil
+	}
+	return d.Remember(byHash(n.ID), leftTyped(n))
 }
 
 // Remember notes that input was typed, and returns the mark that has the journal remember it, too.

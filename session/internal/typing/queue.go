@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/ring"
 )
 
 // Errors of typing.
@@ -56,6 +58,7 @@ func NewQueue(d Device) *Queue { return &Queue{device: d} }
 // typed is one write.
 type typed struct {
 	data  []byte
+	input *ring.Input // numbered; nil: it is not
 	reply bool
 	ctx   context.Context
 	done  chan error // buffered; nil for replies
@@ -69,16 +72,24 @@ func (q *Queue) Add(ctx context.Context, data []byte) (<-chan error, error) {
 // AddNoted is Add; note is called right before data is typed, unless it has to wait for other
 // input.
 func (q *Queue) AddNoted(ctx context.Context, data []byte, note func()) (<-chan error, error) {
-	t := &typed{data: data, ctx: ctx, done: make(chan error, 1)}
+	return q.add(&typed{data: data, ctx: ctx, done: make(chan error, 1)}, note)
+}
+
+// AddNumbered is Add of input whose client numbers it: the ring knows at any time how much of it was typed.
+func (q *Queue) AddNumbered(ctx context.Context, data []byte, input *ring.Input) (<-chan error, error) {
+	return q.add(&typed{data: data, input: input, ctx: ctx, done: make(chan error, 1)}, nil)
+}
+
+func (q *Queue) add(t *typed, note func()) (<-chan error, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.closed || q.device == nil:
 		return nil, ErrEnded
-	case q.bytes+len(data) > MaxQueued:
+	case q.bytes+len(t.data) > MaxQueued:
 		return nil, fmt.Errorf("%w (%d bytes)", ErrOverloaded, q.bytes)
 	}
-	if t.data = q.tryLocked(data, note); len(t.data) == 0 {
+	if t.data = q.tryLocked(t, note); len(t.data) == 0 {
 		t.done <- nil
 		return t.done, nil
 	}
@@ -88,13 +99,34 @@ func (q *Queue) AddNoted(ctx context.Context, data []byte, note func()) (<-chan 
 
 // tryLocked types what the terminal takes at once when nothing is queued before it, and
 // returns the rest. A key costs no goroutine that way.
-func (q *Queue) tryLocked(data []byte, note func()) (rest []byte) {
+func (q *Queue) tryLocked(t *typed, note func()) (rest []byte) {
 	if q.writing {
-		return data
+		return t.data
 	}
-	n := q.tryNoted(data, note)
+	n := 0
+	if t.input != nil {
+		n, _ = t.input.Type(pieces{q.device}, t.data, false) // an error is Write's to find
+	} else {
+		n = q.tryNoted(t.data, note)
+	}
 	q.sent += n
-	return data[n:]
+	return t.data[n:]
+}
+
+// pieces is a device that types pieces of input.
+type pieces struct{ Device }
+
+// TypePiece implements ring.Device.
+func (d pieces) TypePiece(f *ring.File, p []byte, wait bool) (int, error) {
+	switch out, ok := d.Device.(ring.Device); {
+	case ok && f != nil:
+		return out.TypePiece(f, p, wait)
+	case f != nil:
+		return 0, ring.ErrNoPiece
+	case wait:
+		return d.Write(p)
+	}
+	return d.TryWrite(p), nil
 }
 
 // notedWriter is a device that calls note where nothing lies between it and the write: no lock,
@@ -121,11 +153,12 @@ func (q *Queue) Reply(data []byte) {
 	if q.closed || q.device == nil || q.replies+len(data) > maxReplies {
 		return
 	}
-	if data = q.tryLocked(data, nil); len(data) == 0 {
+	t := &typed{data: data, reply: true, ctx: context.Background()}
+	if t.data = q.tryLocked(t, nil); len(t.data) == 0 {
 		return
 	}
-	q.replies += len(data)
-	q.push(&typed{data: data, reply: true, ctx: context.Background()})
+	q.replies += len(t.data)
+	q.push(t)
 }
 
 func (q *Queue) push(t *typed) {
@@ -172,7 +205,7 @@ func (q *Queue) typeOut(t *typed) error {
 		defer close(set)
 		_ = q.device.SetWriteDeadline(time.Unix(1, 0))
 	})
-	n, err := q.device.Write(t.data)
+	n, err := q.writeOut(t)
 	if !stop() {
 		<-set // it may be under way still, and must not have the last word
 		_ = q.device.SetWriteDeadline(time.Time{})
@@ -185,6 +218,14 @@ func (q *Queue) typeOut(t *typed) error {
 	default:
 		return fmt.Errorf("%w: the terminal took %d of %d bytes: %w", ErrEnded, n, len(t.data), err)
 	}
+}
+
+// writeOut writes t as a whole, or until its deadline.
+func (q *Queue) writeOut(t *typed) (int, error) {
+	if t.input != nil {
+		return t.input.Type(pieces{q.device}, t.data, true)
+	}
+	return q.device.Write(t.data)
 }
 
 // End refuses and fails everything from now on.
@@ -227,7 +268,7 @@ func (q *Queue) AddNow(data []byte, note func()) error {
 	case q.writing || len(q.queue) > 0:
 		return ErrAhead
 	}
-	if rest := q.tryLocked(data, note); len(rest) > 0 {
+	if rest := q.tryLocked(&typed{data: data}, note); len(rest) > 0 {
 		return fmt.Errorf("the terminal did not take it as a whole, but %d of %d bytes", len(data)-len(rest), len(data))
 	}
 	return nil

@@ -47,6 +47,7 @@ type Options struct {
 	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
 	DetachOthers         bool   // once, at the beginning
 	Host                 string // that the session is on; empty: this one
+	Key                  string // by which the stream goes on that was opened already; empty: none was
 	// Predict draws what is typed before its echo comes, on other hosts: auto (where the link is slow), always, never.
 	Predict string
 }
@@ -62,6 +63,7 @@ type attachment struct {
 	keys  chan []byte
 	typed []byte      // typed before there was a session to take it
 	info  attach.Info // the newest
+	out   *outbox     // what was typed and may not have arrived
 	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
 	ahead *ahead      // what is drawn before its echo comes; nil: nothing
 
@@ -81,9 +83,7 @@ var (
 // Run puts a session on the terminal, and others in its place as the person goes from one to the next.
 func Run(ctx context.Context, s *client.Session, o Options) error {
 	at := &attachment{Options: o, s: s, keys: make(chan []byte)}
-	if o.Host != "" {
-		at.far = newFar(o.Host)
-	}
+	at.begins(o.Key)
 	signals := o.Leaving
 	if signals == nil {
 		signals = make(chan os.Signal, 1) // main has the context end with others
@@ -118,7 +118,7 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 			return errors.Join(err, st.Close())
 		}
 		defer at.t.Restore(true)
-		if o.Leave != "" {
+		if o.Leave != "" && !st.Ended { // there is nothing to leave, and its end is told below
 			_, _ = io.WriteString(o.Stderr, takeover.Banner(at.name, o.Leave))
 		}
 		at.t.Take(!o.Scrollback)
@@ -151,6 +151,10 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	case err != nil:
 		return err
 	}
+	if st.Ended {
+		fmt.Fprintf(o.Stderr, "[%s has ended before: %s; `longterm output %s` has what it printed]\n", at.name, endText(&at.info), at.name)
+		return nil
+	}
 	fmt.Fprintf(o.Stderr, "[%s %s]\n", at.name, endText(&at.info))
 	return nil
 }
@@ -173,9 +177,7 @@ func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 	if o.Again = at.shown; at.Scrollback && !at.shown {
 		o.History = historyLines
 	}
-	if at.far != nil {
-		o.Resume = at.far.resume(&at.mu)
-	}
+	o.Resume = at.out.resume(&at.mu)
 	st, err := at.s.Attach(ctx, o)
 	if err != nil {
 		return nil, err
@@ -218,12 +220,10 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 				return err
 			}
 			if errors.Is(err, errSwitched) {
-				if at.far != nil {
-					at.mu.Lock()
-					at.far = newFar(at.Host)
-					at.ahead.anew()
-					at.mu.Unlock()
-				}
+				at.mu.Lock()
+				at.begins("")
+				at.ahead.anew()
+				at.mu.Unlock()
 				continue
 			}
 		} else if lost.IsZero() {
@@ -277,13 +277,11 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 	for {
 		if typed := at.typed; typed != nil {
 			at.typed = nil
-			if at.far != nil {
-				if waits, _ := at.far.waiting(&at.mu); waits {
-					if err := at.keep(typed, math.MaxInt); err != nil {
-						return err
-					}
-					continue
+			if waits, _ := at.out.waiting(&at.mu); waits {
+				if err := at.keep(typed, math.MaxInt); err != nil {
+					return err
 				}
+				continue
 			}
 			err := at.take(ctx, st, typed)
 			if at.typed == nil { // else a part of the read is on its way still
@@ -294,17 +292,14 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 			}
 			continue
 		}
-		keys, room := at.keys, (chan struct{})(nil)
-		if at.far != nil {
-			room = at.far.acked
-			if _, full := at.far.waiting(&at.mu); full { // it waits in the terminal
-				keys = nil
-			}
+		keys := at.keys
+		if _, full := at.out.waiting(&at.mu); full { // it waits in the terminal
+			keys = nil
 		}
 		select {
-		case <-room:
+		case <-at.out.acked:
 			at.mu.Lock()
-			_ = at.far.catchUp(st) // that it could not be sent is seen by the stream's reader
+			_ = at.out.catchUp(st) // that it could not be sent is seen by the stream's reader
 			at.mu.Unlock()
 		case err := <-drawn:
 			return err
@@ -330,23 +325,31 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 func (at *attachment) typeInto(st *client.Stream) error {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	at.open = st
-	if at.far == nil || st == nil {
+	if at.open = st; st == nil {
 		return nil
 	}
-	return at.far.again(st)
+	if at.far != nil {
+		at.far.again()
+	}
+	return at.out.again(st)
 }
 
-// typeLocked types into a stream. What goes to another host is kept until it has arrived there; that it could not be
-// sent is no error then, and the stream's reader sees it.
-func (at *attachment) typeLocked(st *client.Stream, b []byte) error {
-	if at.far == nil {
-		return st.Type(b)
+// begins is for another session: what is typed into it is numbered from 1, under a key of its own.
+func (at *attachment) begins(key string) {
+	at.out = newOutbox(at.Host, key)
+	if at.Host != "" {
+		at.far = newFar(at.Host, at.out)
 	}
-	at.far.note(b)
-	at.ahead.typed(at.far.typed[len(at.far.typed)-1], at.far.is.Typed+uint64(len(at.far.typed))) // before its echo can come
+}
+
+// typeLocked types into a stream, and keeps what it typed until it has arrived: that it could not be sent is no error,
+// the stream's reader sees it.
+func (at *attachment) typeLocked(st *client.Stream, b []byte) {
+	n := at.out.note(b)
+	if at.ahead != nil {
+		at.ahead.typed(at.out.typed[len(at.out.typed)-1], n) // before its echo can come
+	}
 	_ = st.Type(b)
-	return nil
 }
 
 // passed says that one read that came through the channel is done.
@@ -361,10 +364,11 @@ func (at *attachment) passed() {
 func (at *attachment) typeAtOnce(typed []byte) bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.open == nil || at.passing > 0 || !at.Chords.Plain(typed) || at.far != nil && at.far.waits() || at.typeLocked(at.open, typed) != nil {
+	if at.open == nil || at.passing > 0 || !at.Chords.Plain(typed) || at.out.waits() {
 		at.passing++
 		return false
 	}
+	at.typeLocked(at.open, typed)
 	return true
 }
 
@@ -373,11 +377,8 @@ func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte)
 	out, do, rest := at.Chords.Feed(typed)
 	if len(out) > 0 {
 		at.mu.Lock()
-		err := at.typeLocked(st, out)
+		at.typeLocked(st, out)
 		at.mu.Unlock()
-		if err != nil {
-			return err
-		}
 	}
 	switch do {
 	case attach.Detach:
@@ -435,6 +436,7 @@ func (at *attachment) draw(st *client.Stream) error {
 			return err
 		case info != nil:
 			at.info = *info
+			at.out.told(&at.mu, info.Taken)
 			if at.far != nil {
 				at.far.told(&at.mu, info)
 				at.ahead.taken(info.Taken)

@@ -118,6 +118,7 @@ func (d *daemon) attached(name string) *attachment {
 		}
 	}
 	at := &attachment{Options: Options{Client: c, Stderr: io.Discard, Chords: &chords}, keys: make(chan []byte)}
+	at.begins("")
 	if name != "" {
 		if err := at.choose(d.t.Context(), c.Session(name)); err != nil {
 			d.t.Fatal(err)

@@ -18,17 +18,18 @@ import (
 // FEATURES: R7
 func TestKeptInOrder(t *testing.T) {
 	at := newDaemon(t).attached("")
-	at.far = newFar("far")
+	at.Host = "far"
+	at.begins("")
 	for _, read := range []string{"begin", strings.Repeat("x", maxKept), "end"} {
 		at.passing++
 		if err := at.keep([]byte(read), maxKept); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if string(at.far.kept) != "begin" || !at.far.refused || at.passing != 0 {
-		t.Errorf("kept %q, refused %v, %d on their way", at.far.kept, at.far.refused, at.passing)
+	if string(at.out.kept) != "begin" || !at.out.refused || at.passing != 0 {
+		t.Errorf("kept %q, refused %v, %d on their way", at.out.kept, at.out.refused, at.passing)
 	}
-	at.far.note([]byte("before"))
+	at.out.note([]byte("before"))
 	if n := at.far.unsent(&at.mu); n != len("begin")+maxKept+len("end") {
 		t.Errorf("with a connection %d bytes are not sent", n)
 	}
@@ -36,13 +37,13 @@ func TestKeptInOrder(t *testing.T) {
 	if n := at.far.unsent(&at.mu); n != len("before")+len("begin")+maxKept+len("end") {
 		t.Errorf("%d bytes are not sent", n)
 	}
-	at.far.typed = nil
-	at.far.kept = nil
-	if err := at.far.again(nil); err != nil || at.far.refused {
-		t.Errorf("%v, refused %v", err, at.far.refused)
+	at.out.typed = nil
+	at.out.kept = nil
+	if err := at.out.again(nil); err != nil || at.out.refused {
+		t.Errorf("%v, refused %v", err, at.out.refused)
 	}
-	if err := at.keep([]byte("one\x1cntwo\x1cdthree"), maxKept); !errors.Is(err, errDetached) || string(at.far.kept) != "one" {
-		t.Errorf("%v, kept %q", err, at.far.kept)
+	if err := at.keep([]byte("one\x1cntwo\x1cdthree"), maxKept); !errors.Is(err, errDetached) || string(at.out.kept) != "one" {
+		t.Errorf("%v, kept %q", err, at.out.kept)
 	}
 }
 
@@ -71,7 +72,8 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 	}
 	d.serve()
 	at := d.attached("a")
-	at.far = newFar("far")
+	at.Host = "far"
+	at.begins("")
 	drawn := person(t, at)
 	st, err := at.join(t.Context())
 	if err != nil {

@@ -31,7 +31,11 @@ func showSession(g *given) {
 	if !ok || cols < 1 || rows < 1 {
 		return
 	}
-	uri := path + "?cols=" + strconv.Itoa(cols) + "&rows=" + strconv.Itoa(rows) + "&screen=own"
+	key, err := uuid()
+	if err != nil {
+		return
+	}
+	uri := path + "?cols=" + strconv.Itoa(cols) + "&resume=" + key + "&rows=" + strconv.Itoa(rows) + "&screen=own&taken=late"
 	f := begin("GET", uri, upgrade, "")
 	if f == nil {
 		return
@@ -67,10 +71,22 @@ func showSession(g *given) {
 	}
 }
 
-// nameIn is the session's name in the head of an answer that opens a stream; empty: it opens none, or the name is not
-// plain.
+// uuid is a key of this client's own, by which what is typed is typed once.
+func uuid() (string, error) {
+	id, err := randomID()
+	if err != nil {
+		return "", err
+	}
+	return id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:], nil
+}
+
+// nameIn is the session's name in the head of an answer that opens a stream; empty: it opens none, the name is not
+// plain, or the session has ended.
 func nameIn(head string) string {
-	const switching, field = "HTTP/1.1 101 ", "\r\nLongterm-Name: "
+	const switching, field, ended = "HTTP/1.1 101 ", "\r\nLongterm-Name: ", "\r\nLongterm-Ended: "
+	if _, _, over := cut(head, ended); over {
+		return ""
+	}
 	if len(head) < len(switching) || head[:len(switching)] != switching {
 		return ""
 	}

@@ -20,6 +20,7 @@ func TestAttachDefaults(t *testing.T) {
 	}
 	for _, head := range []string{
 		"", "HTTP/1.1 101", "HTTP/1.1 200 OK\r\n" + attach.NameHeader + ": n", "HTTP/1.1 101 S\r\nX: y", "HTTP/1.1 101 S\r\n" + attach.NameHeader + ": a%20b",
+		head + "\r\n" + attach.EndedHeader + ": exited",
 	} {
 		if got := nameIn(head); got != "" {
 			t.Errorf("name %q in %q", got, head)

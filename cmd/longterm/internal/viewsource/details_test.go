@@ -85,6 +85,22 @@ func TestDetails(t *testing.T) {
 }
 
 func TestFarewell(t *testing.T) {
+	three := 3
+	list := []api.Session{{ID: "1", Name: "a", State: "running"}, {ID: "2", Name: "b", State: "exited", ExitCode: &three}, {ID: "h/3", Name: "h/c", State: "running"}}
+	for want, only := range map[string][]string{
+		"[a goes on; `longterm view a` comes back]":                       {"1"},
+		"[b has ended: exited with 3]":                                    {"2"},
+		"[the session is gone; `longterm ls` lists those that are there]": {"4"},
+		"[2 sessions go on; `longterm view a h/c` comes back]":            {"1", "2", "h/3", "4"},
+		"[none of the 2 sessions runs any more]":                          {"2", "4"},
+	} {
+		if got := farewellTo(list, only, "longterm"); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+	if got := farewellTo(list, []string{"1"}, "longterm view -H x"); got != "[a goes on; `longterm view -H x a` comes back]" {
+		t.Error(got)
+	}
 	run, ended := api.Session{State: "running"}, api.Session{State: "exited"}
 	for want, list := range map[string][]api.Session{
 		"[no session runs; `longterm` starts one]":                            {ended},

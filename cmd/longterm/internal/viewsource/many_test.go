@@ -105,7 +105,7 @@ func TestQueue(t *testing.T) {
 		}
 		return n
 	}
-	q := &queue{resume: attach.Resume{Key: "k"}}
+	q := &queue{resume: attach.Resume{Key: "k"}, most: maxFlying}
 	for range maxFlying + 2 {
 		q.add(key())
 	}
@@ -131,7 +131,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("at the end: %+v", q)
 	}
 
-	old := &queue{resume: attach.Resume{Key: "k"}}
+	old := &queue{resume: attach.Resume{Key: "k"}, most: maxFlying}
 	old.add(key())
 	drain(old)
 	if old.told(nil); len(old.acts) != 0 {
@@ -146,10 +146,15 @@ func TestQueue(t *testing.T) {
 	if drain(old); len(old.acts) != 1 {
 		t.Error("what comes next may be a newer one")
 	}
-	here := &queue{}
-	here.add(key())
-	if drain(here); len(here.acts) != 0 {
-		t.Error("this host's daemon takes what was sent")
+	here, there, other := newQueue(true), newQueue(false), newQueue(true)
+	if !here.resume.Late || there.resume.Late || here.resume.Key == other.resume.Key {
+		t.Errorf("%+v, %+v, %+v", here, there, other)
+	}
+	for range maxFlyingHere + 1 {
+		here.add(key())
+	}
+	if n := drain(&here); n != maxFlyingHere || len(here.acts) != n+1 {
+		t.Errorf("%d of %d are on their way here", n, len(here.acts))
 	}
 }
 
@@ -158,7 +163,7 @@ func TestQueue(t *testing.T) {
 // FEATURES: R94
 func TestQueueCounts(t *testing.T) {
 	key, wheel := attach.Act{Key: &input.Key{Code: input.KeyUp}}, attach.Act{Mouse: &input.Mouse{}}
-	q := &queue{resume: attach.Resume{Key: "k"}}
+	q := &queue{resume: attach.Resume{Key: "k"}, most: maxFlying}
 	if n := q.add(key); n != 0 || q.unsent() != 3 {
 		t.Errorf("without a connection it has the number %d; %d bytes are not sent", n, q.unsent())
 	}
@@ -189,7 +194,8 @@ func TestQueueCounts(t *testing.T) {
 	if n := 6 + 3*(maxActs+1); q.unsent() != n {
 		t.Errorf("%d bytes, with those that there was no room for; want %d", q.unsent(), n)
 	}
-	here := &queue{open: true}
+	here := newQueue(true)
+	here.open = true
 	if n := here.add(key); n != 0 {
 		t.Errorf("this host's echo is awaited: %d", n)
 	}

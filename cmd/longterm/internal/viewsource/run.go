@@ -89,8 +89,8 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
-	if err == nil && len(only) == 0 {
-		p.farewell(os.Stderr)
+	if err == nil {
+		p.farewell(os.Stderr, only)
 	}
 	return err
 }
@@ -111,8 +111,8 @@ func uninterrupted(ctx context.Context) (context.Context, func()) {
 // farewellTime is how long the daemon has to say what goes on.
 const farewellTime = time.Second
 
-// farewell says what goes on without the viewer, and how to come back.
-func (p Program) farewell(to io.Writer) {
+// farewell says what goes on without the viewer, of all or of those it was to show, and how to come back.
+func (p Program) farewell(to io.Writer, only []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
 	defer cancel()
 	lists := make([][]api.Session, len(p.Hosts))
@@ -124,10 +124,54 @@ func (p Program) farewell(to io.Writer) {
 			if lists[i], err = h.Client.List(ctx); err == nil {
 				known.Store(true)
 			}
+			if h.Name == "" || len(p.Hosts) == 1 {
+				return
+			}
+			for k := range lists[i] { // as the viewer knows them
+				s := &lists[i][k]
+				s.ID, s.Name = h.Name+"/"+s.ID, h.Name+"/"+s.Name
+			}
 		})
 	}
-	if asked.Wait(); known.Load() { // else whoever looks will be told
-		fmt.Fprintln(to, farewell(slices.Concat(lists...), p.Again))
+	asked.Wait()
+	switch list := slices.Concat(lists...); {
+	case !known.Load(): // whoever looks will be told
+	case len(only) == 0:
+		fmt.Fprintln(to, farewell(list, p.Again))
+	default:
+		fmt.Fprintln(to, farewellTo(list, only, p.Again))
+	}
+}
+
+// farewellTo is the farewell of a viewer that was to show some sessions, known by their ids.
+func farewellTo(list []api.Session, only []string, again string) string {
+	var running []string
+	end := "gone"
+	for _, id := range only {
+		i := slices.IndexFunc(list, func(s api.Session) bool { return s.ID == id })
+		switch {
+		case i < 0:
+		case list[i].State == "running":
+			running = append(running, list[i].Name)
+		default:
+			end = list[i].Name + " has ended: " + endOf(&list[i])
+		}
+	}
+	if again == "longterm" {
+		again += " view"
+	}
+	back := "`" + again + " " + strings.Join(running, " ") + "` comes back]"
+	switch n := len(running); {
+	case n == 0 && len(only) == 1 && end == "gone":
+		return "[the session is gone; `longterm ls` lists those that are there]"
+	case n == 0 && len(only) == 1:
+		return "[" + end + "]"
+	case n == 0:
+		return fmt.Sprintf("[none of the %d sessions runs any more]", len(only))
+	case n == 1:
+		return "[" + running[0] + " goes on; " + back
+	default:
+		return fmt.Sprintf("[%d sessions go on; %s", n, back)
 	}
 }
 
@@ -145,6 +189,17 @@ func farewell(list []api.Session, again string) string {
 		return "[1 session goes on; `" + again + "` comes back, `longterm ls` lists it]"
 	}
 	return fmt.Sprintf("[%d sessions go on; `%s` comes back, `longterm ls` lists them]", n, again)
+}
+
+// endOf is how a session ended.
+func endOf(s *api.Session) string {
+	switch {
+	case s.Signal != "":
+		return "ended by " + s.Signal
+	case s.ExitCode != nil:
+		return fmt.Sprintf("exited with %d", *s.ExitCode)
+	}
+	return s.State
 }
 
 // ShellHere is the user's shell in the current directory.

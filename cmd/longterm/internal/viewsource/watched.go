@@ -22,28 +22,39 @@ func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stre
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
 		s: v.c.Session(id), reach: v.reach, sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1), went: make(chan struct{}, 1),
-		size: attach.Act{Cols: cols, Rows: rows},
-	}
-	if v.at != "" {
-		w.queue.resume.Key = uuid.NewString()
+		size: attach.Act{Cols: cols, Rows: rows}, queue: newQueue(v.at == ""),
 	}
 	go w.run(ctx)
 	return w
 }
 
-// maxFlying is how many acts may be on their way to another host; an older daemon there remembers 64, of all clients.
-const maxFlying = 48
+const (
+	// maxFlying is how many acts may be on their way to another host; an older daemon there remembers 64, of all clients.
+	maxFlying = 48
+	// maxFlyingHere is the same for the daemon of this host, which tells late what it took.
+	maxFlyingHere = 4096
+)
 
-// queue is what is to be done in a session, in order. What goes to another host is kept until that has said that it was
-// taken, and sent again on the next connection, under numbers by which it is done once.
+// queue is what is to be done in a session, in order. It is kept until the daemon has said that it was taken, and sent
+// again on the next connection, under numbers by which it is done once.
 type queue struct {
-	resume attach.Resume // without a key: what was sent was taken
+	resume attach.Resume
+	most   int // acts on their way
 	acts   []attach.Act
 	flying int  // of acts, from the beginning: they were sent
 	typing int  // of acts: they type
 	older  bool // the daemon does not say what was taken, nor keeps what is sent again from being done twice
 	open   bool // there is a connection
 	full   int  // bytes typed for which there was no room
+}
+
+// newQueue is for a session of this host, or of another one.
+func newQueue(here bool) queue {
+	q := queue{resume: attach.Resume{Key: uuid.NewString(), Late: here}, most: maxFlying}
+	if here {
+		q.most = maxFlyingHere
+	}
+	return q
 }
 
 // add queues an act. n is its number among those that type, from 1; 0: nobody says when it is taken, or soon.
@@ -55,7 +66,7 @@ func (q *queue) add(a attach.Act) (n uint64) {
 	if q.acts = append(q.acts, a); !a.Types() {
 		return 0
 	}
-	if q.typing++; q.resume.Key == "" || q.older || !q.open {
+	if q.typing++; q.resume.Late || q.older || !q.open {
 		return 0
 	}
 	return q.resume.Typed + uint64(q.typing)
@@ -87,7 +98,7 @@ func (q *queue) unsent() (bytes int) {
 
 // next is what is to be sent next.
 func (q *queue) next() (attach.Act, bool) {
-	if q.flying >= len(q.acts) || q.flying >= maxFlying {
+	if q.flying >= len(q.acts) || q.flying >= q.most {
 		return attach.Act{}, false
 	}
 	return q.acts[q.flying], true
@@ -95,7 +106,7 @@ func (q *queue) next() (attach.Act, bool) {
 
 // sent takes notice that it was sent.
 func (q *queue) sent() {
-	if q.resume.Key != "" && !q.older && q.acts[q.flying].Types() {
+	if !q.older && q.acts[q.flying].Types() {
 		q.flying++
 		return
 	}

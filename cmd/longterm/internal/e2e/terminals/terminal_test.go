@@ -55,6 +55,15 @@ func TestAttachDetach(t *testing.T) {
 	q.Expect("<end> at 24 80")
 	q.Expect("[talk exited with 7]")
 	q.ExpectExit(0)
+
+	for _, args := range [][]string{{"attach", "talk"}, {"attach", "--scrollback", "talk"}} { // begun before the program is initialised, and not
+		over := terminal(i, args...)
+		over.Expect("[talk has ended before: exited with 7; `longterm output talk` has what it printed]")
+		over.ExpectExit(0)
+		if screen := over.Screen(); strings.Contains(screen, "goes on") {
+			t.Errorf("%v: an ended session goes on:\n%s", args, screen)
+		}
+	}
 }
 
 // run in a terminal is the command itself: its questions, its size, its signals, its status.

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package ring
+
+// typesFromFiles says that a terminal can be typed into out of a file.
+const typesFromFiles = false
+
+// SendPiece writes to a descriptor from the position of a file, which moves. It is on Linux.
+func SendPiece(_, _, _ int) (int, error) { return 0, ErrNoPiece }
