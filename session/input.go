@@ -95,7 +95,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 					err = ErrOtherInput
 					return
 				}
-				r = before
+				r, r.Again = before, true
 				s.typing.noteID(mark)
 				return
 			}

@@ -29,6 +29,9 @@ type Session struct {
 	Policy string `json:"policy,omitempty"` // rules asked for when it was started; empty: those of everybody
 	Agent  string `json:"agent,omitempty"`  // label of the agent that started it; empty: a person
 
+	Call  string `json:"call,omitempty"`  // id of the call that started it, made by its caller; empty: none
+	Asked string `json:"asked,omitempty"` // digest of what that asked for
+
 	PID      int    `json:"pid,omitempty"`
 	State    string `json:"state"`               // running, exited, lost
 	ExitCode *int   `json:"exit_code,omitempty"` // nil: not exited, or ended by a signal
@@ -71,6 +74,8 @@ var sessionColumns = columns[Session]{
 	{"system_ns", func(s *Session) any { return int64(s.System) }, func(s *Session) any { return (*int64)(&s.System) }},
 	{"policy", func(s *Session) any { return s.Policy }, func(s *Session) any { return &s.Policy }},
 	{"agent", func(s *Session) any { return s.Agent }, func(s *Session) any { return &s.Agent }},
+	{"call_id", func(s *Session) any { return s.Call }, func(s *Session) any { return &s.Call }},
+	{"asked", func(s *Session) any { return s.Asked }, func(s *Session) any { return &s.Asked }},
 	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
 }
 

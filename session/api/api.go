@@ -148,7 +148,7 @@ type NewSession struct {
 	// PipeFallback is what run does.
 	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
 
-	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"made by the caller (a UUID): asked again with the same id, an approval is asked for once; default: a new one"`
+	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"made by the caller (a UUID): asked again with the same id and for the same, it is the session that was started, and an approval is asked for once; default: a new one"`
 	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and no client shows it"`
 	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default: shells.restore of the configuration, never"`
 }
@@ -224,6 +224,7 @@ type Typed struct {
 	Cursor uint64 `json:"cursor" doc:"offset after which the program's answer lies"`
 	Echo   string `json:"echo" enum:"on,off,app" doc:"who echoes it: on: the terminal; off: none; app: the program, if it chooses to"`
 	Taken  *Taken `json:"taken,omitempty" doc:"what became of it, where that was asked for"`
+	Again  bool   `json:"again,omitempty" doc:"an earlier request with this id had typed it; this one typed nothing, and taken is absent"`
 }
 
 // Taken is what became of input. What cannot be known is unknown.
@@ -379,6 +380,7 @@ type Job struct {
 	Session    string     `json:"session" doc:"id of its session"`
 	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
 	Line       string     `json:"line"`
+	Agent      string     `json:"agent,omitempty" doc:"label of the agent that it was run for; absent: a person, and in lists"`
 	State      string     `json:"state" enum:"waiting,needs_approval,running,done" doc:"done: outcome and result say how it ended"`
 	Outcome    string     `json:"outcome,omitempty" doc:"of one that is done: the state of its result, as exited, killed or refused"`
 	Approval   string     `json:"approval,omitempty" doc:"that it waits for"`

@@ -34,7 +34,7 @@ func TestBadAnswers(t *testing.T) {
 		{name: "good, of another type", answer: writes(200, "text/html", good)},
 		{name: "something after it", answer: writes(200, "application/json", good+"\n\n{}")},
 		{name: "a large one", answer: writes(200, "application/json", `{"title":"`+strings.Repeat("x", 8<<20)+`"}`)},
-		{name: "a page", answer: writes(200, "text/html", "<html>"), get: "answer to GET /sessions/s: invalid character '<'", post: "answer to POST /sessions/s/kill: invalid"},
+		{name: "a page", answer: writes(200, "text/html", "<html>"), get: "answer to GET /sessions/s: invalid character '<'", post: "answer to POST /sessions/s/restore: invalid"},
 		{name: "of another shape", answer: writes(200, "application/json", `["s"]`), get: "cannot unmarshal array", post: "cannot unmarshal array"},
 		{name: "nothing", answer: writes(200, "application/json", ""), getAgain: true, post: "went away during the request"},
 		{name: "half of it", answer: dies(partial(200, `{"na`)), getAgain: true, post: "went away during the request"},
@@ -53,7 +53,7 @@ func TestBadAnswers(t *testing.T) {
 				ask        func(context.Context, *Session) error
 			}{
 				{"GET", c.get, c.getAgain, func(ctx context.Context, s *Session) error { return drop(s.Info(ctx)) }},
-				{"POST", c.post, c.postAgain, func(ctx context.Context, s *Session) error { return drop(s.Kill(ctx, api.Kill{})) }},
+				{"POST", c.post, c.postAgain, func(ctx context.Context, s *Session) error { return drop(s.Restore(ctx, api.Restore{})) }},
 			} {
 				f, client := newFake(t, c.answer, writes(200, "application/json", good))
 				err := call.ask(testContext(t), client.Session("s"))

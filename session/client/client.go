@@ -12,9 +12,9 @@
 //
 // A call of which nothing was done, as there was no daemon, or one that says so (Retry), is
 // asked again whatever it is. One whose answer broke off may have been done: it is asked again
-// if it changes nothing, or if it says which call it is (Run and Exec by the job's id, Type by
-// the input's, Remove); the error of all others says to look first. patience.go bounds that in
-// time, not in tries.
+// if it changes nothing, or if it says which call it is (Run and Exec by the job's id, NewSession by
+// its own, Type by the input's), or if it ends or removes something (Kill, StopJob, Remove); the error
+// of all others says to look first. patience.go bounds that in time, not in tries.
 //
 // A call ends with its context. Nothing is sent to a socket that another user serves.
 package client
@@ -178,23 +178,28 @@ func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
 	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
 }
 
-// NewSession starts a session.
+// NewSession starts a session. It goes on by itself over a restart of this host's daemon; the session is started once. A
+// daemon of another host may be one of before there was that.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
 	if err := c.settle(ctx, &n); err != nil {
 		return api.Session{}, err
 	}
+	n.AskID = cmp.Or(n.AskID, uuid.NewString())
 	tell := c.o.OnApproval != nil && n.OnApproval == ""
 	if tell {
-		n.AskID, n.OnApproval = cmp.Or(n.AskID, uuid.NewString()), "return"
+		n.OnApproval = "return"
 	}
-	s, err := send[api.Session](ctx, c, "POST", "/sessions", nil, n)
-	var e *api.Error
-	if !tell || !errors.As(err, &e) || e.Code != api.CodeNeedsApproval {
-		return s, err
+	for p := newPatience(); ; {
+		s, err := send[api.Session](ctx, c, "POST", "/sessions", nil, n)
+		var e *api.Error
+		switch {
+		case tell && errors.As(err, &e) && e.Code == api.CodeNeedsApproval:
+			c.o.OnApproval(e.Approval)
+			tell, n.OnApproval = false, "wait"
+		case err == nil || c.o.Way != nil || !c.again(ctx, p, err):
+			return s, err
+		}
 	}
-	c.o.OnApproval(e.Approval)
-	n.OnApproval = "wait"
-	return send[api.Session](ctx, c, "POST", "/sessions", nil, n)
 }
 
 // Events calls f with everything that happens until ctx ends, f returns an error or

@@ -213,7 +213,9 @@ func (c *Client) leaveJob(ctx context.Context, ref string) (api.Job, error) {
 
 // StopJob ends a job by the kill ladder.
 func (c *Client) StopJob(ctx context.Context, ref string, s api.JobStop) (api.Job, error) {
-	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/stop", nil, s)
+	return ending(ctx, c, func() (api.Job, error) {
+		return send[api.Job](ctx, c, "POST", jobPath(ref)+"/stop", nil, s)
+	}, func() (api.Job, error) { return c.Job(ctx, ref, 0) })
 }
 
 // BackgroundJob lets the callers that wait for a job come back while it goes on.

@@ -47,9 +47,9 @@ var calls = []struct {
 	{name: "table", line: "GET /sessions.txt", cut: either, call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx)) }},
 	{name: "table by labels", line: "GET /sessions.txt?label=a&label=b%3D1+2", cut: either,
 		call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx, "a", "b=1 2")) }},
-	{name: "new", line: "POST /sessions", body: `{"argv":["sh"],"umask":"0027"}`, cut: once,
+	{name: "new", line: "POST /sessions", body: `{"argv":["sh"],"umask":"0027","ask_id":"a1"}`, cut: again,
 		call: func(ctx context.Context, c *Client) error {
-			return drop(c.NewSession(ctx, api.NewSession{Argv: []string{"sh"}, Umask: "0027"}))
+			return drop(c.NewSession(ctx, api.NewSession{Argv: []string{"sh"}, Umask: "0027", AskID: "a1"}))
 		}},
 	{name: "anything", line: "GET /x?y=z", cut: either, call: func(ctx context.Context, c *Client) error { return drop(c.Get(ctx, "/x?y=z")) }},
 	{name: "prune", line: "POST /prune", body: `{"dead":3}`, cut: once,
@@ -69,7 +69,7 @@ var calls = []struct {
 		}},
 	{name: "job", line: "GET /jobs/j?max_output=9", cut: again, call: func(ctx context.Context, c *Client) error { return drop(c.Job(ctx, "j", 9)) }},
 	{name: "job, its default", line: "GET /jobs/a%2Fb", cut: again, call: func(ctx context.Context, c *Client) error { return drop(c.Job(ctx, "a/b", 0)) }},
-	{name: "stop a job", line: "POST /jobs/j/stop", body: `{"grace_ms":5}`, cut: once,
+	{name: "stop a job", line: "POST /jobs/j/stop", body: `{"grace_ms":5}`, cut: again,
 		call: func(ctx context.Context, c *Client) error { return drop(c.StopJob(ctx, "j", api.JobStop{GraceMS: 5})) }},
 	{name: "background a job", line: "POST /jobs/j/background", cut: once,
 		call: func(ctx context.Context, c *Client) error { return drop(c.BackgroundJob(ctx, "j")) }},
@@ -104,7 +104,7 @@ var calls = []struct {
 		call: on(func(ctx context.Context, s *Session) error {
 			return s.Signal(ctx, api.Signal{Signal: "INT", Scope: "all"})
 		})},
-	{name: "kill", line: "POST /sessions/s/kill", body: `{}`, cut: once,
+	{name: "kill", line: "POST /sessions/s/kill", body: `{}`, cut: again,
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Kill(ctx, api.Kill{})) })},
 	{name: "restore", line: "POST /sessions/s/restore", body: `{"shell":true}`, cut: once,
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Restore(ctx, api.Restore{Shell: true})) })},
@@ -327,5 +327,43 @@ func TestRemoveAsksAgain(t *testing.T) {
 	_, c = newFake(t, notFound)
 	if err := c.Session("s").Remove(testContext(t), false); codeOf(err) != api.CodeNotFound {
 		t.Error(err)
+	}
+}
+
+// What has ended when its end is asked for again was ended by the request whose answer broke off.
+func TestEndedByTheRequestBefore(t *testing.T) {
+	ended := writes(http.StatusConflict, "application/json", `{"code":"ended","message":"it has ended"}`)
+	for name, call := range map[string]func(context.Context, *Client) (string, error){
+		"kill": func(ctx context.Context, c *Client) (string, error) {
+			v, err := c.Session("s").Kill(ctx, api.Kill{})
+			return v.ID, err
+		},
+		"stop a job": func(ctx context.Context, c *Client) (string, error) {
+			j, err := c.StopJob(ctx, "j", api.JobStop{})
+			return j.ID, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, c := newFake(t, dies(""), ended, replyOf(`{"id":"x"}`))
+			if id, err := call(testContext(t), c); err != nil || id != "x" {
+				t.Errorf("%q, %v", id, err)
+			}
+			_, c = newFake(t, ended)
+			if _, err := call(testContext(t), c); codeOf(err) != api.CodeEnded {
+				t.Errorf("asked once: %v", err)
+			}
+		})
+	}
+}
+
+// A call that makes no id of its own for what it starts has the client make one: it is asked again with it, but of another
+// host, whose daemon may know nothing of that.
+func TestStartsAreAskedAgainWithTheirID(t *testing.T) {
+	f, c := newFake(t, dies(""), replyOf(""))
+	if _, err := c.NewSession(testContext(t), api.NewSession{Argv: []string{"sh"}}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := f.requests(); len(asked) != 2 || asked[0] != asked[1] || !strings.Contains(asked[0].body, `"ask_id":"`) {
+		t.Errorf("%+v", asked)
 	}
 }

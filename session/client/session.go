@@ -122,9 +122,27 @@ func (s *Session) Signal(ctx context.Context, sig api.Signal) error {
 	return err
 }
 
-// Kill ends the process and all its descendants.
+// Kill ends the process and all its descendants. It goes on by itself over a restart of the daemon.
 func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
-	return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
+	return ending(ctx, s.c, func() (api.Session, error) {
+		return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
+	}, func() (api.Session, error) { return s.Info(ctx) })
+}
+
+// ending ends something, also over a restart of the daemon: what has ended when that is asked for again was ended by the
+// request whose answer was not seen, and ended tells of it.
+func ending[T any](ctx context.Context, c *Client, end, ended func() (T, error)) (T, error) {
+	again := false
+	for p := newPatience(); ; again = true {
+		r, err := end()
+		var e *api.Error
+		if again && errors.As(err, &e) && e.Code == api.CodeEnded {
+			return ended()
+		}
+		if err == nil || !c.again(ctx, p, err) {
+			return r, err
+		}
+	}
 }
 
 // KillSeveral ends several sessions at the same time.

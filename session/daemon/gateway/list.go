@@ -85,7 +85,8 @@ func (g *Gateway) Pending() int {
 	return len(g.queue.open)
 }
 
-// Waiting are the ids of approvals that commands of a session wait for.
+// Waiting are the ids of approvals that commands of a session wait for. What somebody typed and was told of at once is none
+// of these: nothing waits there until it is typed again.
 func (g *Gateway) Waiting(session string) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -188,11 +189,24 @@ func (q *queue) pending() (list []*entry) {
 // of lists the ids of a session's open approvals, oldest first.
 func (q *queue) of(session string) (ids []string) {
 	for _, n := range slices.Sorted(maps.Keys(q.open)) {
-		if e := q.open[n]; e.view.Session == session {
+		if e := q.open[n]; e.view.Session == session && !e.left() {
 			ids = append(ids, e.view.ID)
 		}
 	}
 	return ids
+}
+
+// TypedAsking begins the ids of askings about what is typed.
+const TypedAsking = "typed."
+
+// left says that all that was asked about is input whose callers were told, and come again when it is allowed.
+func (e *entry) left() bool {
+	for id, holders := range e.askings {
+		if holders > 0 || !strings.HasPrefix(id, TypedAsking) {
+			return false
+		}
+	}
+	return len(e.askings) > 0
 }
 
 // change is closed when what is open of a session has changed since.

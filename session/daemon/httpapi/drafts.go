@@ -102,7 +102,7 @@ func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gatewa
 	st := e.Session.Status()
 	ask := jobs.AskLine(uuid.NewString(), actor.Of(ctx), e, line.Text)
 	if t.ID != "" { // the same input again, and nothing else that has its id
-		ask.ID = fmt.Sprintf("typed.%x", sha256.Sum256([]byte(e.ID()+"\x00"+t.ID+"\x00"+line.Text)))
+		ask.ID = fmt.Sprintf(gateway.TypedAsking+"%x", sha256.Sum256([]byte(e.ID()+"\x00"+t.ID+"\x00"+line.Text)))
 	}
 	switch {
 	case t.Secret:

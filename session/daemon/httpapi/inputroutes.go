@@ -30,7 +30,11 @@ func (s *Server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 		return s.proven(ctx, e, in.Body)
 	}
 	r, err := s.typeInput(ctx, e, in.Body)
-	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo)}, err
+	return typedOf(&r), err
+}
+
+func typedOf(r *session.Typed) api.Typed {
+	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo), Again: r.Again}
 }
 
 // typeInput types what a request asks for.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/store/search"
 )
 
@@ -19,7 +20,7 @@ const catchUpTime = 300 * time.Millisecond
 
 // searchQuery asks for lines of output.
 type searchQuery struct {
-	Text    string   `query:"text" doc:"occurs in the line, anywhere"`
+	Text    string   `query:"text" maxLength:"4096" doc:"occurs in the line, anywhere"`
 	Regexp  string   `query:"regexp" doc:"RE2, matches somewhere in the line"`
 	Word    []string `query:"word,explode" doc:"occurs as a whole word"`
 	Case    bool     `query:"case" doc:"letters must match in case"`
@@ -89,6 +90,9 @@ func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
 	q := search.Query{Text: in.Text, Regexp: in.Regexp, Words: in.Word, CaseSensitive: in.Case, Command: in.Command, Limit: in.Limit}
 	if q.Text == "" && q.Regexp == "" && len(q.Words) == 0 {
 		return q, api.Errorf(api.CodeInvalid, "nothing to search for").WithHint("give text, regexp or word")
+	}
+	if _, err := pattern.Compile(in.Regexp); err != nil {
+		return q, api.Errorf(api.CodeInvalid, "%v: %v", search.ErrQuery, err)
 	}
 	if q.Limit == 0 {
 		q.Limit = 50

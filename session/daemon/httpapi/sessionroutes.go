@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
@@ -69,16 +70,26 @@ func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession
 	if argv := spawn.ShellAlone(in.Body.Line); argv != nil && len(in.Body.Argv) == 0 {
 		in.Body.Argv, in.Body.Line = argv, ""
 	}
-	admitted, err := s.admitNew(ctx, &in.Body)
+	call := registry.Call{ID: in.Body.AskID, Asked: jobs.NewDigest(&in.Body)}
+	e, err := s.reg.Started(ctx, call)
 	if err != nil {
 		return api.Session{}, err
 	}
-	e, err := s.reg.CreateRecorded(ctx, in.Body, func(e *registry.Handle) error {
-		admitted(e.ID())
-		return nil
-	})
-	if err != nil {
-		return api.Session{}, err
+	if e == nil {
+		admitted, err := s.admitNew(ctx, &in.Body)
+		if err != nil {
+			return api.Session{}, err
+		}
+		e, err = s.reg.CreateOnce(ctx, in.Body, call, func(e *registry.Handle) error {
+			admitted(e.ID())
+			return nil
+		})
+		if err != nil {
+			return api.Session{}, err
+		}
+	}
+	if !s.shows(ctx, e.ID()) { // it was another's call
+		return api.Session{}, registry.IDTaken(call.ID)
 	}
 	return s.reg.Describe(e, e.Session.Status()), nil
 }

@@ -32,8 +32,8 @@ func (s *Server) proven(ctx context.Context, e *registry.Handle, in api.Input) (
 		return api.Typed{}, err
 	}
 	r, err := s.typeInput(ctx, e, in)
-	t := api.Typed{Cursor: r.Cursor, Echo: string(r.Echo)}
-	if err != nil || e.OnPipes() {
+	t := typedOf(&r)
+	if err != nil || e.OnPipes() || r.Again { // what it did is done
 		return t, err
 	}
 	text := in.Text
@@ -78,7 +78,7 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		paste.Paste, paste.Text = nil, text
 	}
 	r, err := s.typeInput(ctx, e, paste)
-	t := api.Typed{Cursor: r.Cursor, Echo: string(r.Echo)}
+	t := typedOf(&r)
 	if err != nil {
 		return t, err
 	}

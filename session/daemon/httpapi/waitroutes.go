@@ -5,7 +5,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/shell"
 )
@@ -153,9 +153,9 @@ func (s *Server) lateProgress(ctx context.Context, e *registry.Handle, w *sessio
 func condition(c api.Condition) (session.Cond, error) {
 	cond := session.Cond{Kind: session.CondKind(c.Kind), Text: c.Text, Off: c.Off, Percent: c.Percent, Row: -1, Col: -1}
 	if c.Pattern != "" {
-		re, err := regexp.Compile(c.Pattern)
+		re, err := pattern.Compile(c.Pattern)
 		if err != nil {
-			return cond, api.Errorf(api.CodeInvalid, "pattern %q: %v", c.Pattern, err).WithHint("RE2 syntax, see https://pkg.go.dev/regexp/syntax")
+			return cond, api.Errorf(api.CodeInvalid, "pattern %.80q: %v", c.Pattern, err).WithHint("RE2 syntax, see https://pkg.go.dev/regexp/syntax")
 		}
 		cond.Regexp = re
 	}

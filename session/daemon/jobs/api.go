@@ -4,10 +4,12 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -47,6 +49,22 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	if err != nil {
 		return api.Job{}, err
 	}
+	v, err := s.lookAt(ctx, r, in)
+	v.Agent = agentIn(r.Request)
+	return v, err
+}
+
+// agentIn is the label of the agent that a job was asked for by; empty: a person.
+func agentIn(request []byte) string {
+	var rec struct {
+		Actor actor.Actor `json:"actor"`
+	}
+	_ = json.Unmarshal(request, &rec) // unreadable: nobody's in particular
+	return rec.Actor.Agent
+}
+
+// lookAt is Get of a job by its record.
+func (s *Set) lookAt(ctx context.Context, r store.Job, in Look) (_ api.Job, err error) {
 	how := &api.Asking{OnApproval: in.OnApproval, Told: in.Told}
 	limit := in.MaxOutput
 	if limit == 0 && in.Await == 0 { // a record that is looked at
@@ -70,7 +88,7 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	j := s.await(ctx, r.ID)
 	if j == nil {
 		if r, err = s.store.Job(ctx, r.ID); err != nil { // it may have ended since the record was read
-			return api.Job{}, noJob(ref, err)
+			return api.Job{}, noJob(r.ID, err)
 		}
 		v := s.jobView(&r)
 		if res, err := s.storedResult(ctx, &r, limit); err == nil {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
 // A call that is made again with its id is the same call only if it asks for the same: the record keeps a digest
@@ -30,6 +31,14 @@ func runDigest(x *api.Run) string {
 	y.Env, y.Umask, y.Cols, y.Rows, y.AskID = nil, "", 0, 0, ""
 	y.Asking = api.Asking{Policy: x.Policy}
 	return digestOf("", false, y)
+}
+
+// NewDigest is what a session to be started is, apart from how its start is waited for.
+func NewDigest(n *api.NewSession) string {
+	y := *n
+	y.Env, y.Umask, y.Cols, y.Rows, y.AskID = nil, "", 0, 0, ""
+	y.Asking = api.Asking{Policy: n.Policy}
+	return digestOf("new", false, y)
 }
 
 func digestOf(parts ...any) string {
@@ -63,6 +72,6 @@ func (s *Set) checkSame(ctx context.Context, id, digest string) error {
 	if rec.Asked == "" || rec.Asked == digest { // none: it was recorded before there was one
 		return nil
 	}
-	return api.Errorf(api.CodeIDTaken, "the id %s is that of another call, and this one was not made", id).
+	return registry.IDTaken(id).
 		WithHint("give each call an id of its own, or none; `longterm jobs show %s` tells what the other one is", id)
 }

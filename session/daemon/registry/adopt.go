@@ -42,10 +42,11 @@ const (
 	asRead    fate = "read"    // temporary, and ended long enough ago for its result to have been read
 )
 
-// fateOf is what becomes of a session that no keeper has, by its record.
-func fateOf(r *store.Session, now time.Time) fate {
+// fateOf is what becomes of a session that no keeper has, by its record. Its own may be silent, and have it.
+func fateOf(r *store.Session, silent bool, now time.Time) fate {
+	unborn := r.State == string(session.Running) && r.PID == 0
 	switch {
-	case r.Temporary && r.State == string(session.Running) && r.PID == 0:
+	case unborn && (r.Temporary || r.Call != "" && !silent): // its caller asks again
 		return asUnborn
 	case r.Temporary && !r.Ended.IsZero() && now.Sub(r.Ended) > TemporaryGrace:
 		return asRead
@@ -232,7 +233,7 @@ func (a *adoption) settle() {
 	a.reg.mu.RUnlock()
 	a.endLeftBehind(rest)
 	for _, e := range rest {
-		switch fateOf(&e.rec, time.Now()) {
+		switch fateOf(&e.rec, a.silent[e.rec.Keeper], time.Now()) {
 		case asUnborn:
 			a.unborn[e.rec.ID] = true
 			a.reg.forget(e)

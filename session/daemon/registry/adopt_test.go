@@ -35,6 +35,8 @@ func TestFates(t *testing.T) {
 		{"ran", store.Session{State: "running", PID: 9}, asLost},
 		{"ran, and was not started", store.Session{State: "running"}, asLost},
 		{"lost before", store.Session{State: "lost", Ended: long}, asLost},
+		{"of a call, ran", store.Session{State: "running", PID: 9, Call: "c1"}, asLost},
+		{"of a call, not started", store.Session{State: "running", Call: "c1"}, asUnborn},
 		{"temporary, ran", store.Session{State: "running", PID: 9, Temporary: true}, asLost},
 		{"temporary, not started", store.Session{State: "running", Temporary: true}, asUnborn},
 		{"temporary, just ended", store.Session{State: "exited", Ended: short, Temporary: true}, asHistory},
@@ -42,9 +44,16 @@ func TestFates(t *testing.T) {
 		{"temporary, lost long ago", store.Session{State: "lost", Ended: long, Temporary: true}, asRead},
 		{"temporary, lost just now", store.Session{State: "lost", Ended: short, Temporary: true}, asLost},
 	} {
-		if got := fateOf(&c.rec, now); got != c.want {
+		if got := fateOf(&c.rec, false, now); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// A keeper that runs and does not answer may have what was started for a call.
+func TestFateUnderASilentKeeper(t *testing.T) {
+	if got := fateOf(&store.Session{State: "running", Call: "c1"}, true, time.Now()); got != asLost {
+		t.Errorf("%s", got)
 	}
 }
 

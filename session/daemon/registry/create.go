@@ -43,6 +43,11 @@ const spawnTime = 30 * time.Second
 // CreateRecorded is create for who has something of their own to record before the process
 // is started.
 func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record func(*Handle) error) (*Handle, error) {
+	return h.create(ctx, n, Call{}, record)
+}
+
+// create is CreateRecorded for a call; the zero Call: it has no id.
+func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record func(*Handle) error) (*Handle, error) {
 	if h.host.Leaving() {
 		return nil, Replaced()
 	}
@@ -63,6 +68,7 @@ func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record 
 		return nil, err
 	}
 	plan.Record.Policy, plan.Record.Agent = n.Policy, agent
+	plan.Record.Call, plan.Record.Asked = of.ID, of.Asked
 	k, err := h.host.KeeperFor(plan.Record.Keeper)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "no keeper for the session: %v", err).

@@ -67,10 +67,12 @@ type Registry struct {
 	Maintenance *Maintenance
 	Terminals   events.Terminals // of attached clients
 	forgotten   atomic.Bool      // a session was removed since the database's log was emptied
+	starting    starting         // calls that start sessions now
 
 	mu     sync.RWMutex
 	byid   map[string]*Handle
 	byname map[string]*Handle
+	bycall map[string]string // ids of sessions by those of the calls that started them
 }
 
 // endedAwake is how many ended sessions have their screens in memory.
@@ -127,7 +129,7 @@ type Config struct {
 func New(c Config) *Registry {
 	h := &Registry{
 		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.Former,
-		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{},
+		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{}, bycall: map[string]string{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		awake:   session.NewAwake(endedAwake),
@@ -174,6 +176,9 @@ func (h *Registry) add(e *Handle) error {
 		return nameTaken(e.rec.Name)
 	}
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
+	if e.rec.Call != "" {
+		h.bycall[e.rec.Call] = e.rec.ID
+	}
 	return nil
 }
 
@@ -182,13 +187,20 @@ func (h *Registry) add(e *Handle) error {
 func (h *Registry) hide(e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.hideLocked(e)
+}
+
+func (h *Registry) hideLocked(e *Handle) {
 	delete(h.byid, e.rec.ID)
+	if h.bycall[e.rec.Call] == e.rec.ID {
+		delete(h.bycall, e.rec.Call)
+	}
 }
 
 func (h *Registry) drop(e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.byid, e.rec.ID)
+	h.hideLocked(e)
 	if h.byname[e.rec.Name] == e {
 		delete(h.byname, e.rec.Name)
 	}

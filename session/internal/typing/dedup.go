@@ -35,6 +35,7 @@ type Typed struct {
 	Cursor uint64            // offset of the output then: what answers it lies after
 	Echo   respond.EchoState // who showed it
 	Of     uint64            // digest of what it was, for as long as this daemon lives; 0: not known, or a secret
+	Again  bool              // it was typed before, by its id
 }
 
 // ErrOther is returned for input whose id is that of other input.
@@ -91,13 +92,13 @@ func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
 	}
 	for i := range d.inputs {
 		if x := &d.inputs[i]; x.ID == id {
-			return Typed{x.Cursor, x.Echo, x.of}, true, nil
+			return Typed{Cursor: x.Cursor, Echo: x.Echo, Of: x.of}, true, nil
 		}
 	}
 	if client, number := numbered(id); client != "" {
 		for i := range d.inputs {
 			if x := &d.inputs[i]; x.client == client && x.n > number {
-				return Typed{x.Cursor, x.Echo, inOrder}, true, nil
+				return Typed{Cursor: x.Cursor, Echo: x.Echo, Of: inOrder}, true, nil
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
 		t = leftTyped(n)
 		return t, true, d.Remember(id, t)
 	}
-	if by := byHash(hash(id)); slices.ContainsFunc(d.inputs, func(x input) bool { t = Typed{x.Cursor, x.Echo, 0}; return x.ID == by }) {
+	if by := byHash(hash(id)); slices.ContainsFunc(d.inputs, func(x input) bool { t = Typed{Cursor: x.Cursor, Echo: x.Echo}; return x.ID == by }) {
 		return t, true, nil
 	}
 	return Typed{}, false, nil
