@@ -17,7 +17,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
@@ -31,8 +30,9 @@ type Digest struct {
 	Whole int
 
 	judge    *diagnostics.Stream
-	texts    texts // of lines
-	cur      line  // that has no end yet
+	texts    texts   // of lines
+	cur      line    // that has no end yet
+	over     cutLine // what is beyond its head
 	open     bool
 	n        int // lines so far
 	bytes    int // of their text
@@ -42,8 +42,13 @@ type Digest struct {
 	tailSize int
 	problems []line
 	probSize int
-	after    int // lines that are still kept as what follows a problem
-	failed   bool
+
+	troubleSize int
+	troubles    []line // that only sound as if something were wrong, each with what follows
+	troubled    map[uint64]bool
+	follows     int // lines that are still kept as that
+	after       int // lines that are still kept as what follows a problem
+	failed      bool
 
 	shapes    map[uint64]*int // how many lines of each shape there were
 	judged    map[uint64]said // what lines say that are alike, by what their judge takes for that
@@ -57,6 +62,9 @@ type line struct {
 	text     string
 	from, to uint64
 	rank     rank
+
+	lost, note       int    // bytes that were cut out of it, and of the note in their place
+	lostFrom, lostTo uint64 // where those stand
 }
 
 // rank says why a line is kept: lower is kept first.
@@ -82,14 +90,16 @@ const (
 // Add adds a line, or with more the first piece of one. The bytes from from up to to of the output made it.
 func (d *Digest) Add(text []byte, from, to uint64, more bool) {
 	if !d.open {
-		d.cur = line{n: d.n, from: from}
+		d.cur, d.over = line{n: d.n, from: from}, cutLine{tail: d.over.tail[:0]}
 	}
-	if room := d.lineMax() - len(d.cur.text); room > 0 { // what is beyond is cut below
-		if part := text[:min(len(text), room)]; !d.open && !more {
-			d.cur.text = d.texts.keep(part)
-		} else {
-			d.cur.text += string(part)
-		}
+	room := d.lineMax() - len(d.cur.text)
+	if part := text[:min(len(text), room)]; !d.open && !more {
+		d.cur.text = d.texts.keep(part)
+	} else {
+		d.cur.text += string(part)
+	}
+	if len(text) > room {
+		d.over.add(text[room:], d.lineMax(), d.lineMax() >= hitsFrom)
 	}
 	d.open = true
 	d.cur.to, d.bytes = to, d.bytes+len(text)
@@ -120,6 +130,7 @@ func (d *Digest) end() {
 		return
 	}
 	l := d.cur
+	d.over.close(&l, d.lineMax())
 	d.open, d.n, d.bytes = false, d.n+1, d.bytes+1
 	if d.judge == nil {
 		d.judge = diagnostics.NewStream("")
@@ -140,6 +151,7 @@ func (d *Digest) end() {
 	case diagnostics.Warning:
 		l.rank = rankWarning
 	default:
+		d.sounds(l, says)
 		if d.after > 0 {
 			d.after--
 			if l.rank = rankAround; d.firstAround() {
@@ -212,22 +224,32 @@ func (d *Digest) Finish() (string, Left) {
 	d.end()
 	all := len(d.head) == d.n
 	if all && (!d.Fold || d.Whole == 0 || d.headSize <= d.Whole) {
-		return join(d.head), Left{}
+		return join(d.head)
 	}
 	text, left := d.write(d.choose())
 	if all && len(text) > d.headSize/2 {
-		return join(d.head), Left{}
+		return join(d.head)
 	}
 	return text, left
 }
 
-func join(lines []line) string {
+func join(lines []line) (string, Left) {
 	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(l.text)
+	var left Left
+	for i := range lines {
+		b.WriteString(lines[i].text)
 		b.WriteByte('\n')
+		left.Bytes += lines[i].lost
+		left.widest(lines[i].lostFrom, lines[i].lostTo)
 	}
-	return b.String()
+	return b.String(), left
+}
+
+// widest takes a gap if there was no larger one.
+func (l *Left) widest(from, to uint64) {
+	if to-from > l.To-l.From {
+		l.From, l.To = from, to
+	}
 }
 
 // choose takes lines by rank, each as long as it fits its share of the budget.
@@ -248,13 +270,16 @@ func (d *Digest) choose() []line {
 				if len(chosen) > 0 {
 					continue
 				}
-				l.text, _ = budget.Cut(l.text, max(0, limit-spent-noteBytes-1), 0.5)
+				l.shorten(max(0, room-noteBytes-1)) // there is one line at least
 				cost = len(l.text) + 1
 			}
 			chosen[l.n], spent = l, spent+cost
 		}
 	}
 	take(ranked(d.problems, rankFirst), room) // before all that may leave it no room
+	if !d.failed {
+		take(d.troubles[:min(1+afterLater, len(d.troubles))], room)
+	}
 	head, tail := d.head, slices.Clone(d.tail)
 	slices.Reverse(tail)
 	last, failure, around := tail[:min(len(tail), lastLines)], ranked(d.problems, rankFailure), ranked(d.problems, rankAround)
@@ -265,7 +290,8 @@ func (d *Digest) choose() []line {
 	take(last, room*4/10)
 	take(failure, room*6/10)
 	take(ranked(d.problems, rankError), room*75/100)
-	take(ranked(d.problems, rankWarning), room*80/100)
+	take(d.troubles, room*80/100)
+	take(ranked(d.problems, rankWarning), room*85/100)
 	take(tail, room*90/100)
 	take(head, room)
 	take(around, room)
@@ -297,15 +323,14 @@ func (d *Digest) write(lines []line) (string, Left) {
 			return
 		}
 		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", counted(to-next), at, end)
-		if end-at > left.To-left.From {
-			left.From, left.To = at, end
-		}
+		left.widest(at, end)
 	}
 	for _, l := range lines {
 		gap(l.n, l.from)
 		b.WriteString(strings.ToValidUTF8(l.text, string(utf8.RuneError)))
 		b.WriteByte('\n')
-		left.Bytes, left.Lines = left.Bytes-min(left.Bytes, len(l.text)+1), left.Lines-1
+		left.Bytes, left.Lines = left.Bytes-min(left.Bytes, len(l.text)-l.note+1), left.Lines-1
+		left.widest(l.lostFrom, l.lostTo)
 		next, at = l.n+1, l.to
 	}
 	if len(d.tail) > 0 {

@@ -61,13 +61,15 @@ var letter = func() (is [256]bool) {
 type said struct {
 	level diagnostics.Severity // as of a log
 	seen  *int                 // lines of its shape; nil: that is not told apart, or not asked for
+
+	trouble bool // isTrouble
 }
 
 // says is what a line says of itself. What its judge takes for its shape, where it has one, tells more lines apart than
 // shapeOf does and as many as logLevel: both ask of a digit only whether it is one.
 func (d *Digest) says(text string, shape uint64, shaped bool) said {
 	if !shaped {
-		return said{logLevel(text), d.counter(text)}
+		return said{logLevel(text), d.counter(text), isTrouble(text)}
 	}
 	s, known := d.judged[shape]
 	if known {
@@ -76,7 +78,7 @@ func (d *Digest) says(text string, shape uint64, shaped bool) said {
 	if d.judged == nil || len(d.judged) >= maxShapes {
 		d.judged = map[uint64]said{}
 	}
-	s = said{logLevel(text), d.counter(text)}
+	s = said{logLevel(text), d.counter(text), isTrouble(text)}
 	d.judged[shape] = s
 	return s
 }

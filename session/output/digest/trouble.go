@@ -1,0 +1,109 @@
+package digest
+
+import "strings"
+
+// Lines that tell of something wrong without a form that session/output/diagnostics knows: a runtime's last words, what the
+// system says of a call that failed, a test's name with a cross before it. They are kept behind errors and before warnings,
+// the first of each shape: among a program's prose may be words that only sound like it.
+
+// troubleWords begin at a word, in any case. Those of troubleWhole end with one, too.
+var (
+	troubleWords = []string{
+		"panicked at", "exception in thread", "unhandled", "uncaught", "out of memory", "oom-kill", "segmentation fault", "core dumped",
+		"aborted", "no space left on device", "permission denied", "no such file or directory", "connection refused",
+		"connection reset", "timed out", "timeout exceeded", "deadline exceeded", "not permitted", "input/output error",
+		"command not found", "broken pipe", "cannot ", "can't ", "could not ", "couldn't ", "unable to ", "failed to ", "failed: ",
+		"address already in use", "name or service not known", "no route to host", "network is unreachable",
+		"read-only file system", "too many open files", "assertion failed", "npm err!", "access denied", "unauthorized",
+		"fehler", "erreur", "fallo:", "errore", "ошибка", "错误", "エラー",
+	}
+	troubleWhole = []string{"error", "exception", "fatal", "panic"}
+	// troubleLines begin lines, as they stand.
+	troubleLines = []string{"not ok ", "E: ", "E   ", "●", "✕", "✖", "✗", "Caused by: "}
+)
+
+// troubleBy has the words by their first bytes, in small letters.
+var troubleBy = func() (by [256][]string) {
+	for _, w := range append(append([]string{}, troubleWords...), troubleWhole...) {
+		by[w[0]] = append(by[w[0]], w)
+	}
+	return by
+}()
+
+// wholeWord says which of them end with a word.
+var wholeWord = func() map[string]bool {
+	is := map[string]bool{}
+	for _, w := range troubleWhole {
+		is[w] = true
+	}
+	return is
+}()
+
+// troublePart is how much of a line is looked at, in bytes.
+const troublePart = 512
+
+// isTrouble says that a line tells of something wrong. Of digits it asks only whether they are some: lines of one shape
+// are judged once.
+func isTrouble(line string) bool {
+	line = line[:min(len(line), troublePart)]
+	start := strings.TrimLeft(line, " \t")
+	for _, begin := range troubleLines {
+		if strings.HasPrefix(start, begin) {
+			return true
+		}
+	}
+	for i := 0; i < len(line); i++ {
+		if i > 0 && isAlpha(line[i-1]) && !(isUpper(line[i]) && !isUpper(line[i-1])) { // within a word; NullPointerException is three
+			continue
+		}
+		if line[i] == 'K' && strings.HasPrefix(line[i:], "Killed") && (i+6 == len(line) || !isAlpha(line[i+6])) { // a shell says so
+			return true
+		}
+		for _, w := range troubleBy[lower(line[i])] {
+			if len(line)-i >= len(w) && equalFold(line[i:i+len(w)], w) && (!wholeWord[w] || i+len(w) == len(line) || !isAlpha(line[i+len(w)])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isAlpha(c byte) bool { return c >= 'a' && c <= 'z' || isUpper(c) }
+
+func lower(c byte) byte {
+	if isUpper(c) {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// equalFold compares with a text in small letters; only ASCII's have a case.
+func equalFold(s, small string) bool {
+	for i := range len(s) {
+		if lower(s[i]) != small[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// sounds keeps a line that tells of something wrong, if none of its shape did, and what follows it, as long as there is room.
+func (d *Digest) sounds(l line, says said) {
+	if d.troubleSize > d.Max || !says.trouble && d.follows == 0 {
+		return
+	}
+	switch shape := shapeOf(l.text); {
+	case says.trouble && !d.troubled[shape] && len(d.troubled) < maxShapes:
+		if d.troubled == nil {
+			d.troubled = map[uint64]bool{}
+		}
+		d.troubled[shape], d.follows = true, afterLater
+	case d.follows > 0:
+		d.follows--
+	default:
+		return
+	}
+	l.text = strings.Clone(l.text)
+	d.troubles, d.troubleSize = append(d.troubles, l), d.troubleSize+len(l.text)+1
+}
