@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -78,15 +79,19 @@ func (a *agents) close() {
 
 // client is the daemon's client, on behalf of whoever asks.
 func (s *Server) client(ctx context.Context) *client.Client {
+	return s.agents.named(s.label(ctx), tokenOf(requestOf(ctx)))
+}
+
+// label is that of the agent that asks.
+func (s *Server) label(ctx context.Context) string {
+	if s.agents.fixed != "" {
+		return s.agents.fixed
+	}
 	r, _ := ctx.Value(requestKey{}).(*request)
 	if r == nil {
 		r = &request{}
 	}
-	label := s.agents.fixed
-	if label == "" {
-		label = r.agent()
-	}
-	return s.agents.named(label, tokenOf(r.Request))
+	return cmp.Or(r.agent(), defaultAgent)
 }
 
 // person is the daemon's client for what a person answers through whoever asks.

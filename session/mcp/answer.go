@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -58,12 +60,12 @@ func (a *answer) going() bool {
 // text is an answer in few words, complete: a client may show either form.
 func (a *answer) text() string {
 	var b strings.Builder
-	b.WriteString(a.Output)
+	b.WriteString(apart(a.Output))
 	if a.Output != "" && !strings.HasSuffix(a.Output, "\n") {
 		b.WriteByte('\n')
 	}
 	if a.Screen != "" {
-		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, a.Screen)
+		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, apart(a.Screen))
 	}
 	b.WriteByte('[')
 	b.WriteString(a.words())
@@ -72,7 +74,7 @@ func (a *answer) text() string {
 	}
 	for _, f := range []struct{ name, value string }{{"session", a.Session}, {"job", a.Job}, {"approval", a.Approval}, {"cwd", a.Cwd}} {
 		if f.value != "" {
-			fmt.Fprintf(&b, " · %s %s", f.name, f.value)
+			fmt.Fprintf(&b, " · %s %s", f.name, onOneLine(f.value))
 		}
 	}
 	if a.Cursor > 0 {
@@ -84,6 +86,40 @@ func (a *answer) text() string {
 	}
 	if a.Next != "" {
 		b.WriteString("\nnext: " + a.Next)
+	}
+	return b.String()
+}
+
+// ours begin lines that this server adds to what programs print.
+var ours = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", "[refused", "[running", "[needs_", "[screen ", "next: "}
+
+// apart is what a program printed or shows, with a mark before each line that reads as one of this server's.
+func apart(text string) string {
+	if !slices.ContainsFunc(ours, func(begin string) bool { return strings.Contains(text, begin) }) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if slices.ContainsFunc(ours, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
+			b.WriteString("| ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// onOneLine is a name or a directory within a line: what would end the line is spelled out.
+func onOneLine(text string) string {
+	if strings.IndexFunc(text, unicode.IsControl) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+			continue
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }
@@ -146,6 +182,9 @@ func answerOf(r *api.Result, session string) *answer {
 		a.Cwd = r.CwdAfter
 	}
 	a.cut(r.Omitted)
+	if r.BinaryBytes > 0 {
+		a.Message = join(a.Message, fmt.Sprintf("%d bytes that are no text are left out", r.BinaryBytes))
+	}
 	a.Approval, a.Why = r.Approval, whyOf(r.Policy)
 	if r.Hint != "" && (a.State == "denied" || a.State == "refused") {
 		a.Message = join(a.Message, r.Hint)
@@ -365,6 +404,24 @@ func complete(t *tool, res *sdk.CallToolResult) {
 	res.StructuredContent = form
 }
 
+// maxSaid bounds what is said of an error, in bytes, and maxWord a word of it: a message repeats what it is about.
+const maxSaid, maxWord = 1500, 120
+
+// short is a message with what is long in it cut.
+func short(text string) string {
+	if len(text) <= maxWord {
+		return text
+	}
+	text = longWord.ReplaceAllStringFunc(text, func(w string) string { return strings.ToValidUTF8(w[:maxWord-30], "") + "…" })
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	}
+	return text
+}
+
+// longWord is a word beyond maxWord.
+var longWord = pattern.Lazy(`\S{120}\S*`)
+
 // asArguments says flags of the command line, which hints name, as a tool's arguments.
 var asArguments = strings.NewReplacer("--cwd", "cwd", "--name", "name", "--env", "env", "--label", "labels", "--cols", "cols", "--rows", "rows")
 
@@ -407,6 +464,8 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			instead = "call wait for its end, input to answer it, or stop with how=interrupt; another session is free at once"
 		case e.Code == api.CodeNoShell:
 			instead = "type into it: " + call("input", "session", "…", "text", "…", "enter", true)
+		case strings.Contains(e.Message, "beyond the end"):
+			instead = "leave since out, or give the cursor of an answer; " + call("read", "session", "…") + " tells where the output ends"
 		case e.Code == api.CodeStale:
 			instead = "call screen, then input with its version"
 		default:
@@ -416,6 +475,10 @@ func failure(err error, instead string) *sdk.CallToolResult {
 			}
 			instead = asArguments.Replace(instead)
 		}
+	}
+	text = short(text)
+	if strings.Contains(instead, "/openapi.json") { // of no use here
+		instead = call("help") + " tells what arguments mean"
 	}
 	r.Message, r.Next = text, instead
 	if instead != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/turns"
 )
 
@@ -70,6 +71,7 @@ func (p *places) take(ctx context.Context, in *turns.Slot, waits bool) (func(), 
 // doing is a call under way, as its handler sees it.
 type doing struct {
 	tool   *tool
+	level  Level
 	id     string // of the job that the call begins, where the caller gave none; the same when the call is made again
 	req    *sdk.CallToolRequest
 	task   *Slot // nil: the client takes no tasks
@@ -125,7 +127,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			ctx, cancel := context.WithDeadline(ctx, in.Came().Add(callTime))
 			defer cancel()
 			ctx = turns.With(ctx, in)
-			d := &doing{tool: t, task: SlotOf(ctx)}
+			d := &doing{tool: t, level: l, task: SlotOf(ctx)}
 			d.id = newID(d.task != nil)
 			res, err := next(context.WithValue(ctx, doingKey{}, d), method, req)
 			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
@@ -139,7 +141,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			s.o.Log.Info("nobody answered", "tool", t.name, "err", err)
 			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), sayTime)
 			defer cancelAgain()
-			return next(context.WithValue(again, doingKey{}, &doing{tool: t, id: d.id, silent: true}), method, req)
+			return next(context.WithValue(again, doingKey{}, &doing{tool: t, level: l, id: d.id, silent: true}), method, req)
 		}
 	}
 }
@@ -221,5 +223,9 @@ func decode[T any](raw json.RawMessage) (T, error) {
 		return v, nil
 	}
 	err := json.Unmarshal(raw, &v)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) { // the schema takes 5.0 for an integer
+		err = api.Errorf(api.CodeInvalid, "the argument %s cannot be %s", wrong.Field, wrong.Value).WithHint("write an integer without a fraction")
+	}
 	return v, err
 }

@@ -5,7 +5,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -50,7 +49,7 @@ func parseCompletions(uri string) (name string, ack uint64, ours bool, err error
 	return name, ack, true, nil
 }
 
-func (s *Server) addCompletions(server *sdk.Server) {
+func (s *Server) addCompletions(server *sdk.Server, l Level) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: completionsURI + "{name}{?ack}", Name: "completions", MIMEType: "application/json",
 		Description: "What ended or wants a person since NAME last acknowledged, also while nobody read; ack=cursor acknowledges",
@@ -60,7 +59,7 @@ func (s *Server) addCompletions(server *sdk.Server) {
 			return nil, invalidParams("%v", err)
 		}
 		return s.contents(ctx, req, "application/json", func(ctx context.Context) (string, error) {
-			got, err := completions(ctx, s.client(ctx), name, api.ReadCompletions{Ack: ack})
+			got, err := completions(ctx, s.client(ctx), l, name, api.ReadCompletions{Ack: ack})
 			if err != nil {
 				return "", err
 			}
@@ -70,11 +69,19 @@ func (s *Server) addCompletions(server *sdk.Server) {
 	})
 }
 
-// completions reads those of a subscription, which is made where there is none.
-func completions(ctx context.Context, c *client.Client, name string, in api.ReadCompletions) (api.Completions, error) {
+// completions reads those of a subscription, which is made where there is none. Who only looks neither makes one nor
+// acknowledges: others may read it.
+func completions(ctx context.Context, c *client.Client, l Level, name string, in api.ReadCompletions) (api.Completions, error) {
+	if in.Ack > 0 && l < Change {
+		return api.Completions{}, api.Errorf(api.CodeDenied, "to acknowledge is not allowed here: this client may use what the level %s has", l).
+			WithHint("read it without ack")
+	}
 	got, err := c.Completions(ctx, name, in)
-	var e *api.Error
-	if errors.As(err, &e) && e.Code == api.CodeNotFound {
+	switch {
+	case gone(err) && l < Change:
+		return got, api.Errorf(api.CodeDenied, "there is no subscription %s, and to make one is not allowed here: this client may use what the level %s has", quoted(name), l).
+			WithHint("a person makes one: `longterm events -s NAME`")
+	case gone(err):
 		if _, err := c.Subscribe(ctx, name, api.NewSubscription{}); err != nil {
 			return got, err
 		}
@@ -89,9 +96,9 @@ const tailWait = 45 * time.Second
 // tail tells of a subscription's completions as they come, those before too, until ctx ends.
 func (w *watcher) tail(ctx context.Context, uri, name string) {
 	for after := uint64(0); ctx.Err() == nil; {
-		got, err := completions(ctx, w.c, name, api.ReadCompletions{After: after, WaitMS: int(tailWait.Milliseconds())})
+		got, err := w.c.Completions(ctx, name, api.ReadCompletions{After: after, WaitMS: int(tailWait.Milliseconds())})
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, gone(err): // somebody removed it
 			return
 		case err != nil:
 			w.log.Debug("completions", "subscription", name, "err", err)

@@ -25,7 +25,7 @@ const answerKey = "answer"
 // ask is the question of a session to its person, as a result; nil: the model is told, and goes on.
 func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	d := doingOf(ctx)
-	if d.silent || d.req == nil {
+	if d.silent || d.req == nil || d.level < Change { // who only looks has nobody's answers typed, nor anything allowed
 		return nil
 	}
 	if a.State == "needs_approval" {
@@ -116,7 +116,7 @@ func (s *Server) mayAsk(d *doing, kind string) bool {
 func (s *Server) answered(ctx context.Context, session string) (job string, err error) {
 	d := doingOf(ctx)
 	text := d.req.Params.RequestState
-	if text == "" {
+	if text == "" || d.level < Change {
 		return "", nil
 	}
 	st, err := s.seal.open(text, principal(ctx), d.tool.name, digestOf(d.req.Params.Arguments))

@@ -58,6 +58,9 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if err != nil {
 		return nil, err
 	}
+	if wrong := notALine(args.Line); wrong != nil {
+		return wrong, nil
+	}
 	d := doingOf(ctx)
 	job, err := s.answered(ctx, args.Session)
 	if job == "" && err == nil {
@@ -70,6 +73,14 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		return s.execTask(ctx, job, &args)
 	}
 	return s.follow(ctx, job, &args)
+}
+
+// notALine refuses what no shell can be given: a person would be asked about it for nothing.
+func notALine(line string) *sdk.CallToolResult {
+	if !strings.ContainsRune(line, 0) {
+		return nil
+	}
+	return failure(errors.New("the line has a NUL character, which no command line can have; it was not run"), `have the program make it, as in `+call("exec", "line", `printf '\000'`))
 }
 
 // begin has the daemon begin with a line, or finds the job that is it.
@@ -202,6 +213,9 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 		a.Cursor = 0
 	}
 	a.cut(t.Omitted)
+	if t.BinaryBytes > 0 {
+		a.Message = join(a.Message, fmt.Sprintf("%d bytes that are no text are left out", t.BinaryBytes))
+	}
 	if t.Gap > 0 {
 		a.Message = join(a.Message, "older output than this is not kept")
 	}
@@ -238,6 +252,9 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
+	if wrong := notALine(args.Line); wrong != nil {
+		return wrong, nil
+	}
 	for _, e := range args.Env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
 			return failure(fmt.Errorf("env: %s is no NAME=VALUE", quoted(e)), "give each as in "+call("start", "env", []string{"DEBUG=1"})), nil
@@ -249,6 +266,9 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	})
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNameTaken {
+		if v, gone := s.client(ctx).Session(args.Name).Info(ctx); gone == nil && v.State != "running" {
+			return failure(err, "it has ended; forget it with "+call("stop", "id", args.Name, "how", "remove")+", or choose another name"), nil
+		}
 		return failure(err, "use the session that has it, as in "+call("exec", "session", args.Name, "line", "…")+", or choose another name"), nil
 	}
 	switch {

@@ -23,8 +23,8 @@ lost: its end was not seen (keeper killed, machine went down). denied, refused: 
 needs_approval: a person has to allow it (see approvals); wait goes on after that. Ids stay valid over restarts of server, daemon and machine.`,
 	"output": `Output is plain text within max_tokens (4 bytes each). When there is more, the first failure, errors, warnings and the
 end are kept, and of lines alike but for numbers the first and the last (while a line runs from 400 bytes on); [… N lines left out, from A to B] is read by read{"session":S,"since":A,"to":B}. cursor is an offset: pass it as since
-to get only what is new. read{"session":S,"command":n} is one command's output; search finds lines in everything ever printed.`,
-	"input": `text is typed as it is, enter presses Enter after it. keys: Enter Tab Escape Up Down Left Right Home End PageUp PageDown Backspace
+to get only what is new. A line of the program's that reads as one of ours ([exited …], next: …) has | before it. read{"session":S,"command":n} is one command's output; search finds lines in everything ever printed.`,
+	"input": `text is typed as it is, enter presses Enter after it; keys are pressed after text, so what begins with a key (Escape, then :wq) is two calls. keys: Enter Tab Escape Up Down Left Right Home End PageUp PageDown Backspace
 Delete F1…F12 C-a…C-z M-x Space. Give version (of screen) to type only if the screen is still as you saw it. secret types a password only
 where the terminal does not echo it. For menus and full-screen programs look with screen first; where such
 a program rests, answers have its screen. Where nothing else is said the program has read the text and shows it.`,

@@ -140,6 +140,9 @@ func (d *Door) Handler() http.Handler {
 			modern.ServeHTTP(w, r)
 			return
 		}
+		if r.Method == http.MethodGet && r.Header.Get("Last-Event-Id") != "" {
+			w = &resuming{ResponseWriter: w}
+		}
 		legacy.ServeHTTP(w, r)
 	})
 	var inTurn http.Handler = eras
@@ -160,6 +163,40 @@ func (d *Door) Handler() http.Handler {
 		guarded.ServeHTTP(w, r)
 	})
 }
+
+// resuming is an answer to a client that takes a stream up again. That it cannot is said with what to do: the SDK says only
+// that it failed.
+type resuming struct {
+	http.ResponseWriter
+	refused bool
+}
+
+const notResumed = "these events are not kept any more (or Last-Event-ID is none of this session's): open the stream without Last-Event-ID; " +
+	"nothing that ran is lost: wait and read tell of it, by the ids of jobs and sessions and the last cursor, and a call made again with its id is the same call"
+
+func (w *resuming) WriteHeader(code int) {
+	if code != http.StatusBadRequest {
+		w.ResponseWriter.WriteHeader(code)
+		return
+	}
+	w.refused = true
+	w.Header().Del("Content-Length")
+	w.ResponseWriter.WriteHeader(code)
+	_, _ = io.WriteString(w.ResponseWriter, notResumed+"\n") // the client may be gone
+}
+
+func (w *resuming) Write(b []byte) (int, error) {
+	if w.refused { // the SDK's own words
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher: events are to go out one by one.
+func (w *resuming) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
+// Unwrap is for http.ResponseController.
+func (w *resuming) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // whose is whose request it is, once its token was looked at.
 func whose(r *http.Request) string {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,11 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	}
 	if args.Text == "" && len(args.Keys) == 0 && !args.Enter {
 		return failure(errors.New("there is nothing to type"), "give text, keys or enter"), nil
+	}
+	if args.Text != "" && len(args.Keys) > 0 && args.Enter { // a model may mean any order
+		return failure(errors.New("text, keys and enter in one call: it is not clear in which order; nothing was typed"),
+			"make two calls to press keys first, as in "+call("input", "session", args.Session, "keys", args.Keys)+"; for keys after the text end them with Enter, as in "+
+				call("input", "session", args.Session, "text", "…", "keys", append(slices.Clone(args.Keys), "Enter"))), nil
 	}
 	in := api.Input{Text: args.Text, Secret: args.Secret, ExpectVersion: args.Version, ID: args.ID}
 	if in.ID == "" {
@@ -66,7 +72,7 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, &entered{args.Text, typed.Taken})
+	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, &entered{args.Text, typed.Taken, typed.Again})
 }
 
 // proofTime is how long it is looked whether a program took what was typed.
@@ -76,6 +82,7 @@ const proofTime = 300 * time.Millisecond
 type entered struct {
 	text  string
 	taken *api.Taken
+	again bool // by the earlier call of its id
 }
 
 // into puts in what became of it, as far as the model does not know: its own text, which the terminal echoed, is not told
@@ -90,9 +97,17 @@ func (e *entered) into(a *answer) {
 	if a.Needs == "text" || a.Needs == "confirm" {
 		a.Next = ""
 	}
-	if a.going() {
-		a.Message = join(tookIt(e.taken, a.Screen != ""), a.Message)
+	if !a.going() {
+		return
 	}
+	took := tookIt(e.taken, a.Screen != "")
+	switch {
+	case e.again:
+		took = "Typed by the earlier call with this id, and not again"
+	case a.State == "needs_approval" && took == "": // else it sounds as if this was not typed
+		took = "It was typed, and something else waits"
+	}
+	a.Message = join(took, a.Message)
 }
 
 // tookIt says what became of input, as far as a model has to know: nothing where the program read it and shows it. What it

@@ -52,6 +52,32 @@ func taskOf(j *api.Job, a *answer) Task {
 	return t
 }
 
+// tasksFor are what answers for tasks to clients of a level. Any job's id is a task's: who only looks may look at it; to
+// answer it is what input does, and to end it what stop does, but for the own ones of an agent that may run something.
+func (s *Server) tasksFor(l Level) Tasks {
+	may := func() error {
+		if l < Change {
+			return invalidParams("this is not allowed here: this client may use what the level %s has", l)
+		}
+		return nil
+	}
+	return Tasks{
+		Get: s.getTask,
+		Update: func(ctx context.Context, id string, answers sdk.InputResponseMap) error {
+			if err := may(); err != nil {
+				return err
+			}
+			return s.updateTask(ctx, id, answers, l)
+		},
+		Cancel: func(ctx context.Context, id string) error {
+			if err := may(); err != nil {
+				return err
+			}
+			return s.cancelTask(ctx, id, l)
+		},
+	}
+}
+
 func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 	j, a, err := s.taskJob(ctx, id)
 	if err != nil {
@@ -103,7 +129,7 @@ func taskQuestion(a *answer) *sdk.ElicitParams {
 	}
 }
 
-func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputResponseMap) error {
+func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputResponseMap, l Level) error {
 	j, a, err := s.taskJob(ctx, id)
 	if err != nil {
 		return err
@@ -113,7 +139,7 @@ func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputRes
 		return nil
 	}
 	if res.Action != "accept" {
-		return s.cancelTask(ctx, id)
+		return s.cancelTask(ctx, id, l)
 	}
 	in := api.Input{ID: j.ID[:min(len(j.ID), 40)] + "-" + questionOf(j), Enter: true}
 	switch v := res.Content[answerKey].(type) {
@@ -128,13 +154,16 @@ func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputRes
 	return err
 }
 
-func (s *Server) cancelTask(ctx context.Context, id string) error {
+func (s *Server) cancelTask(ctx context.Context, id string, l Level) error {
 	j, _, err := s.taskJob(ctx, id)
 	if err != nil {
 		return err
 	}
 	if j.State == "done" {
 		return nil
+	}
+	if l < All && j.Agent != s.label(ctx) {
+		return invalidParams("the task %s is not this agent's: to end it needs the level %s, as the tool stop does", quoted(id), All)
 	}
 	// The ladder takes its time; the client sees by tasks/get that it is over.
 	_, err = s.client(ctx).StopJob(ctx, id, api.JobStop{})

@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,16 +41,55 @@ func (s *Server) read(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			return nil, err
 		}
 	}
-	a, err := s.sessionAnswer(ctx, args.Session, args.Since, n, args.budget(), foldNone) // who reads wants the lines
-	if err == nil && args.To > 0 {
-		q := client.TextQuery{To: args.To, MaxOutput: args.budget(), Digest: true}
-		if args.Since != nil {
-			q.From = *args.Since
+	if args.Since == nil && args.To == 0 {
+		a, err := s.sessionAnswer(ctx, args.Session, nil, n, args.budget(), foldNone) // who reads wants the lines
+		if err != nil {
+			return nil, err
 		}
-		a.Message = ""
-		err = s.reread(ctx, a, q)
+		return replyAnswer(a, args.Session), nil
 	}
+	return s.readRange(ctx, &args, n)
+}
+
+// readRange reads a part of a session's output, or of that of its command n (0: no certain one). Nothing else is looked at:
+// a part of much costs what the part does.
+func (s *Server) readRange(ctx context.Context, args *readArgs, n int) (*sdk.CallToolResult, error) {
+	a, err := s.sessionAnswer(ctx, args.Session, nil, n, noOutput, foldNone)
 	if err != nil {
+		return nil, err
+	}
+	c := s.client(ctx).Session(args.Session)
+	v, err := c.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from, to := uint64(0), args.To
+	if args.Since != nil {
+		from = *args.Since
+	}
+	switch end := v.Output.End; {
+	case from > end:
+		return failure(fmt.Errorf("since %d lies beyond the end of the output, %d", from, end), "go on with "+call("read", "session", args.Session, "since", end)), nil
+	case to > 0 && to <= from:
+		return failure(fmt.Errorf("to %d does not lie after since %d", to, from), "leave one of them out, or give them the other way round"), nil
+	}
+	if args.Command != nil { // of both the part that they have in common
+		done, err := c.Command(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		from, to = max(from, done.Output.Start), min(cmp.Or(to, done.Output.End), done.Output.End)
+		if from >= to {
+			return failure(fmt.Errorf("command %d printed nothing there: its output is from %d to %d", done.N, done.Output.Start, done.Output.End),
+				"leave since and to out, as in "+call("read", "session", args.Session, "command", done.N)), nil
+		}
+	}
+	if to == 0 && from == v.Output.End { // nothing new
+		a.Cursor = from
+		return replyAnswer(a, args.Session), nil
+	}
+	a.Message = ""
+	if err := s.reread(ctx, a, client.TextQuery{From: from, To: to, MaxOutput: args.budget(), Digest: true}); err != nil {
 		return nil, err
 	}
 	return replyAnswer(a, args.Session), nil
@@ -194,14 +234,14 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		}
 		r := rowOf(v)
 		out.Sessions = append(out.Sessions, r)
-		fmt.Fprintf(&text, "%s  %s", r.Name, r.State)
+		fmt.Fprintf(&text, "%s  %s", onOneLine(r.Name), r.State)
 		if r.ExitCode != nil {
 			fmt.Fprintf(&text, " %d", *r.ExitCode)
 		}
 		if r.Needs != "" {
 			fmt.Fprintf(&text, "{%s}", r.Needs)
 		}
-		fmt.Fprintf(&text, "  %s  %s\n", r.Cwd, oneLine(r.Runs, 80))
+		fmt.Fprintf(&text, "  %s  %s\n", onOneLine(r.Cwd), oneLine(r.Runs, 80))
 	}
 	switch {
 	case len(out.Sessions) == 0:
@@ -308,6 +348,7 @@ func rowOfJob(j *api.Job) jobRow {
 	}
 	if j.Result != nil {
 		a := answerOf(j.Result, "")
+		a.uncut() // no output is told here
 		r.State, r.ExitCode, r.Message = a.State, a.ExitCode, a.Message
 	} else if r.State == "waiting" {
 		r.State = "running"
@@ -328,6 +369,9 @@ type found struct {
 	Next string   `json:"next,omitempty"`
 }
 
+// maxSought is the longest text or pattern that is sought, in bytes; the daemon has bounds of its own.
+const maxSought = 4096
+
 // search searches everything printed.
 func (s *Server) search(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	args, err := decode[struct {
@@ -339,6 +383,11 @@ func (s *Server) search(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 	}
 	if (args.Text == "") == (args.Regexp == "") {
 		return failure(fmt.Errorf("give text or regexp, one of them"), "as in "+call("search", "text", "panic:")), nil
+	}
+	for name, text := range map[string]string{"text": args.Text, "regexp": args.Regexp} {
+		if len(text) > maxSought {
+			return failure(fmt.Errorf("%s has %d bytes, more than %d", name, len(text), maxSought), "give a shorter one"), nil
+		}
 	}
 	if args.Limit == 0 {
 		args.Limit = 20

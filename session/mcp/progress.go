@@ -54,8 +54,8 @@ func (s *Server) tellProgress(ctx context.Context, req *sdk.CallToolRequest, ses
 	}
 }
 
-// fillProgress puts in how a session gets on: in percent where its program tells, else in seconds. Progress
-// only grows.
+// fillProgress puts in how a session gets on: in percent where its program tells from the first time on, else in seconds, and
+// the percentage in words. Progress only grows.
 func fillProgress(p *sdk.ProgressNotificationParams, v *api.Session, waited time.Duration) {
 	p.Message = fmt.Sprintf("%d bytes of output", v.Output.End)
 	how := v.Progress
@@ -67,7 +67,11 @@ func fillProgress(p *sdk.ProgressNotificationParams, v *api.Session, waited time
 			p.Message += fmt.Sprintf(", %d errors", n)
 		}
 	}
+	told := p.Progress > 0 && p.Total == 0 // as seconds, which are not to be read as percents
 	if how != nil && how.State != "indeterminate" {
+		p.Message = fmt.Sprintf("%d%%, %s", how.Percent, p.Message)
+	}
+	if how != nil && how.State != "indeterminate" && !told {
 		p.Total = 100
 		p.Progress = max(p.Progress, float64(how.Percent))
 		return

@@ -97,8 +97,10 @@ func TestAnswerOfALostStream(t *testing.T) {
 	if status, all := again(last); status != http.StatusOK || strings.Contains(all, "data:") {
 		t.Errorf("behind the answer: %d %s", status, all)
 	}
-	if status, all := again("nothing_7"); status != http.StatusBadRequest {
-		t.Errorf("a stream that was never there: %d %s", status, all)
+	for _, unknown := range []string{"nothing_7", "no-event-at-all"} {
+		if status, all := again(unknown); status != http.StatusBadRequest || !strings.Contains(all, "without Last-Event-ID") || strings.Contains(all, "failed to") {
+			t.Errorf("a stream that was never there: %d %s", status, all)
+		}
 	}
 }
 

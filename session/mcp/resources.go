@@ -115,7 +115,7 @@ func parseURI(uri string) (*address, error) {
 // maxResource bounds a resource's text, in bytes.
 const maxResource = 1 << 20
 
-func (s *Server) addResources(server *sdk.Server) {
+func (s *Server) addResources(server *sdk.Server, l Level) {
 	for i := range resources {
 		r := &resources[i]
 		server.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: r.uri, Name: r.name, Description: r.about, MIMEType: r.mime},
@@ -127,7 +127,7 @@ func (s *Server) addResources(server *sdk.Server) {
 				return s.contents(ctx, req, r.mime, func(ctx context.Context) (string, error) { return r.read(s, ctx, a) })
 			})
 	}
-	s.addCompletions(server)
+	s.addCompletions(server, l)
 	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What a person ran in shells since you last read this, and what it printed; each command once"},
 		func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return s.contents(ctx, req, "text/plain", s.readContext)

@@ -111,7 +111,8 @@ func (s *Server) build(l Level) (*sdk.Server, error) {
 	caps.AddExtension(tasksExtension, map[string]any{})
 	server := sdk.NewServer(&sdk.Implementation{Name: "longterm", Version: s.o.Build}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: s.o.Log, Capabilities: caps, PageSize: 1000,
-		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, SetCacheable: cacheable,
+		SubscribeHandler:   func(ctx context.Context, req *sdk.SubscribeRequest) error { return s.subscribe(ctx, req, l) },
+		UnsubscribeHandler: s.unsubscribe, SetCacheable: cacheable,
 	})
 	for i := range tools {
 		if tools[i].level <= l {
@@ -120,8 +121,8 @@ func (s *Server) build(l Level) (*sdk.Server, error) {
 			}
 		}
 	}
-	s.addResources(server)
-	tasks := Tasks{Get: s.getTask, Update: s.updateTask, Cancel: s.cancelTask}
+	s.addResources(server, l)
+	tasks := s.tasksFor(l)
 	if err := tasks.Mount(server); err != nil {
 		return nil, err
 	}

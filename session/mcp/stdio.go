@@ -47,12 +47,13 @@ const (
 	maxDepth   = 500      // of arrays and objects within each other
 )
 
-// lines passes lines on that may be messages, and answers the others.
+// lines passes lines on that are messages, and answers the others: the SDK ends at the first of those.
 type lines struct {
-	in   io.ReadCloser
-	buf  *bufio.Reader
-	out  io.Writer
-	rest []byte
+	in    io.ReadCloser
+	buf   *bufio.Reader
+	out   io.Writer
+	rest  []byte
+	batch bool // the client began with a revision that has batches
 }
 
 func newLines(in io.ReadCloser, out io.Writer) *lines {
@@ -67,7 +68,7 @@ func (l *lines) Read(p []byte) (int, error) {
 		if err != nil && len(line) == 0 {
 			return 0, err
 		}
-		why := ""
+		why, code, id := "", jsonrpc.CodeParseError, "null"
 		switch {
 		case len(bytes.TrimSpace(line)) == 0 && !long:
 			continue
@@ -78,10 +79,14 @@ func (l *lines) Read(p []byte) (int, error) {
 		case depth(line) > maxDepth:
 			why = fmt.Sprintf("a message has %d levels at most", maxDepth)
 		default:
-			l.rest = line
-			continue
+			if id, why = l.message(line); why == "" {
+				l.rest = line
+				continue
+			}
+			code = jsonrpc.CodeInvalidRequest
 		}
-		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":%q}}`+"\n", why)
+		said, _ := json.Marshal(why) // a text
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, code, said)
 		if _, err := io.WriteString(l.out, answer); err != nil {
 			return 0, err
 		}

@@ -27,18 +27,36 @@ func filtered(t testing.TB, in string) (passed, answered string) {
 }
 
 func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
-	good := `{"a":"[[[\"]"}` + "\n"
+	good := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"[[[\"]"}}` + "\n"
+	old := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}` + "\n"
+	two := `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":"1","method":"ping"}]` + "\n"
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for name, c := range map[string]struct{ in, passed, answered string }{
 		"messages":      {good + good, good + good, ""},
 		"empty lines":   {"\n\r\n" + good + "\n", good, ""},
 		"no JSON":       {"hello\n" + good, good, "no JSON"},
 		"deep":          {deep + "\n" + good, good, "levels at most"},
-		"just so deep":  {deep[1:len(deep)-1] + "\n", deep[1:len(deep)-1] + "\n", ""},
+		"just so deep":  {deep[1:len(deep)-1] + "\n" + good, good, "no message"},
 		"too long":      {`"` + strings.Repeat("x", maxMessage) + "\"\n" + good, good, "bytes at most"},
 		"no end":        {strings.TrimSuffix(good, "\n"), good, ""},
 		"half":          {`{"a":`, "", "no JSON"},
 		"a byte of NUL": {"\x00\n" + good, good, "no JSON"},
+
+		"a number":                 {"5\n" + good, good, `"id":null,"error":{"code":-32600`},
+		"null":                     {"null\n" + good, good, "-32600"},
+		"a string":                 {"\"x\"\n" + good, good, "-32600"},
+		"no batch":                 {"[]\n[1,2]\n" + two + good, good, "-32600"},
+		"nothing":                  {"{}\n" + good, good, "-32600"},
+		"no version":               {`{"id":7,"method":"ping"}` + "\n" + good, good, `"id":7,"error":{"code":-32600`},
+		"another version":          {`{"jsonrpc":"1.0","id":"a","method":"ping"}` + "\n" + good, good, `"id":"a","error":{"code":-32600`},
+		"an id that is none":       {`{"jsonrpc":"2.0","id":{},"method":"ping"}` + "\n" + good, good, "-32600"},
+		"a fraction":               {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}` + "\n" + good, good, "an integer"},
+		"a huge id":                {`{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}` + "\n" + good, good, "an integer"},
+		"a method that is no name": {`{"jsonrpc":"2.0","id":1,"method":5}` + "\n" + good, good, "-32600"},
+		"a notification":           {`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n", `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n", ""},
+		"an answer":                {`{"jsonrpc":"2.0","id":"s1","result":{}}` + "\n", `{"jsonrpc":"2.0","id":"s1","result":{}}` + "\n", ""},
+		"batches of then":          {old + two, old + two, ""},
+		"no batches of then":       {old + "[]\n[1]\n" + `[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":1,"method":"b"}]` + "\n", old, "two messages"},
 	} {
 		passed, answered := filtered(t, c.in)
 		if passed != c.passed || !strings.Contains(answered, c.answered) || (c.answered == "") != (answered == "") {
@@ -118,4 +136,12 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is said of a wrong message is JSON, whatever stands in it.
+func TestWrongMessagesAreAnsweredInJSON(t *testing.T) {
+	_, answered := filtered(t, `{"jsonrpc":"\u0007\u007f\u2028","id":1,"method":"ping"}`+"\n")
+	if !json.Valid([]byte(answered)) || !strings.Contains(answered, "-32600") {
+		t.Errorf("%q", answered)
+	}
 }

@@ -56,7 +56,7 @@ func init() {
 		},
 		{
 			name: "input", level: Change, waits: true, ends: true,
-			about: "Type into a session, then answer with what it printed once it rests, ends or asks. keys: Enter, C-c, Up, Tab, F5…",
+			about: "Type into a session, then answer with what it printed once it rests, ends or asks. keys (after text): Enter, C-c, Up, Tab, F5…",
 			in: `{"type":"object","properties":{"session":{"type":"string"},"text":{"type":"string"},"keys":{"type":"array","items":{"type":"string"}},` +
 				`"enter":{"type":"boolean"},"secret":{"type":"boolean","description":"refused while the terminal echoes"},` +
 				`"version":{"type":"integer","minimum":0,"description":"of the screen; refused when it changed"},` +
@@ -107,7 +107,7 @@ func init() {
 			about: "Open a session that stays: a shell, or line (a REPL, dev server, ssh). Answers when it rests, asks or ends.",
 			in: `{"type":"object","properties":{"name":{"type":"string","maxLength":128},"line":{"type":"string"},"cwd":{"type":"string"},` +
 				`"env":{"type":"array","items":{"type":"string"},"description":"NAME=VALUE"},"labels":{"type":"object","additionalProperties":{"type":"string"}},` +
-				`"cols":{"type":"integer","minimum":1},"rows":{"type":"integer","minimum":1},"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$"},` + yieldSchema + `,` + tokensSchema + `},"additionalProperties":false}`,
+				`"cols":{"type":"integer","minimum":1},"rows":{"type":"integer","minimum":1},"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$","description":"as exec's"},` + yieldSchema + `,` + tokensSchema + `},"additionalProperties":false}`,
 			out: answerSchema, do: (*Server).start,
 		},
 		{
@@ -198,13 +198,26 @@ func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	}
 	err := schema.Validate(v)
 	if err == nil {
-		return nil
+		return largeIntegers(v)
 	}
-	text := strings.TrimPrefix(err.Error(), "validating root: ")
+	text := plainNumbers.Replace(strings.TrimPrefix(err.Error(), "validating root: "))
 	if len(text) > 300 {
 		text = strings.ToValidUTF8(text[:300], "") + "…"
 	}
 	return errors.New(text)
+}
+
+// plainNumbers says the numbers of a bound as they were written, and not as fractions.
+var plainNumbers = strings.NewReplacer("/1 is", " is", ".000000", "")
+
+// largeIntegers says which argument is a number that no offset, count or time is.
+func largeIntegers(v map[string]any) error {
+	for name, x := range v {
+		if n, ok := x.(float64); ok && (n > maxInteger || n < -maxInteger) {
+			return fmt.Errorf("%s: %g is too large", name, n)
+		}
+	}
+	return nil
 }
 
 // arguments are those of a tool, in few words.
@@ -218,8 +231,13 @@ func arguments(s *jsonschema.Schema) string {
 	for i, name := range all {
 		p := s.Properties[name]
 		kind := p.Type
-		if kind == "" {
+		switch {
+		case kind == "":
 			kind = "one of " + fmt.Sprint(p.Enum)
+		case p.Minimum != nil && p.Maximum != nil:
+			kind += fmt.Sprintf(" from %g to %g", *p.Minimum, *p.Maximum)
+		case p.Minimum != nil:
+			kind += fmt.Sprintf(" from %g on", *p.Minimum)
 		}
 		for _, r := range s.Required {
 			if r == name {

@@ -191,14 +191,14 @@ func (s *Server) updated(uri string) {
 }
 
 // subscribe begins to tell of a resource.
-func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest, l Level) error {
 	uri := req.Params.URI
 	if uri == contextURI {
 		return s.watch.add(uri, subscription{})
 	}
 	if name, _, ours, err := parseCompletions(uri); ours {
 		if err == nil { // made with it, so that it begins now
-			_, err = completions(ctx, s.client(ctx), name, api.ReadCompletions{Limit: 1})
+			_, err = completions(ctx, s.client(ctx), l, name, api.ReadCompletions{Limit: 1})
 		}
 		if err != nil {
 			return invalidParams("%v", err)

@@ -303,9 +303,9 @@ type web struct {
 	cmd        *exec.Cmd
 }
 
-func newWeb(i *e2e.Instance) *web {
+func newWeb(i *e2e.Instance, args ...string) *web {
 	i.T.Helper()
-	cmd := i.Command(context.WithoutCancel(i.T.Context()), "mcp", "--http", "127.0.0.1:0")
+	cmd := i.Command(context.WithoutCancel(i.T.Context()), append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
 	errOut, err := cmd.StderrPipe()
 	if err != nil {
 		i.T.Fatal(err)
