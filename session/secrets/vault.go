@@ -56,8 +56,8 @@ func (k *Key) sum(value []byte) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// maxValues bounds what a vault knows. The oldest values go first.
-const maxValues = 4000
+// maxValues bounds what a vault knows, with all forms of values. The oldest go first.
+const maxValues = 16000
 
 // Options are what a vault is told from outside, each time it matters. nil: the defaults.
 type Options struct {
@@ -102,23 +102,35 @@ func (v *Vault) Learn(value string) (changed bool) {
 	if v == nil || !Worth(value) || len(normal(value)) < MinValue {
 		return false
 	}
-	if changed = v.learn(normal(value)); changed && v.o.Changed != nil {
-		v.o.Changed()
+	if changed = v.learn(normal(value), true); changed {
+		forms, pieces := encoded(string(normal(value)))
+		for _, form := range forms {
+			v.learn([]byte(form), true)
+		}
+		for _, piece := range pieces {
+			v.learn([]byte(piece), false)
+		}
+		if v.o.Changed != nil {
+			v.o.Changed()
+		}
 	}
 	return changed
 }
 
-func (v *Vault) learn(b []byte) (changed bool) {
+// learn takes the bytes of one form; held says that output which ends with how it begins waits for more.
+func (v *Vault) learn(b []byte, held bool) (changed bool) {
 	b = b[:min(len(b), MaxValue)]
 	f := fingerprint{len(b), v.key.tag(b), v.key.sum(b)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	start := string(b[:MinValue-1])
 	known := slices.ContainsFunc(v.known, func(o fingerprint) bool { return o.Len == f.Len && subtle.ConstantTimeCompare(o.Sum, f.Sum) == 1 })
-	if known && v.live[start] {
+	if known && (v.live[start] || !held) {
 		return false
 	}
-	v.live[start] = true
+	if held {
+		v.live[start] = true
+	}
 	if !known {
 		v.known = append(v.known[max(0, len(v.known)+1-maxValues):], f)
 	}

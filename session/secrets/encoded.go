@@ -1,0 +1,99 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+)
+
+// maxEncoded bounds how many other forms of a value are learned.
+const maxEncoded = 100
+
+// encoded are other forms in which programs print a value: in URLs, in HTML and JSON, in Base64, and with its tabs as a
+// screen shows them. What is printed is not decoded: a form is another value, so that offsets stay what they are. Pieces are
+// what stands for it within the Base64 of something longer: output that ends with a letter that one begins with does not
+// wait for more.
+func encoded(value string) (forms, pieces []string) {
+	if len(value) > MaxValue {
+		return nil, nil
+	}
+	seen := map[string]bool{value: true}
+	isNew := func(form string) bool {
+		if seen[form] || len(form) < MinValue || len(form) > MaxValue || len(seen) > maxEncoded {
+			return false
+		}
+		seen[form] = true
+		return true
+	}
+	add := func(form string) {
+		if isNew(form) {
+			forms = append(forms, form)
+		}
+	}
+	// RFC 3986 and what is for paths in it; Python's quote; JavaScript's encodeURIComponent and encodeURI.
+	for _, keep := range []string{"-_.~", "-_.~$&+=:@", "-_.~/", "-_.!~*'()", "-_.!~*'();/?:@&=+$,#"} {
+		for _, hex := range []string{"0123456789ABCDEF", "0123456789abcdef"} {
+			add(percent(value, keep, hex, "%20"))
+			add(percent(value, keep, hex, "+"))
+		}
+	}
+	for _, quote := range []string{`"`, "&#34;", "&quot;"} {
+		for _, apostrophe := range []string{"'", "&#39;", "&#x27;", "&apos;", "&#039;"} {
+			add(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, quote, "'", apostrophe).Replace(value))
+		}
+	}
+	if text, err := json.Marshal(value); err == nil {
+		add(string(text[1 : len(text)-1]))
+		add(strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(string(text[1 : len(text)-1])))
+	}
+	for _, coding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		add(coding.EncodeToString([]byte(value)))
+		for before := range 3 { // bytes of something else in front, as in user:password
+			text := coding.EncodeToString([]byte("xx"[:min(before, 2)] + value))
+			if piece := text[(8*before+5)/6 : 8*(before+len(value))/6]; isNew(piece) {
+				pieces = append(pieces, piece)
+			}
+		}
+	}
+	for _, form := range spaced(value) {
+		add(form)
+	}
+	return forms, pieces
+}
+
+// percent is a value as URLs have it.
+func percent(value, keep, hex, space string) string {
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case letters[c] || strings.IndexByte(keep, c) >= 0:
+			b.WriteByte(c)
+		case c == ' ':
+			b.WriteString(space)
+		default:
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// tabWidth is how many columns there are between a terminal's tabs, unless it was told others.
+const tabWidth = 8
+
+// spaced are the forms of a value with one tab, or two, on a screen: each is as wide as the column wants it where it is printed.
+func spaced(value string) []string {
+	if n := strings.Count(value, "\t"); n == 0 || n > 2 {
+		return nil
+	}
+	forms := []string{value}
+	for strings.Contains(forms[0], "\t") {
+		var next []string
+		for _, form := range forms {
+			for n := range tabWidth {
+				next = append(next, strings.Replace(form, "\t", strings.Repeat(" ", n+1), 1))
+			}
+		}
+		forms = next
+	}
+	return forms
+}
