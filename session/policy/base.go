@@ -21,7 +21,11 @@ func (w *walk) base(c *Command, x *invocation) {
 		if name == "IFS" && x.name == "read" {
 			continue
 		}
-		if changesMeaning(name) && (w.engine.preset != Build || name == "PATH" || strings.HasPrefix(name, "LD_")) {
+		changes := changesMeaning(name)
+		if w.engine.preset == Build {
+			changes = name == "PATH" || !w.harmlessVariable(name, w.scope.get(name).text)
+		}
+		if changes {
 			w.ask(c, "environment", name+" changes what the program does")
 			c.Instead = "run it without " + name
 			return
@@ -97,7 +101,11 @@ func (w *walk) reads(x *invocation) (string, bool) {
 			return "the subcommand is not known to only read", false
 		}
 	}
-	ok, what := x.row.ReadsOnly(&x.args)
+	args := x.args
+	if x.name == "find" && x.children { // what -exec runs was judged by itself
+		args.Options = slices.DeleteFunc(slices.Clone(args.Options), func(o option) bool { return o.Name == "-exec" || o.Name == "-ok" })
+	}
+	ok, what := x.row.ReadsOnly(&args)
 	if !ok {
 		if what != "" {
 			return what + " makes it do more than read", false

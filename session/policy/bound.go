@@ -82,7 +82,7 @@ func tooMany(s string) bool {
 		case '\\':
 			i++
 		case '\'':
-			if end := strings.IndexByte(s[i+1:], '\''); end > 0 {
+			if end := strings.IndexByte(s[i+1:], '\''); end >= 0 { // also of '': each is a part of a word
 				i += 1 + skip(end)
 			}
 		case '"':

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/policy/building"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -13,47 +14,131 @@ import (
 // npm test), so a script or a program of the project is no more than that. What leaves the project's directory, and
 // what is not known, is asked about.
 
-// builders are programs for building that the preset Build allows.
-var builders = map[string]string{"go": "build test vet fmt run list mod generate version env doc tool " +
-	"install clean get work",
-	"cargo": "build test check clippy fmt run doc bench clean tree metadata", "npm": "test run ci ls start",
-	"pnpm": "test run ls", "yarn": "test run",
-	"make": "", "gmake": "", "cmake": "", "ninja": "", "meson": "", "ctest": "", "pytest": "", "tox": "",
-	"mvn": "", "gradle": "", "bazel": "build test query",
-	"tsc": "", "eslint": "", "prettier": "", "jest": "", "ruff": "", "black": "", "mypy": "", "gcc": "",
-	"cc": "", "clang": "", "g++": "", "rustc": "",
-	"mkdir": "", "touch": "", "cp": "", "mv": "", "chmod": "", "git": "init add commit stash fetch checkout switch restore branch tag",
-	"configure": "", "just": "", "task": ""}
+// ofProjects are programs that projects bring themselves, by the names of those that they are.
+var ofProjects = map[string]string{"configure": "configure", "gradlew": "gradle", "mvnw": "mvn"}
 
-// builds reports whether a command is for building and names nothing outside of the working directory.
+// builds reports whether a command is for building and names nothing outside of the project.
 func (w *walk) builds(x *invocation) bool {
-	if w.executed && (w.part(x) || w.gitHelper(x)) || w.projects(x.argv[0]) && !known(x.name) {
+	if w.executed && (w.part(x) || w.gitHelper(x)) {
 		return true
 	}
-	subs, ok := builders[x.name]
-	if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(w.executed && w.installed(dir)) {
-		return false
-	} else if !ok {
-		return x.children && transparent[x.name] || w.runsScript(x)
+	name, projects := x.name, w.projects(x.argv[0])
+	if projects && ofProjects[name] != "" {
+		name = ofProjects[name]
+	} else if projects && !known(name) {
+		return true
+	} else if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(w.executed && w.installed(dir)) {
+		return false // it is perhaps meant to be taken for that
 	}
-	if inside.has(x.name) && !w.staysInside(x) {
+	program := building.Lookup(name)
+	if program == nil {
+		return x.children && transparent[name] || w.runsScript(x)
+	}
+	if w.noProject() || inside.has(x.name) && !w.staysInside(x) {
 		return false
 	}
-	if subs != "" && (len(x.argv) < 2 || !slices.Contains(strings.Fields(subs), programs.Full(x.name, x.argv[1]))) {
+	if program.Subs != "" && (len(x.argv) < 2 || !program.Sub(programs.Full(x.name, x.argv[1]))) {
 		return false
 	}
-	for _, a := range x.argv[1:] {
-		if hasHole(a) || strings.HasPrefix(a, "/") && w.outside(a) || strings.HasPrefix(a, "..") {
+	args := x.argv[1:]
+	if program.Option(args) != "" || building.Publishes(name, args) != "" || !w.builtHere(x) || w.downloads(x) {
+		return false
+	}
+	for i, a := range args {
+		if before := x.argv[i]; program.IsText(before, a) || i > 0 && program.IsPlace(before+"="+a) {
+			continue
+		}
+		if w.leaves(x, program, a) {
 			return false
 		}
 	}
 	for _, o := range x.args.Options {
-		if x.row.IsShell(o.Name) || x.row.IsCode(o.Name) {
+		if x.row != nil && (x.row.IsShell(o.Name) || x.row.IsCode(o.Name)) {
 			return false
 		}
 	}
 	return true
 }
+
+// leaves reports whether a word names something outside of the project, wherever it stands in it.
+func (w *walk) leaves(x *invocation, program *building.Program, a string) bool {
+	if hasHole(a) {
+		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=")
+	}
+	if x.name == "bazel" && strings.HasPrefix(a, "//") || program.IsPlace(a) {
+		return false
+	}
+	onlyRead := compilers[strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")] &&
+		hasPrefix([]string{"", a}, "-I", "-L", "-isystem", "-Wl,-rpath")
+	return slices.ContainsFunc(building.Paths(a), func(p string) bool {
+		return w.outside(p) && !(onlyRead && w.ofTheSystem(p))
+	})
+}
+
+// ofTheSystem reports whether a path is where the system has headers and libraries.
+func (w *walk) ofTheSystem(p string) bool {
+	full, ok := w.clean(p)
+	return ok && slices.ContainsFunc(libraries, func(dir string) bool { return strings.HasPrefix(full, dir) }) || ok && strings.HasPrefix(full, "/usr/include/") ||
+		ok && strings.HasPrefix(full, "/usr/local/include")
+}
+
+// builtHere judges what the words of some programs of building mean that no list tells: go's and cmake's commands, and
+// variables of make, which are those of a command.
+func (w *walk) builtHere(x *invocation) bool {
+	args := x.argv[1:]
+	switch {
+	case x.name == "cmake":
+		if i := slices.Index(args, "-E"); i >= 0 {
+			return i+1 < len(args) && harmlessOfCMake.has(args[i+1])
+		}
+		return !slices.ContainsFunc(args, func(a string) bool {
+			key, value, set := strings.Cut(strings.TrimPrefix(a, "-D"), "=")
+			key, _, _ = strings.Cut(key, ":")
+			return set && strings.HasPrefix(a, "-D") && strings.HasSuffix(key, "_COMPILER") && !building.Variable("CC", value, true, w.isInside) ||
+				strings.HasPrefix(a, "-DCMAKE_TOOLCHAIN_FILE") && !w.isInside(value)
+		})
+	case x.row != nil && x.row.Lang == "make" || x.name == "configure":
+		return !slices.ContainsFunc(args, func(a string) bool {
+			name, value, set := strings.Cut(a, "=")
+			name = strings.TrimRight(name, ":+?")
+			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, w.changesBuild(name), w.isInside))
+		})
+	case x.name == "pytest": // plugins may be left out
+		for i, a := range args {
+			plugin, is := strings.CutPrefix(a, "-p")
+			if is && plugin == "" && i+1 < len(args) {
+				plugin = args[i+1]
+			}
+			if is && !strings.HasPrefix(plugin, "no:") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// harmlessOfCMake are cmake's own tools that only tell, or make directories.
+var harmlessOfCMake = words("echo echo_append capabilities compare_files make_directory md5sum sha1sum sha256sum true false")
+
+// changesBuild reports whether a variable changes what programs of building do.
+func (w *walk) changesBuild(name string) bool {
+	return changesMeaning(name) || codeVariable(name) || strings.HasSuffix(name, "FLAGS") || strings.HasPrefix(name, ".")
+}
+
+// downloads reports whether go or maven are told to get code of others and run it.
+func (w *walk) downloads(x *invocation) bool {
+	if x.name != "go" {
+		return false
+	}
+	sub := x.argv[1]
+	if sub == "tool" {
+		return len(x.argv) > 2 && !toolsOfGo.has(x.argv[2])
+	}
+	return (sub == "run" || sub == "install") && slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "@") })
+}
+
+// toolsOfGo are those that read and write files of the project, and run nothing.
+var toolsOfGo = words("vet cover pprof nm objdump trace addr2line buildid doc covdata compile asm link pack")
 
 // inside are builders that have to stay in the working directory with all that they are given: they have no
 // project's file that says what they do.
@@ -79,12 +164,77 @@ func (w *walk) staysInside(x *invocation) bool {
 		}
 	}
 	return !slices.ContainsFunc(ops, func(p string) bool {
-		return p == "" || p[0] == '~' || hasHole(p) || w.outside(p) || w.secret(p) || ofGit(p)
+		if full, _ := w.clean(p); x.name == "mv" && full == w.project() {
+			return true // all of it, with its .git
+		}
+		return p == "" || p[0] == '~' || hasHole(p) || w.outside(p) || w.secret(p)
 	})
 }
 
-// ofGit reports whether a path leads into git's own directory: hooks there are run, and settings name programs.
-func ofGit(p string) bool { return strings.Contains("/"+p+"/", "/.git/") }
+// outside reports whether a path may be outside of the project and of /tmp, or what decides what others do in it.
+func (w *walk) outside(p string) bool {
+	if harmlessTarget(p) {
+		return false
+	}
+	full, ok := w.clean(p)
+	switch {
+	case strings.HasPrefix(p, "~"), hasHole(full):
+		return true
+	case ofGit(full):
+		return true
+	case !ok:
+		return strings.HasPrefix(full, "..") || strings.HasPrefix(full, "/")
+	case strings.HasPrefix(full, "/tmp/"):
+		return false
+	}
+	base := w.project()
+	rest, below := strings.CutPrefix(full+"/", strings.TrimSuffix(base, "/")+"/")
+	return base == "" || !below || base == w.home && strings.HasPrefix(rest, ".") && rest != ""
+}
+
+// isInside is the opposite of outside, for paths that are not known to be such.
+func (w *walk) isInside(p string) bool { return p != "" && !w.outside(p) }
+
+// project is the directory that a command has to stay in: the one that the line was given in, where that is a project, else
+// the one below it that the command is run in. Empty: there is none, or the command is run outside of it.
+func (w *walk) project() string {
+	if w.cwd != w.root && !strings.HasPrefix(w.cwd, strings.TrimSuffix(w.root, "/")+"/") || hasHole(w.cwd) {
+		return ""
+	}
+	if w.isProject(w.root) {
+		return w.root
+	}
+	rest, _ := strings.CutPrefix(w.cwd, w.home+"/")
+	if w.cwd == "/" || rest == "" || rest[0] == '.' || slices.ContainsFunc(notProjects, func(dir string) bool { return strings.HasPrefix(w.cwd+"/", dir) }) {
+		return "" // settings of programs, or the system
+	}
+	return w.cwd
+}
+
+// noProject reports whether a command is run outside of the project, or nobody knows where. Where a line's own directory is not known
+// it is taken for one.
+func (w *walk) noProject() bool {
+	return ofGit(w.cwd) || w.project() == "" && (w.root != "." || w.lost || w.cwd != "")
+}
+
+// isProject reports whether a directory is a place for a project: neither a home or above one, nor the system's.
+func (w *walk) isProject(dir string) bool {
+	return dir != "" && dir != "." && dir != "/" && dir != "/tmp" && !strings.HasPrefix(w.home+"/", dir+"/")
+}
+
+// harmlessVariable reports whether a variable that is set before a command leaves programs what they are.
+func (w *walk) harmlessVariable(name, value string) bool {
+	if hasHole(value) {
+		return !w.changesBuild(name)
+	}
+	return building.Variable(name, value, w.changesBuild(name), w.isInside)
+}
+
+// ofGit reports whether a path leads into git's own directory, where hooks are run and settings name programs, or into
+// that of a project's rules.
+func ofGit(p string) bool {
+	return strings.Contains("/"+p+"/", "/.git/") || strings.Contains("/"+p+"/", "/.longterm/")
+}
 
 // projects reports whether a file is one of the project that the line is for: below the directory that it was given
 // in, where that is neither a home nor the system's.
@@ -93,7 +243,7 @@ func (w *walk) projects(p string) bool {
 		return false
 	}
 	full, ok := w.clean(p)
-	if !ok || w.root == "" || w.root == "/" || w.root == "/tmp" || strings.HasPrefix(w.home+"/", w.root+"/") {
+	if !ok || !w.isProject(w.root) {
 		return false
 	}
 	return strings.HasPrefix(full, w.root+"/") && !ofGit(full) && !w.ownPlace(full) &&
@@ -106,15 +256,20 @@ func known(name string) bool {
 	if name == "configure" { // each project has its own
 		return false
 	}
-	_, builds := builders[name]
-	return builds || parts[name] || runsOthers[name] || programs.Lookup(name) != nil
+	return building.Lookup(name) != nil || parts[name] || runsOthers[name] || programs.Lookup(name) != nil
 }
 
 // runsScript reports whether an interpreter is given a file of the project, or a program of the system that is a
 // script and builds: node /usr/bin/npm test is npm test.
 func (w *walk) runsScript(x *invocation) bool {
 	name := strings.TrimRight(x.name, "0123456789.") // python3.12
-	if x.row == nil || name == "" || !ofScripts.has(name) || len(x.args.Operands) == 0 || w.hasCode(x) {
+	if x.row == nil || name == "" || !ofScripts.has(name) || w.hasCode(x) {
+		return false
+	}
+	if module, rest, is := pythonModule(x, name); is {
+		return w.runsModule(module, rest)
+	}
+	if len(x.args.Operands) == 0 {
 		return false
 	}
 	for _, o := range x.args.Options {
@@ -125,16 +280,56 @@ func (w *walk) runsScript(x *invocation) bool {
 	file, rest := x.args.Operands[0], x.args.Operands
 	if dir, base := path.Split(file); dir != "" && systemPlaces[dir] {
 		row, words, args := resolve(base, rest)
-		_, ok := builders[base]
-		return ok && w.builds(&invocation{name: base, argv: rest, words: words, row: row, args: args})
+		return building.Lookup(base) != nil && w.builds(&invocation{name: base, argv: rest, words: words, row: row, args: args})
 	}
 	if !strings.Contains(file, "/") {
 		file = "./" + file
 	}
-	return w.projects(file) && !slices.ContainsFunc(rest[1:], func(a string) bool {
-		return hasHole(a) || strings.HasPrefix(a, "/") && w.outside(a) || strings.HasPrefix(a, "..")
-	})
+	return w.projects(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !w.anyLeaves(rest[1:])
 }
+
+func (w *walk) anyLeaves(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return hasHole(a) || slices.ContainsFunc(building.Paths(a), w.outside) })
+}
+
+// pythonModule is the module that python3 -m names, and what it is given.
+func pythonModule(x *invocation, name string) (module string, rest []string, is bool) {
+	if name != "python" && name != "pypy" {
+		return "", nil, false
+	}
+	for i, a := range x.argv[1:] {
+		switch {
+		case a == "-m" && i+2 < len(x.argv):
+			return x.argv[i+2], x.argv[i+3:], true
+		case !harmlessOfInterpreters.has(a):
+			return "", nil, false
+		}
+	}
+	return "", nil, false
+}
+
+// runsModule reports whether a module of python is one of building: a program that build allows by its name, or one of
+// those that every python has.
+func (w *walk) runsModule(module string, rest []string) bool {
+	switch module {
+	case "unittest", "py_compile", "compileall", "json.tool", "doctest", "timeit", "tabnanny", "pylint", "coverage", "build", "venv":
+		return !w.anyLeaves(rest) && !slices.ContainsFunc(rest, func(a string) bool {
+			return module == "venv" && a == "--system-site-packages" || module == "coverage" && (a == "-m" || a == "--rcfile")
+		})
+	}
+	if !modules.has(module) {
+		return false
+	}
+	argv := append([]string{module}, rest...)
+	row, words, args := resolve(module, argv)
+	if row == nil {
+		row = plain
+	}
+	return w.builds(&invocation{name: module, argv: argv, words: words, row: row, args: args})
+}
+
+// modules are programs of building that are modules of python, too.
+var modules = words("pytest mypy black flake8 isort ruff tox")
 
 // ofScripts are interpreters whose first operand is a file of code, and never a subcommand.
 var ofScripts = words("python pypy node nodejs ruby perl php lua luajit Rscript")

@@ -313,6 +313,9 @@ func (w *walk) lists(x *invocation) stream {
 	return stream{text: text, is: true}
 }
 
+// maxPath is how long paths may be (PATH_MAX): without that bound, each of many cd of a line would copy all before it.
+const maxPath = 4096
+
 // changeDir follows cd.
 func (w *walk) changeDir(operands []string) {
 	switch {
@@ -321,9 +324,12 @@ func (w *walk) changeDir(operands []string) {
 	case operands[0] == "-" || strings.HasPrefix(operands[0], "+") || hasHole(operands[0]):
 		w.cwd, w.lost = "", true
 	default:
-		if full, ok := w.clean(operands[0]); ok && !hasGlob(full) {
+		switch full, ok := w.clean(operands[0]); {
+		case len(full) > maxPath: // the shell stays where it is, or is where no path leads
+			w.cwd, w.lost = "", true
+		case ok && !hasGlob(full):
 			w.cwd, w.lost = full, false
-		} else {
+		default:
 			w.cwd, w.lost = "", w.lost || w.cwd != ""
 		}
 	}

@@ -97,7 +97,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 // setVariable sets a variable, and judges the ones that change what runs.
 func (w *walk) setVariable(name, text string, keep bool) {
 	w.scope.put(name, text)
-	if codeVariable(name) && text != "" && !strings.HasPrefix(name, "PS") {
+	if codeVariable(name) && text != "" && !strings.HasPrefix(name, "PS") && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
 		w.perhapsShell(text, "the variable "+name)
 	}
 	w.hidden(text)
@@ -110,10 +110,23 @@ func (w *walk) setVariable(name, text string, keep bool) {
 		}
 		w.assigned(name, text)
 	case !keep:
-		w.env = append(w.env[:len(w.env):len(w.env)], name)
+		w.forCommand(name)
 		if name == "BASH_ENV" || name == "ENV" {
 			w.unknown([]string{name + "=" + text}, "shells run the file that "+name+" names")
 		}
+	}
+}
+
+// maxEnv is how many variables of one command are followed: each is looked at for each command that it is set for.
+const maxEnv = 200
+
+// forCommand notes a variable that is set for one command and all that this runs.
+func (w *walk) forCommand(name string) {
+	if len(w.env) < maxEnv {
+		w.env = append(w.env[:len(w.env):len(w.env)], name)
+	} else if !w.crowded {
+		w.crowded = true
+		w.unknown([]string{name + "=…"}, "more variables are set for one command than are judged")
 	}
 }
 
@@ -123,8 +136,8 @@ const whyBashEnv = "shells run the file that BASH_ENV names"
 // assigned judges an assignment that lasts.
 func (w *walk) assigned(name, text string) {
 	c := Command{Argv: []string{name + "=" + text}}
-	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build &&
-		!strings.HasSuffix(name, "PATH") {
+	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build && name != "PATH" &&
+		!w.harmlessVariable(name, text) {
 		c.Verdict, c.Rule = Ask, "environment"
 		c.Why = name + " changes what later commands run"
 		c.Instead = "run the command without it, or by its full path"
@@ -281,18 +294,6 @@ func harmlessTarget(t string) bool {
 		t == "/dev/fd/1" || t == "/dev/fd/2"
 }
 
-// outside reports whether a path may be outside of the working directory and of /tmp.
-func (w *walk) outside(p string) bool {
-	if harmlessTarget(p) || strings.HasPrefix(p, "/tmp/") {
-		return false
-	}
-	full, ok := w.clean(p)
-	if !ok {
-		return hasHole(p) || strings.HasPrefix(full, "..") || strings.HasPrefix(full, "/")
-	}
-	return hasHole(full) || w.cwd == "" || full != w.cwd && !strings.HasPrefix(full, w.cwd+"/")
-}
-
 // declare judges a function where it is declared: it may be called later, on another line.
 func (w *walk) declare(f *syntax.FuncDecl) {
 	names := f.Names
@@ -435,6 +436,12 @@ func (w *walk) exported(argv []string) {
 	c := Command{Argv: argv}
 	w.matchRules(&c, x)
 	w.base(&c, x)
+	for _, a := range argv[1:] {
+		name, value, set := strings.Cut(a, "=")
+		if w.engine.preset == Build && set && !changesMeaning(name) && !w.harmlessVariable(name, value) { // else assigned has asked
+			w.ask(&c, "environment", name+" may change what later commands do")
+		}
+	}
 	c.Risk = w.risk(&c, x)
 	w.record(c)
 }

@@ -61,6 +61,9 @@ func (w *walk) code(lang, text string, x *invocation) {
 			}
 		}
 	}
+	if strings.Contains(text, "socket") && reaches.MatchString(text) {
+		w.unknown(x.argv, whyReached)
+	}
 	if !runners.MatchString(text) {
 		return
 	}
@@ -114,6 +117,9 @@ func (w *walk) code(lang, text string, x *invocation) {
 		}
 	}
 }
+
+// reaches are means to give a connection to a shell.
+var reaches = pattern.Lazy(`dup2|pty\.spawn|["'](/usr)?/bin/(ba|z|da)?sh\b|STDIN\W*,\W*">&`)
 
 // quotedWords are words that Raku quotes: <rm -rf />.
 var quotedWords = pattern.Lazy(`[<«]([^<>«»'"]*)[>»]`)

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // fish judges a line of fish. Its blocks, substitutions, quotes and set are written as bash writes them, and
@@ -17,14 +16,14 @@ func (w *walk) fish(text string) stream {
 	outside := w.shell
 	w.shell = ""
 	defer func() { w.shell = outside }()
-	f := fishReader{in: text}
+	more := maxCopied
+	f := fishReader{in: text, more: &more}
 	f.list()
-	written := f.out.String()
-	if _, err := syntax.NewParser().Parse(strings.NewReader(written), ""); err != nil || f.odd || len(f.open) > 0 {
+	if f.odd || len(f.open) > 0 {
 		w.cut = w.cut || w.whole && w.nested == 0 && len(f.open) > 0
 		w.unknown([]string{clip(text)}, "it cannot be read as fish")
 	}
-	return w.source(written)
+	return w.source(f.out.String()) // which asks about what is not bash, too
 }
 
 // fishReader writes fish as bash.
@@ -35,7 +34,11 @@ type fishReader struct {
 	open []string // what ends the open blocks
 	then string   // what follows the head of a block: then, do
 	odd  bool
+	more *int // how many bytes of substitutions may be copied yet: each level that they are nested in copies them
 }
+
+// maxCopied bounds what a fishReader copies.
+const maxCopied = 4 << 20
 
 const fishEnds = " \t\n;&|<>)"
 
@@ -152,7 +155,7 @@ func (f *fishReader) command() bool {
 		f.addPath(f.words())
 	case "source", ".":
 		f.out.WriteString("source ")
-		if words := f.words(); len(words) == 0 {
+		if words := f.words(); len(words) == 0 || words[0] == "-" {
 			f.out.WriteString("/dev/stdin")
 		} else {
 			f.out.WriteString(strings.Join(words, " "))
@@ -310,7 +313,7 @@ func (f *fishReader) word() string {
 			c = f.in[f.at]
 		case c == '`' || c == '!':
 			b.WriteByte('\\')
-		case f.variable(&b):
+		case f.variable(&b, `"$@"`):
 			continue
 		}
 		b.WriteByte(c)
@@ -322,8 +325,12 @@ func (f *fishReader) word() string {
 // substitution reads (…) and returns it with its brackets.
 func (f *fishReader) substitution() string {
 	f.at++
-	inner := fishReader{in: f.in, at: f.at}
-	inner.list()
+	inner := fishReader{in: f.in, at: f.at, more: f.more}
+	if inner.list(); *f.more < inner.out.Len() {
+		f.odd, f.at = true, len(f.in)
+		return "( )"
+	}
+	*f.more -= inner.out.Len()
 	f.odd = f.odd || inner.odd || len(inner.open) > 0 || inner.at >= len(inner.in)
 	f.at = min(inner.at+1, len(f.in))
 	return "( " + inner.out.String() + "\n)"
@@ -340,7 +347,11 @@ func (f *fishReader) single() string {
 	}
 	f.odd = f.odd || f.at >= len(f.in)
 	f.at = min(f.at+1, len(f.in))
-	return "'" + strings.ReplaceAll(b.String(), "'", `'\''`) + "'"
+	if text := b.String(); strings.IndexByte(text, '\'') < 0 {
+		return "'" + text + "'"
+	}
+	// One part, not one for each quote in it: a parser takes ten times as long for those.
+	return "$'" + strings.ReplaceAll(strings.ReplaceAll(b.String(), `\`, `\\`), `'`, `\'`) + "'"
 }
 
 // double reads "…", in which $x and $(…) are expanded.
@@ -359,7 +370,7 @@ func (f *fishReader) double() string {
 			b.WriteString("\\`")
 			f.at++
 		default:
-			if f.variable(&b) {
+			if f.variable(&b, `$*`) {
 				continue
 			}
 			b.WriteByte(c)
@@ -375,19 +386,31 @@ func (f *fishReader) double() string {
 // element is one of a list ($x[1]).
 var element = pattern.Lazy(`^\$(\w+)\[[^\[\]()'"\s]*\]`)
 
-// variable reads what no other shell has: an element of a list stands for the whole of it, and the variable that another one
-// names ($$x) is not known. It reports false where none of both stands here.
-func (f *fishReader) variable(b *strings.Builder) bool {
+// variable reads what no other shell has: an element of a list stands for the whole of it, $argv is the arguments of a function,
+// and the variable that another one names ($$x) is not known. It reports false where none of them stands here.
+func (f *fishReader) variable(b *strings.Builder, arguments string) bool {
 	rest := f.in[f.at:min(len(f.in), f.at+200)]
 	if !strings.HasPrefix(rest, "$") {
 		return false
 	}
 	f.odd = f.odd || strings.HasPrefix(rest, "$$")
-	m := element.FindStringSubmatch(rest)
-	if m == nil {
+	name := rest[1:]
+	end := 0
+	for end < len(name) && isWord(name[end]) {
+		end++
+	}
+	name = name[:end]
+	used := 1 + end
+	if m := element.FindString(rest); m != "" {
+		used = len(m)
+	} else if name != "argv" {
 		return false
 	}
-	b.WriteString("$" + m[1])
-	f.at += len(m[0])
+	if name == "argv" {
+		b.WriteString(arguments)
+	} else {
+		b.WriteString("$" + name)
+	}
+	f.at += used
 	return true
 }

@@ -27,6 +27,9 @@ func (w *walk) hard(c *Command, x *invocation) {
 		w.remove(c, x)
 	case "rmdir", "unlink", "trash", "trash-put":
 		for _, p := range ops {
+			if x.name != "rmdir" && w.overwritten(p) == perhaps {
+				w.ask(c, "hard:remove", w.whyNeeded(p))
+			}
 			if full, ok := w.clean(p); ok && (full == "/" || ours(full, w.home)) {
 				w.deny(c, "hard:remove", whyRemove, useRemove)
 			} else if w.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
@@ -38,6 +41,35 @@ func (w *walk) hard(c *Command, x *invocation) {
 	case "cmake":
 		if len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
 			w.trees(c, ops[1:])
+		}
+		if i := slices.Index(x.argv, "-E"); i > 0 && i+2 < len(x.argv) {
+			switch rest := x.argv[i+1:]; rest[0] {
+			case "env", "time":
+				w.run(rest, stream{})
+			case "chdir":
+				w.run(append([]string{"env", "-C"}, rest[1:]...), stream{})
+			}
+		}
+	case "pytest":
+		for i, a := range x.argv { // it is emptied first
+			if dir, joined := strings.CutPrefix(a, "--basetemp="); joined {
+				w.trees(c, []string{dir})
+			} else if a == "--basetemp" && i+1 < len(x.argv) {
+				w.trees(c, x.argv[i+1:i+2])
+			}
+		}
+	case "nc", "ncat", "netcat":
+		if x.args.Has("-e", "-c", "--exec", "--sh-exec", "--lua-exec") {
+			w.ask(c, "unknown", whyReached)
+		}
+	case "socat":
+		for _, p := range ops {
+			kind, what, _ := strings.Cut(p, ":")
+			if kind = strings.ToLower(kind); kind == "exec" || kind == "system" || kind == "shell" {
+				what, _, _ = strings.Cut(what, ",")
+				w.shellText(strings.Trim(what, `"'`), "socat")
+				w.ask(c, "unknown", whyReached)
+			}
 		}
 	case "gio":
 		if len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
@@ -74,6 +106,8 @@ func (w *walk) hard(c *Command, x *invocation) {
 			}
 		} else if x.args.Has("--reference") {
 			w.trees(c, ops)
+		} else if len(ops) > 1 && x.name != "setfacl" {
+			w.rights(c, ops[1:])
 		}
 	case "sed", "gsed", "perl", "ruby", "sponge", "ed", "ex":
 		if x.name == "sponge" || x.name == "ed" || x.name == "ex" || x.args.Has("-i", "--in-place") {
@@ -177,6 +211,21 @@ func (w *walk) hard(c *Command, x *invocation) {
 	w.signals(c, x)
 	w.gets(c, x)
 	w.ownFiles(c, x)
+}
+
+// whyReached is why a program is asked about that a connection is given to.
+const whyReached = "whoever is at the other end of the connection may tell it what to run"
+
+// needed are directories whose rights everybody depends on.
+var needed = fieldSet("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
+
+// rights asks about those of a directory of the system itself, or of all that is in it.
+func (w *walk) rights(c *Command, paths []string) {
+	for _, p := range paths {
+		if full, ok := w.clean(p); ok && (needed[full] || vital[full] || hasGlob(full) && w.tree(p) == fatal) {
+			w.ask(c, "hard:system", "it changes who may use the whole system")
+		}
+	}
 }
 
 // local are those of rclone's places that are no remote ones.

@@ -28,10 +28,11 @@ func (w *walk) ownPlace(p string) bool {
 	if stopsCgroups(full) {
 		return true
 	}
-	for _, dir := range []string{"/.local/share/longterm", "/.local/state/longterm", "/.config/longterm",
-		"/Library/Application Support/longterm"} {
-		if full == w.home+dir || strings.HasPrefix(full, w.home+dir+"/") {
-			return true
+	if below, is := strings.CutPrefix(full, w.home); is {
+		for _, dir := range []string{"/.local/share/longterm", "/.local/state/longterm", "/.config/longterm", "/Library/Application Support/longterm"} {
+			if below == dir || strings.HasPrefix(below, dir) && below[len(dir)] == '/' {
+				return true
+			}
 		}
 	}
 	return w.engine.owns(full) || strings.HasPrefix(full, "/run/user/") && (strings.HasSuffix(full, "/longterm") ||
@@ -71,10 +72,13 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 	}
 	reads := x.row != nil && x.row.Reads
 	for _, a := range x.argv[1:] {
-		if !strings.Contains(a, "longterm") && len(w.engine.own) == 0 && !strings.Contains(w.cwd, "longterm") {
+		if !strings.ContainsAny(a, "/.") || !strings.Contains(a, "longterm") && len(w.engine.own) == 0 && !strings.Contains(w.cwd, "longterm") {
 			continue
 		}
-		for _, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.IndexByte(a, ':')+1:], strings.TrimLeft(a, "-oOfU")} {
+		for i, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.IndexByte(a, ':')+1:], strings.TrimLeft(a, "-oOfU")} {
+			if i > 0 && len(p) == len(a) {
+				continue
+			}
 			p, _, _ = strings.Cut(p, ",")
 			switch {
 			case p == "" || !w.ownPlace(p):

@@ -46,6 +46,11 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 		return
 	case p.Slice != nil && v.set && w.slice(f, p, v.text, quoted):
 		return
+	case p.Slice != nil && (name == "@" || name == "*") && w.args != nil && w.argumentsFrom(f, p, quoted):
+		return
+	case p.GlobSubst == syntax.OptOn && v.set && p.Exp == nil && p.Repl == nil:
+		w.globSubst(f, v.text, quoted)
+		return
 	case p.Flags != nil, p.NestedParam != nil, p.Width, p.IsSet, len(p.Modifiers) > 0, p.Slice != nil,
 		p.Repl != nil, p.Names != 0:
 		w.expansion(f, hole, quoted)
@@ -232,24 +237,38 @@ func (w *walk) slice(f *fields, p *syntax.ParamExp, text string, quoted bool) bo
 	if hasHole(text) || p.Exp != nil || p.Repl != nil || p.Index != nil || p.Excl {
 		return false
 	}
-	number := func(x syntax.ArithmExpr, otherwise int) (int, bool) {
-		if x == nil {
-			return otherwise, true
-		}
-		word, ok := x.(*syntax.Word)
-		if !ok {
-			return 0, false
-		}
-		n, err := strconv.Atoi(word.Lit())
-		return n, err == nil
-	}
 	runes := []rune(text)
-	from, ok1 := number(p.Slice.Offset, 0)
-	size, ok2 := number(p.Slice.Length, len(runes))
+	from, ok1 := written(p.Slice.Offset, 0)
+	size, ok2 := written(p.Slice.Length, len(runes))
 	if !ok1 || !ok2 || from < 0 || size < 0 {
 		return false
 	}
 	from = min(from, len(runes))
 	w.expansion(f, string(runes[from:min(len(runes), from+size)]), quoted)
 	return true
+}
+
+// argumentsFrom folds ${@:2} and ${@:1:2}; false where the numbers are not written out.
+func (w *walk) argumentsFrom(f *fields, p *syntax.ParamExp, quoted bool) bool {
+	from, ok1 := written(p.Slice.Offset, 0)
+	size, ok2 := written(p.Slice.Length, len(w.args))
+	if !ok1 || !ok2 || from < 0 || size < 0 || p.Exp != nil || p.Repl != nil {
+		return false
+	}
+	from = min(max(from, 1)-1, len(w.args)) // ${@:0} begins with the shell's name
+	w.list(f, w.args[from:min(len(w.args), from+size)], quoted)
+	return true
+}
+
+// written is a number as it is written out; otherwise where there is none.
+func written(x syntax.ArithmExpr, otherwise int) (int, bool) {
+	if x == nil {
+		return otherwise, true
+	}
+	word, ok := x.(*syntax.Word)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(word.Lit())
+	return n, err == nil
 }

@@ -171,12 +171,15 @@ func FuzzJudge(f *testing.F) {
 	f.Add("if true; rm -rf (echo '/'); else; set -x PATH \"$(pwd)\" \\x41; end | source", "fish")
 	f.Add("rm -rf /*(D) ${(e)x} =ls ^a *(e:'id':)", "zsh")
 	f.Add("${ rm -rf /;} |&", "mksh")
-	hard, read := engineFor(f, "hard"), engineFor(f, "readonly")
+	f.Add("cd sub && CC=clang make -C .. CFLAGS=-O2 && go build -o=../x ./... && python3 -m pytest -p no:x && env FOO=~/x cmake -E env gcc -MFx/y", "")
+	hard, read, build := engineFor(f, "hard"), engineFor(f, "readonly"), engineFor(f, "build")
 	f.Fuzz(func(t *testing.T, line, shell string) {
 		start := time.Now()
 		l := Line{Text: line, Shell: shell, Cwd: "/home/me/x", Home: "/home/me"}
-		w := newWalk(hard, l)
-		w.line(l) // without recover: a panic is a fault
+		for _, e := range []*Engine{hard, build} {
+			w := newWalk(e, l)
+			w.line(l) // without recover: a panic is a fault
+		}
 		read.Judge(l)
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%d bytes took %v", len(line), took)

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/building"
 )
 
 // maxProposed is how many rules are shown as one proposal: more are not read.
@@ -118,9 +120,9 @@ func (c Command) Propose() Rule {
 	if strings.HasPrefix(c.Rule, "hard:") || riskOrder[c.Risk] > riskOrder[Writes] {
 		return r.named()
 	}
-	subs, builds := builders[base]
+	program := building.Lookup(base)
 	switch {
-	case builds && subs == "" && r.Program == base && (row == nil || row.Lang == ""):
+	case program != nil && program.Subs == "" && program.Goals == "" && r.Program == base && (row == nil || row.Lang == ""):
 		r.Words, r.Exact = nil, false
 	case subcommands[base] && r.Program == base && len(words) > 1 && len(c.Argv) > 1 && words[1] == c.Argv[1] &&
 		plainWord(words[1]) && !runsCode[base+" "+words[1]]:

@@ -69,6 +69,14 @@ func (w *walk) run(argv []string, in stream) stream {
 			return w.run(append([]string{prog}, argv[2:]...), in)
 		}
 	}
+	if base == "node" || base == "nodejs" { // its letters are no cluster
+		if i := slices.Index(argv, "-pe"); i > 0 {
+			argv = slices.Concat(argv[:i], []string{"-e"}, argv[i+1:])
+		}
+	}
+	if base == "sg" && len(argv) > 2 && argv[2] != "-c" { // -c may be left out
+		argv = slices.Concat(argv[:2], []string{"-c"}, argv[2:])
+	}
 	row, words, args := resolve(base, argv)
 	c := Command{Argv: argv}
 	x := &invocation{name: base, argv: argv, words: words, row: row, args: args, in: in}
@@ -204,6 +212,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	if !textual[x.name] && !row.Reads && (row.Lang == "" || row.Lang == "make") {
 		w.commandsIn(x)
 	}
+	w.inputAsFile(x)
 	if given, done := w.byOperands(operands, x); done {
 		return given
 	}
@@ -300,6 +309,25 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 		}
 	}
 	return stream{}, false
+}
+
+// inputAsFile judges standard input that an option names as the file of code: make -f -, awk -f -.
+func (w *walk) inputAsFile(x *invocation) {
+	switch x.row.Lang {
+	case "make", "awk", "sed", "vim":
+	default:
+		return
+	}
+	for i, a := range x.argv {
+		if !x.in.is || i == 0 || a != "-f-" && !(strings.HasPrefix(x.argv[i-1], "-") && (a == "-" || a == "/dev/stdin")) {
+			continue
+		}
+		if hasHole(x.in.text) {
+			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+		}
+		w.code(x.row.Lang, x.in.text, x)
+		return
+	}
 }
 
 // byInput judges standard input, or a file that the line made, as the code of an interpreter. It returns what

@@ -94,6 +94,8 @@ var meaning = []string{"PATH", "LD_", "DYLD_", "GIT_", "BASH_", "ENV", "IFS", "P
 	"GEM_", "BUNDLE_", "PIP_", "VIM",
 	"FCEDIT", "LONGTERM", "WINEPREFIX", "BAT_", "DELTA_", "JQ", "TEXMF", "GTK_", "QT_", "DISPLAY_",
 	"SYSTEMD_", "DEB", "R_", "JULIA_", "GROFF_", "DPKG_", "NULLCMD", "READNULLCMD", "GDB", "CMAKE_", "NINJA_", "APT_", "RPM_", "DENO_",
+	"RUSTFLAGS", "CGO_", "PKG_CONFIG", "COMPILER_PATH", "GCC_", "CCACHE_", "DEPENDENCIES_OUTPUT", "SUNPRO_", "CONFIG_SHELL", "CPATH",
+	"C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "MAVEN_", "GRADLE_", "PYTEST", "TOX_", "COVERAGE_", "DISTCC", "LESSKEY", "OBJC", "CLANG",
 	"ACK_", "ACKRC", "GH_", "GLAB_", "BUN_", "PNPM_", "YARN_", "COREPACK_", "UV_", "POETRY_", "MISE_", "ASDF_"}
 
 // changesMeaning reports whether a variable changes what programs run or do.

@@ -15,7 +15,7 @@ const (
 	maxSteps  = 5000
 	maxSpent  = 1 << 20
 	maxRuns   = 20000   // commands
-	maxWords  = 400000  // words of all commands
+	maxWords  = 150000  // words of all commands
 	maxTaken  = 4 << 20 // bytes of shell text within shell text
 	maxNested = 24      // shell text in shell text, wrappers in wrappers
 )
@@ -60,13 +60,14 @@ type walk struct {
 	sources    bool              // it runs a file in its own shell, which may set anything
 	pipes      map[string]string // what stands behind the names of process substitutions
 	cache      map[*syntax.CmdSubst]string
-	ownNumber  bool // a command says which number a process of longterm's has
-	guessed    bool // a default stood for a variable that is not known
-	env        []string
-	placed     bool   // its file was put by root where packages are
-	account    string // the account's home, where home is another
-	executed   bool   // what is judged is an execution: the program is the file that it is
-	direct     bool   // the command stands on the line itself, not in a wrapper, function or substitution
+	ownNumber  bool     // a command says which number a process of longterm's has
+	guessed    bool     // a default stood for a variable that is not known
+	env        []string // names of variables that are set for the command alone
+	crowded    bool     // there were more than are followed
+	placed     bool     // its file was put by root where packages are
+	account    string   // the account's home, where home is another
+	executed   bool     // what is judged is an execution: the program is the file that it is
+	direct     bool     // the command stands on the line itself, not in a wrapper, function or substitution
 	visit      func(x *invocation, last bool)
 	whole      bool // the text that is followed is the line itself, and a shell reads it
 	cut        bool // and would wait for more of it
@@ -111,6 +112,7 @@ func (w *walk) line(l Line) {
 		return
 	case "fish":
 		w.whole = true
+		w.cut = goesOn(l.Text)
 		w.fish(l.Text)
 		return
 	case "", "bash", "zsh", "sh", "mksh", "ksh":
@@ -121,14 +123,16 @@ func (w *walk) line(l Line) {
 		}
 		w.foreign(l)
 	}
-	rest := strings.TrimRight(l.Text, `\`)
-	w.cut = w.whole && (len(l.Text)-len(rest))%2 == 1 && !strings.Contains(rest, "<<")
+	w.cut = w.whole && goesOn(l.Text) && !strings.Contains(l.Text, "<<")
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
 		// Some shells take a carriage return for the end of a line.
 		w.source(strings.ReplaceAll(strings.ReplaceAll(l.Text, "\r\n", "\n"), "\r", "\n"))
 	}
 }
+
+// goesOn reports whether a text ends in a backslash, with which the next line belongs to it.
+func goesOn(text string) bool { return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 }
 
 func (w *walk) variant() syntax.LangVariant {
 	switch path.Base(w.shell) {
@@ -284,6 +288,9 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 	away := false
 	var to []string
 	for _, r := range s.Redirs {
+		if strings.HasPrefix(r.Word.Lit(), "/dev/tcp/") || strings.HasPrefix(r.Word.Lit(), "/dev/udp/") {
+			in = stream{text: hole, is: true} // what comes from there may be read by the same descriptor
+		}
 		if i, ok := w.redirect(r, &to); ok {
 			in = i
 			if onlyExec(s.Cmd) {

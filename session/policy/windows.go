@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // drive is the root of a disk, or a directory of Windows.
@@ -164,6 +165,12 @@ func (w *walk) windowsCommand(argv []string) {
 	if to, ok := w.win.aliases[name]; ok {
 		name = to
 	}
+	if len(args) > 1 && strings.HasPrefix(name, "$") && args[0] == "=" || len(args) > 0 && (name == "." || name == "&") { // what is assigned is run
+		w.windowsCommand(strings.Fields(strings.TrimPrefix(strings.Join(args, " "), "= ")))
+	}
+	if row := programs.Lookup(name); row != nil && !windowsOwn[name] { // a program of the system, where that is no Windows
+		w.denials(func() { w.run(append([]string{name}, args...), stream{}) })
+	}
 	c := Command{Argv: argv}
 	lower := strings.ToLower(strings.Join(args, " "))
 	root := w.win.piped
@@ -289,6 +296,10 @@ func (w *walk) windowsCommand(argv []string) {
 	}
 	w.record(c)
 }
+
+// windowsOwn are names that mean something else to PowerShell and cmd.exe than to other shells.
+var windowsOwn = fieldSet("cmd powershell pwsh wsl bash sh rd rmdir del erase ri rm format if for do else in start sort where find type dir echo set cd copy move " +
+	"at more curl wget cat cp ls mv ps kill pwd tee sleep diff history man mount clear compare select foreach sc sl sp si gc gi gp ac rp rv call exit")
 
 // windowsReads are commands and cmdlets that only read.
 var windowsReads = map[string]bool{"dir": true, "type": true, "echo": true, "get-childitem": true,

@@ -35,13 +35,13 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 			if !ok || name == "" {
 				break
 			}
-			w.env = append(w.env[:len(w.env):len(w.env)], name)
-			if loading[name] || shows[name] || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
+			w.forCommand(name)
+			if w.engine.preset == Build || loading[name] || shows[name] || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
 				mark := w.scope.mark()
 				w.scope.put(name, value)
 				defer func() { w.scope.undo(min(mark, w.scope.mark())) }()
 			}
-			if codeVariable(name) {
+			if codeVariable(name) && !(w.engine.preset == Build && w.harmlessVariable(name, value)) {
 				w.perhapsShell(value, "the variable "+name)
 			}
 			if name == "BASH_ENV" {

@@ -54,6 +54,16 @@ func (w *walk) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quo
 	return true
 }
 
+// globSubst folds ${~x}, whose value is a pattern for names of files, and may begin with a tilde.
+func (w *walk) globSubst(f *fields, text string, quoted bool) {
+	if quoted || hasHole(text) {
+		w.expansion(f, text, quoted)
+		return
+	}
+	f.open = true
+	w.lit(f, text, false, f.cur.Len() == 0)
+}
+
 // zshTable judges assignments to the tables of zsh that hold functions, aliases and where programs are.
 func (w *walk) zshTable(name, key, text string) {
 	if path.Base(w.shell) != "zsh" {

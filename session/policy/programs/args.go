@@ -132,7 +132,12 @@ func (p *Program) full(name string) string {
 // short reads words[i], a cluster of one-letter options, and returns the index of the last word used.
 func (p *Program) short(a *Args, words []string, i int) int {
 	w := words[i]
+	var seen [256]bool // a word of a million letters is no million options
 	for k := 1; k < len(w); k++ {
+		if seen[w[k]] {
+			continue
+		}
+		seen[w[k]] = true
 		o := Option{Name: "-" + w[k:k+1]}
 		if p.set.argv[o.Name] {
 			o.Argv = words[i+1:]

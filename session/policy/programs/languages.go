@@ -6,10 +6,10 @@ var languages = []Program{
 	{Name: "perl", Code: "-e -E", Values: "-I -M -m", Stop: true, Lang: "perl", StdinRun: true},
 	{Name: "ruby,jruby", Code: "-e", Values: "-I -r -C", Stop: true, Lang: "ruby", StdinRun: true},
 	{Name: "deno eval", Values: "--ext", Run: RunFirstCode, Lang: "node"},
-	{Name: "node,nodejs,bun,deno", Code: "-e -p --eval --print", Values: "-r --require --import --loader",
+	{Name: "node,nodejs,bun,deno", Code: "-e -p --eval --print", Values: "-r --require --import --loader --input-type -C --conditions --env-file --title",
 		Stop: true,
 		Lang: "node", StdinRun: true},
-	{Name: "php", Code: "-r -B -R -E", Values: "-d -c -f", Stop: true, Lang: "php", StdinRun: true},
+	{Name: "php", Code: "-r -B -R -E --run --process-begin --process-code --process-end", Values: "-d -c -f", Stop: true, Lang: "php", StdinRun: true},
 	{Name: "sbcl,guile,clisp,ecl,ccl,racket,gosh,csi,chez,chezscheme,bb,clojure,clj,janet,newlisp,picolisp,fennel",
 		Code: "-e -c -E -x --eval --expr --execute", Values: "-l -L -t --load", Stop: true, Lang: "lisp", StdinRun: true},
 	{Name: "crystal", Stop: true, SubOnly: true},
@@ -17,10 +17,10 @@ var languages = []Program{
 	{Name: "lua,luajit,tclsh,expect,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
 		"swift,raku,perl6,rakudo,ocaml",
 		Code: "-e -c --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
-	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign",
+	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign -W",
 		Code: "-e --source",
 		Unsafe: "-p --profile -o --pretty-print -d --dump-variables -i --include -D --debug -E " +
-			"--exec", Script: "-f --file", Loads: "-l --load",
+			"--exec -W", Script: "-f --file", Loads: "-l --load",
 		Run: RunFirstCode, Lang: "awk"},
 	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended " +
 		"--posix --null-data",

@@ -93,7 +93,7 @@ var readers = []Program{
 	{Name: "jq,gojq,jaq", Reads: true, Values: "--indent --arg --argjson", Unsafe: "-L -f --from-file " +
 		"--slurpfile --rawfile " +
 		"--library-path"},
-	{Name: "yq", Reads: true, Values: "-p -o -I", Unsafe: "-i --inplace -s --split-exp --from-file -f " +
+	{Name: "yq", Reads: true, Values: "-p -o -I", Unsafe: "-i --inplace --in-place -s --split-exp --from-file -f " +
 		"--split-exp-file"},
 	{Name: "xmllint", Reads: true, Strict: true, Values: "--xpath --schema --encode", Flags: "--noout --format --html --recover --noblanks " +
 		"--nocdata --nonet --huge --c14n --pretty --debug --stream --wellformed --timing --nowarning --pedantic", Unsafe: "--shell", Writes: "--output -o"},

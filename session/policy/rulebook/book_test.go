@@ -276,6 +276,71 @@ deny = ["npm publish"]`)
 	l.want(Subject{Agent: "claude", Cwd: other}, "npm test", "ask")
 }
 
+// What a trusted project allows counts in the project, and nowhere else: whoever is there may go elsewhere.
+//
+// FEATURES: R61
+func TestWhatAProjectAllowsCountsThere(t *testing.T) {
+	l := newLibrary(t, `preset = "readonly"`)
+	dir := l.project("proj", `allow = ["npm"]
+[[rules]]
+program = "make"
+decision = "allow"
+cwd = ["sub"]
+match = ["make all"]
+[[rules]]
+program = "cargo"
+decision = "allow"
+cwd = ["/", "~"]
+[[rules]]
+program = "tox"
+decision = "allow"
+exact = true
+words = ["-r"]
+[[rules]]
+program = "rake"
+decision = "allow"
+cwd = ["/srv"]
+`)
+	other := l.project("proj-evil", "")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.trust(dir)
+	here := Subject{Agent: "claude", Cwd: dir}
+	for line, want := range map[string]string{
+		"npm install": "allow", "cd sub && npm install": "allow", "cd .. && npm install": "ask", "cd " + other + " && npm install": "ask",
+		"(cd /tmp; npm install)": "ask", "env -C /tmp npm install": "ask", "cd \"$X\" && npm install": "ask", "cd && npm install": "ask",
+		"pushd /tmp; npm install": "ask", "cd " + dir + "/sub/../.. && npm install": "ask", "cd /tmp; cd " + dir + "; npm install": "allow",
+		"make all": "ask", "cd sub; make all": "allow", "cd sub/..; make all": "ask",
+		"cargo run": "allow", "cd /; cargo run": "ask", "tox -r": "allow", "cd /tmp; tox -r": "ask", "rake": "ask", "cd /srv; rake": "ask",
+	} {
+		l.want(here, line, want)
+	}
+	e, src := l.For(here)
+	if len(src.Idle) != 1 || src.Idle[0].Program != "rake" || !strings.Contains(src.Idle[0].Why, "in the project only") {
+		t.Errorf("%+v", src.Idle)
+	}
+	if j := e.Judge(policy.Line{Text: "cd /tmp; npm install", Cwd: dir}); !strings.Contains(j.Why, "it counts in "+dir+" only") {
+		t.Errorf("why: %s", j.Why)
+	}
+	// A session that began in the project takes nothing along either, and one that came by a link is there.
+	l.want(Subject{Agent: "claude", Cwd: other, Start: dir}, "npm install", "ask")
+	link, into := filepath.Join(l.dir, "link"), filepath.Join(l.dir, "into")
+	for name, to := range map[string]string{link: dir, into: filepath.Join(dir, "sub")} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Skip("no links here: ", err)
+		}
+	}
+	l.want(Subject{Agent: "claude", Cwd: link}, "npm install", "allow")
+	l.want(Subject{Agent: "claude", Cwd: filepath.Join(link, "sub")}, "npm install", "allow")
+	l.want(Subject{Agent: "claude", Cwd: filepath.Join(link, "sub")}, "cd ../..; npm install", "ask")
+	l.want(Subject{Agent: "claude", Cwd: into}, "npm install", "allow")
+	l.want(Subject{Agent: "claude", Cwd: into}, "cd ..; npm install", "ask")
+	// The person's own rules count wherever he says.
+	l.write("policy.toml", "preset = \"readonly\"\nallow = [\"npm\"]")
+	l.want(here, "cd /tmp; npm install", "allow")
+}
+
 // A file further in takes nothing from one further out, and where a session began counts on.
 func TestProjectsWithinProjects(t *testing.T) {
 	l := newLibrary(t, "")

@@ -31,6 +31,7 @@ type chosen struct {
 	*known
 	trust    *trustRecord // of a project's file; nil: none
 	sections []int
+	at       []string // of a trusted project: its directory, by all names that the subject has for it
 }
 
 // trusted says that what a file allows counts.
@@ -38,6 +39,9 @@ func (c *chosen) trusted() bool { return !c.project || c.trust != nil && c.trust
 
 func (c *chooser) add(k *known, trust *trustRecord) {
 	f := chosen{known: k, trust: trust}
+	if k.project && trust != nil {
+		f.at = projectNames(filepath.Dir(filepath.Dir(k.path)), c.subject)
+	}
 	if k.file != nil {
 		for i := range k.file.Sections {
 			if k.file.Sections[i].applies(c.subject) {
@@ -56,7 +60,7 @@ func (c *chooser) key() string {
 		f := &c.files[i]
 		b.WriteString("\x00" + strconv.Itoa(f.number))
 		if f.trust != nil {
-			b.WriteString("t" + f.trust.Hash)
+			b.WriteString("t" + f.trust.Hash + strings.Join(f.at, "\x00"))
 		}
 		for _, n := range f.sections {
 			b.WriteString("," + strconv.Itoa(n))
@@ -147,6 +151,11 @@ func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 		r := &sec.Rules[i]
 		e := Entry{Rule: r.Rule, File: f.path, Line: r.At.Line, Column: r.At.Column, Section: sec.Name, Until: r.Until}
 		e.Roots, e.Why = c.roots(f, r)
+		if f.project && r.Decision == policy.Allow && f.trusted() && e.Why == "" {
+			if e.Roots = narrowed(e.Roots, f.at); len(e.Roots) == 0 {
+				e.Why = "what a project's file allows counts in the project only, and it names other directories"
+			}
+		}
 		switch {
 		case !r.Until.IsZero() && !c.now.Before(r.Until):
 			e.Why = "it expired on " + r.Until.Local().Format(time.DateTime)
@@ -190,4 +199,47 @@ func (c *chooser) roots(f *chosen, r *Rule) (roots []string, idle string) {
 		}
 	}
 	return roots, ""
+}
+
+// narrowed are the roots of a rule as far as they are in a project; all of it where the rule names none.
+func narrowed(roots, project []string) (in []string) {
+	if len(roots) == 0 {
+		return project
+	}
+	for _, root := range roots {
+		if policy.InRoots(root, project) {
+			in = append(in, root)
+			continue
+		}
+		for _, dir := range project {
+			if policy.InRoots(dir, []string{root}) && !slices.Contains(in, dir) {
+				in = append(in, dir)
+			}
+		}
+	}
+	return in
+}
+
+// projectNames are a project's directory, which has no links in it, and the names by which a subject is in it: shells tell where
+// they are with the links that led there.
+func projectNames(dir string, s *Subject) []string {
+	names := []string{dir}
+	for _, cwd := range []string{s.Cwd, s.Start} {
+		if !filepath.IsAbs(cwd) || cwd == s.Cwd && s.Real {
+			continue
+		}
+		cwd = filepath.Clean(reachable(cwd))
+		if policy.InRoots(cwd, names) || !policy.InRoots(resolved(cwd), names[:1]) {
+			continue
+		}
+		name := cwd // it is below the project by a link from elsewhere, unless what it is in is the project
+		for up := cwd; len(up) > 1; up = filepath.Dir(up) {
+			if resolved(up) == dir {
+				name = up
+				break
+			}
+		}
+		names = append(names, name)
+	}
+	return names
 }

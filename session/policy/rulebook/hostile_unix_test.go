@@ -104,10 +104,10 @@ func TestFileIsSwappedWhileItIsRead(t *testing.T) {
 	seen := map[string]int{}
 	for range 3000 {
 		e, src := l.For(s)
-		if v := e.Judge(policy.Line{Text: "docker run x"}).Verdict; v == policy.Allow {
+		if v := e.Judge(policy.Line{Text: "docker run x", Cwd: dir}).Verdict; v == policy.Allow {
 			t.Fatalf("what was not trusted is allowed: %+v", src.Files)
 		}
-		npm := e.Judge(policy.Line{Text: "npm i"}).Verdict
+		npm := e.Judge(policy.Line{Text: "npm i", Cwd: dir}).Verdict
 		for _, f := range src.Files[1:] {
 			if f.Trusted != (f.Hash == HashOf(good)) || f.Trusted != (npm == policy.Allow) {
 				t.Fatalf("%v: %+v", npm, f)

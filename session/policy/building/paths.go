@@ -1,0 +1,39 @@
+package building
+
+import "strings"
+
+// joined are options of more than one letter to which compilers take a path without anything between.
+var joined = []string{"-MF", "-MT", "-MQ", "-MJ", "-isystem", "-idirafter", "-iquote", "-include", "-imacros", "-isysroot", "-iprefix", "-iwithprefix"}
+
+// Paths are the pieces of a word that may be paths: after =, comma, colon, @ and blanks, and after the letters of an
+// option. Relative ones are among them; what has neither a slash nor a tilde nor dots is not.
+func Paths(word string) (all []string) {
+	if !strings.ContainsAny(word, "/~") && !strings.Contains(word, "..") {
+		return nil
+	}
+	for piece := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@;'\"|()<> \t\n", r) }) {
+		if strings.HasPrefix(piece, "-") {
+			piece = afterOption(piece)
+		}
+		if piece != "" && (strings.ContainsRune(piece, '/') || piece == ".." || piece[0] == '~') {
+			all = append(all, piece)
+		}
+	}
+	return all
+}
+
+// afterOption is what is joined to an option: -I/usr/include, -o../x, -MFx/y.
+func afterOption(piece string) string {
+	for _, option := range joined {
+		if rest, ok := strings.CutPrefix(piece, option); ok {
+			return rest
+		}
+	}
+	if len(piece) < 3 || piece[1] == '-' {
+		if at := strings.IndexByte(piece, '/'); at >= 0 {
+			return piece[at:]
+		}
+		return ""
+	}
+	return piece[2:]
+}

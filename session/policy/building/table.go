@@ -1,0 +1,148 @@
+package building
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Program is what a program of building may be told. Lists are words separated by blanks.
+type Program struct {
+	Subs   string // its subcommands; empty: its operands are files, or what the project names
+	Texts  string // options whose value is text, in which nothing is a path
+	Places string // options whose value is only kept, or a directory of the system that is only read
+	Asks   string // options by which it runs or loads what is not the project's, or sends something away; "x*" begins so
+	Goals  string // its operands are these and no others; "x:*" begins so
+}
+
+// compiling are the options of compilers that are asked about here; the table of programs knows their plugins.
+const compiling = "-wrapper -fplugin=* -specs=* --specs=* -B* -gccgoflags*"
+
+// table has a row for each program.
+var table = sync.OnceValue(func() map[string]*Program {
+	rows := map[string]Program{
+		"go": {
+			Subs:  "build test vet fmt run list mod generate version env doc tool install clean work",
+			Texts: "-run -bench -skip -tags -count -timeout", Asks: "-toolexec -exec -vettool -gccgoflags -compiler -w -u -modfile -overlay",
+		},
+		"cargo": {Subs: "build test check clippy fmt run doc bench clean tree metadata", Asks: "--config -Z --registry --index"},
+		"npm,pnpm,yarn": {
+			Subs: "test run ci ls start build", Texts: "-m --message",
+			Asks: "--script-shell --node-options --userconfig --globalconfig --registry --git --shell --ignore-scripts=false --init-module --onload-script --scripts-prepend-node-path",
+		},
+		"make,gmake": {Asks: "--eval -E"},
+		"cmake": {Places: "-DCMAKE_INSTALL_* -DCMAKE_PREFIX_PATH* --install-prefix --prefix", Asks: "--install --open --debugger --preset -DCMAKE_*_LAUNCHER* " +
+			"-DCMAKE_*_LINKER* -DCMAKE_*_CLANG_TIDY* -DCMAKE_*_CPPCHECK* -DCMAKE_*_INCLUDE_WHAT_YOU_USE* -DCMAKE_*_CPPLINT* -DCMAKE_MAKE_PROGRAM*"},
+		"ninja":     {},
+		"meson":     {Places: "--prefix --libdir --bindir --datadir --sysconfdir --localstatedir --mandir --includedir", Subs: "setup compile test configure introspect init format", Asks: "--wrapper --gdb --gdb-path --native-file --cross-file"},
+		"ctest":     {Texts: "-R -E -L -LE", Asks: "-S -SP --script --script-new-process --build-and-test --launch -D --dashboard -M -T --submit-index"},
+		"configure": {Places: "--prefix --exec-prefix --bindir --sbindir --libdir --libexecdir --sysconfdir --localstatedir --sharedstatedir --includedir --datadir --datarootdir --mandir --infodir --docdir"},
+		"pytest":    {Texts: "-k -m -r", Asks: "--basetemp --pastebin --override-ini -o --debugger --pdbcls --import-mode --remote-data --tx --rsyncdir"},
+		"tox":       {Asks: "exec e devenv -x --override --discover --installpkg --force-dep -i --pip-pre"},
+		"mvn": {Goals: "clean compile test package verify install validate site initialize test-compile process-resources process-classes " +
+			"integration-test dependency:tree dependency:resolve dependency:analyze dependency:list surefire:test failsafe:* help:* versions:display-* spotless:* checkstyle:* compiler:* jar:jar",
+			Asks: "-Dmaven.ext.class.path* -Dexec.* -Dmaven.compiler.executable* -s --settings -gs --global-settings -t --toolchains -Dmaven.repo.remote* -DremoteRepositories* -Djvm*"},
+		"gradle":                       {Asks: "-I --init-script -D* --include-build --scan"},
+		"bazel":                        {Subs: "build test query", Asks: "--run_under --script_path --override_repository --workspace_status_command --bes_backend --remote_executor --remote_cache --extra_toolchains --shell_executable"},
+		"tsc":                          {},
+		"eslint":                       {Asks: "--resolve-plugins-relative-to"},
+		"prettier":                     {},
+		"jest":                         {Texts: "-t --testNamePattern"},
+		"ruff":                         {},
+		"black":                        {},
+		"isort":                        {},
+		"flake8":                       {},
+		"mypy":                         {Asks: "--python-executable --install-types --shadow-file"},
+		"gcc,cc,g++,c++,clang,clang++": {Asks: compiling},
+		"rustc":                        {Asks: "-Clinker* linker=* --codegen linker* link-arg* -Clink-arg* -Zcodegen-backend* codegen-backend*"},
+		"just,task":                    {Asks: "-c --command --shell --shell-arg --set-shell --taskfile-remote --experiments -g --global -g*"},
+		"mkdir,touch,cp,mv,chmod":      {},
+		"git": {
+			Subs: "init add commit stash fetch checkout switch restore branch tag", Texts: "-m --message --author --date --trailer",
+			Asks: "--upload-pack --template -t --exec",
+		},
+	}
+	byName := map[string]*Program{}
+	for names, row := range rows {
+		for name := range strings.SplitSeq(names, ",") {
+			p := row
+			byName[name] = &p
+		}
+	}
+	return byName
+})
+
+// Lookup finds the row of a program; nil: it is none of building.
+func Lookup(name string) *Program { return table()[name] }
+
+// Sub reports whether a subcommand is one of building; of a program without subcommands each word is.
+func (p *Program) Sub(sub string) bool { return p.Subs == "" || listed(p.Subs, sub) }
+
+// listed reports whether a list has a word; "x*" in it is any word that begins so, "a*b" one that ends so as well.
+func listed(list, word string) bool {
+	for one := range strings.FieldsSeq(list) {
+		begin, end, open := strings.Cut(one, "*")
+		if !open && one == word {
+			return true
+		}
+		if !open || !strings.HasPrefix(word, begin) {
+			continue
+		}
+		if end = strings.TrimSuffix(end, "*"); end == "" || strings.Contains(word[len(begin):], end) {
+			return true
+		}
+	}
+	return false
+}
+
+// Option is the word among those that a program is given by which it does more than build; empty: there is none.
+func (p *Program) Option(words []string) string {
+	for _, word := range words {
+		name, _, _ := strings.Cut(word, "=")
+		if listed(p.Asks, name) || listed(p.Asks, word) {
+			return word
+		}
+		if p.Goals != "" && !strings.HasPrefix(word, "-") && !listed(p.Goals, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// IsText reports whether a word is text: the value of an option that takes it, of its own or joined to it.
+func (p *Program) IsText(before, word string) bool {
+	name, _, joined := strings.Cut(word, "=")
+	return listed(p.Texts, before) || joined && listed(p.Texts, name) || strings.HasPrefix(word, "-m") && listed(p.Texts, "-m")
+}
+
+// IsPlace reports whether a word names a place that is only kept or read.
+func (p *Program) IsPlace(word string) bool {
+	name, _, joined := strings.Cut(word, "=")
+	return joined && (listed(p.Places, name) || listed(p.Places, word))
+}
+
+// publishing are parts of names by which projects call what leaves them.
+var publishing = strings.Fields("publish deploy release upload uploadarchives uninstall sitedeploy publishtomavenlocal closeandreleaserepository")
+
+// Publishes returns the word among a program's operands by which something leaves the project: make install, gradle
+// publish, npm run deploy; empty: there is none.
+func Publishes(program string, operands []string) string {
+	for _, word := range operands {
+		if strings.HasPrefix(word, "-") {
+			continue
+		}
+		parts := strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return strings.ContainsRune(":-_./", r) })
+		for _, part := range parts {
+			switch {
+			case slices.Contains(publishing, part), strings.HasPrefix(part, "publish"), strings.HasPrefix(part, "deploy"):
+				return word
+			case part == "install" && installs[program], part == "register" && program == "setup.py":
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// installs are programs whose word install means the system, or a home.
+var installs = map[string]bool{"make": true, "gmake": true, "ninja": true, "meson": true, "just": true, "task": true, "setup.py": true}

@@ -1,0 +1,76 @@
+package building
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
+)
+
+// Variables before a command. What a name does not tell its value has to: a plain word, or a path of the project.
+
+var (
+	plain = pattern.Lazy(`^[A-Za-z0-9_.,:+%@]?[A-Za-z0-9_.,:+%@ -]*$`)
+	flag  = pattern.Lazy(`^-(O[0-3sgz]?|g[0-9a-z-]*|W(no-)?[a-z0-9][a-z0-9+=-]*|std=[a-z0-9+]+|f[a-z][a-z0-9-]*(=[a-z0-9,-]+)?|[DU][A-Za-z0-9_]+(=[A-Za-z0-9_."]*)?|` +
+		`m[a-z0-9=.-]+|l[a-z0-9_+-]+|pedantic|pipe|pthread|shared|static|s|v|race|trimpath|short|mod=[a-z]+|tags=[A-Za-z0-9_,]+|count=[0-9]+|p=[0-9]+|buildvcs=[a-z]+|timeout=[0-9a-z]+|` +
+		`A[a-z_:]+|D|A|C|warnings|(C ?)?(target-cpu|opt-level|debuginfo|debug-assertions|lto|codegen-units|target-feature|panic)=[A-Za-z0-9+,._-]+)$`)
+	less = pattern.Lazy(`^-?[FRXSiMNr]*$`)
+)
+
+// words are variables that programs look at for a word: it chooses among what they do.
+const words = "GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GO111MODULE GOEXPERIMENT GODEBUG GOTRACEBACK GOTOOLCHAIN CGO_ENABLED NODE_ENV NODE_DEBUG " +
+	"CARGO_TERM_* CARGO_INCREMENTAL CARGO_BUILD_JOBS CARGO_NET_OFFLINE RUSTC_BOOTSTRAP RUST_BACKTRACE RUST_LOG RUST_TEST_THREADS PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE " +
+	"PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 PYTHONFAULTHANDLER PYTHONOPTIMIZE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_ADVICE CMAKE_BUILD_TYPE " +
+	"CMAKE_BUILD_PARALLEL_LEVEL CMAKE_COLOR_DIAGNOSTICS npm_config_loglevel NPM_CONFIG_LOGLEVEL DOCKER_BUILDKIT DEB_BUILD_OPTIONS HISTSIZE MAKE_TERMOUT CCACHE_DISABLE " +
+	"VIRTUAL_ENV_DISABLE_PROMPT PIP_DISABLE_PIP_VERSION_CHECK JAVA_VERSION"
+
+// Variable reports whether a variable leaves programs what they are. changes says that its name is one that changes what
+// programs do; inside, whether a path is one of the project.
+func Variable(name, value string, changes bool, inside func(path string) bool) bool {
+	fields := strings.Fields(value)
+	switch {
+	case listed("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GH_PAGER", name):
+		return value == "" || value == "cat"
+	case listed("GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR", name):
+		return value == "true" || value == ":" || value == "cat"
+	case listed("GIT_AUTHOR_* GIT_COMMITTER_*", name), name == "NINJA_STATUS":
+		return true
+	case name == "LESS":
+		return less.MatchString(value)
+	case listed("CC CXX HOSTCC", name):
+		return len(fields) > 0 && isCompiler(fields[0]) && harmless(fields[1:], inside)
+	case listed("CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CGO_CFLAGS CGO_CXXFLAGS CGO_CPPFLAGS CGO_LDFLAGS RUSTFLAGS RUSTDOCFLAGS GOFLAGS", name):
+		return harmless(fields, inside)
+	case listed("PYTHONPATH NODE_PATH", name):
+		return !slices.ContainsFunc(strings.Split(value, ":"), func(p string) bool { return p != "" && !inside(p) })
+	case listed(words, name):
+		return plain.MatchString(value)
+	case changes:
+		return false
+	case strings.ContainsAny(value, "/~") || strings.Contains(value, ".."):
+		return !strings.HasPrefix(value, "-") && !strings.ContainsAny(value, " \t\n=;|&$`'\"") && inside(value)
+	}
+	return plain.MatchString(value)
+}
+
+// isCompiler reports whether a word is the name of a compiler.
+func isCompiler(word string) bool {
+	p := Lookup(strings.TrimRight(strings.TrimRight(word, "0123456789."), "-"))
+	return !strings.Contains(word, "/") && p != nil && p.Asks == compiling
+}
+
+// harmless reports whether all of the words are options that change how code is compiled, and not by what.
+func harmless(options []string, inside func(string) bool) bool {
+	return !slices.ContainsFunc(options, func(o string) bool {
+		if strings.HasPrefix(o, "-fplugin") || strings.HasPrefix(o, "-fuse-ld") || strings.HasPrefix(o, "-fpass-plugin") {
+			return true
+		}
+		if path, is := strings.CutPrefix(o, "-I"); is {
+			return !inside(path)
+		}
+		if path, is := strings.CutPrefix(o, "-L"); is {
+			return !inside(path)
+		}
+		return !flag.MatchString(o) && !flag.MatchString("-"+o)
+	})
+}
