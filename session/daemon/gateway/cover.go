@@ -15,7 +15,7 @@ import (
 type cover struct {
 	approval string
 	process  string
-	allowed  []policy.Command
+	allowed  []shownCommand
 	dir      string // that the program was installed into, where it was allowed for the session; empty: none of its own
 }
 
@@ -40,7 +40,7 @@ func coverOf(a *Ask, approval, scope string, j *policy.Judgement) (c cover, ok b
 	if a.Kind != Execution || approval == "" || len(a.Descent) == 0 {
 		return c, false
 	}
-	c = cover{approval: approval, process: a.Descent[0], allowed: shownTo(j)}
+	c = cover{approval: approval, process: a.Descent[0], allowed: shownTo(a, j)}
 	if scope == answerSession {
 		c.dir = installation(a)
 	}
@@ -126,10 +126,10 @@ func (c *cover) helps(commands []policy.Command) bool {
 }
 
 // allowsAll says that all that is asked about was allowed.
-func allowsAll(allowed, commands []policy.Command, home string) bool {
+func allowsAll(allowed []shownCommand, commands []policy.Command, home string) bool {
 	for _, c := range commands {
 		c.Argv = withoutManager(withoutManager(c.Argv, home), account())
-		if c.Verdict == policy.Ask && !slices.ContainsFunc(allowed, func(o policy.Command) bool { return sameCommand(&o, &c) }) {
+		if c.Verdict == policy.Ask && (len(c.Argv) == 0 || !slices.ContainsFunc(allowed, func(o shownCommand) bool { return o.is(&c, home) })) {
 			return false
 		}
 	}

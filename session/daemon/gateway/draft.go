@@ -53,3 +53,27 @@ func (d Draft) Type(b []byte) (next Draft, lines Draft, ended bool) {
 	lines.Text = string(done)
 	return Draft{string(text), d.Opaque}, lines, ended
 }
+
+// Recalls reports whether a shell may put words of earlier lines into a line that is typed: history expansion, as in !!:1-$ and
+// ^this^that. What is in single quotes stays as it is, and so do ! before a blank, = or a bracket, and $! and ${!name}.
+func (d Draft) Recalls() bool {
+	quoted, double := false, false
+	for i := 0; i < len(d.Text); i++ {
+		begins := i == 0 || d.Text[i-1] == '\n'
+		switch c := d.Text[i]; {
+		case c == '\'' && !double:
+			quoted = !quoted
+		case quoted:
+			continue
+		case c == '"':
+			double = !double
+		case c == '\\':
+			i++
+		case c == '^' && begins:
+			return true
+		case c == '!' && i+1 < len(d.Text) && bytes.IndexByte([]byte(" \t\n=("), d.Text[i+1]) < 0 && (i == 0 || d.Text[i-1] != '$' && d.Text[i-1] != '{'):
+			return true
+		}
+	}
+	return false
+}

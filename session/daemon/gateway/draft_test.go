@@ -54,3 +54,18 @@ func TestDraft(t *testing.T) {
 		t.Error("control bytes are no text")
 	}
 }
+
+// Lines that history expansion makes others are told from those that only have such signs in them.
+//
+// FEATURES: R61
+func TestDraftsThatRecall(t *testing.T) {
+	for text, want := range map[string]bool{
+		"!!": true, "!!:1-$": true, "!echo:1 x": true, "!-2": true, "echo !$": true, "echo \"!x\"": true, "^rm^ls": true, "true\n^a^b": true, "!?x?": true, "!1": true, "it's !!": false, "a 'b' !c": true,
+		"ls": false, "! true": false, "[ a != b ]": false, "echo 'hi!'": false, "echo '!!'": false, "echo \\!!": false, "\"it's\" !!": true, "echo \\!x": false, "echo $!": false, "echo ${!x}": false, "!(a)": false,
+		"if ! true; then a; fi": false, "a!": false, "grep ^a x": false, "": false,
+	} {
+		if got := (Draft{Text: text}).Recalls(); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

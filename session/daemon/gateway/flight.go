@@ -20,7 +20,7 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	f := &flight{ask: *a, approval: answer.Approval}
 	f.ask.Yes = g.yesOf(a)
 	if answer.Approval != "" {
-		f.allowed = shownTo(&answer.Judgement)
+		f.allowed = shownTo(a, &answer.Judgement)
 	}
 	if g.c.Worked != nil && a.Actor.IsAgent() {
 		g.c.Worked(session, a.Actor.Agent)
@@ -29,17 +29,6 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	defer g.mu.Unlock()
 	g.flights[session] = f
 	delete(g.refused, session)
-}
-
-// shownTo are the commands that a person saw who allowed a line or an execution. One that rules allow by its words is among
-// them: its file may be asked about when it is executed, and the person has answered for that command.
-func shownTo(j *policy.Judgement) (all []policy.Command) {
-	for _, c := range j.Commands {
-		if c.Verdict != policy.Deny {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 // yesOf says whether --yes counts: it is for whoever decides, which is no agent unless a person has configured that.
@@ -160,7 +149,7 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	if f == nil || f.approval == "" || len(j.Commands) == 0 {
 		return ""
 	}
-	if f.ask.Kind == Command && isCommand(&f.ask, a.Argv) {
+	if f.ask.Kind == Command && isCommand(&f.ask, a) {
 		return f.approval
 	}
 	if !allowsAll(f.allowed, j.Commands, a.Home) {
@@ -169,18 +158,20 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	return f.approval
 }
 
-// isCommand says that words are those by which a command is started that was asked for: its own, or those of the shell
-// that reads its line.
-func isCommand(asked *Ask, argv []string) bool {
-	if n := len(argv); asked.Line != "" {
-		return n == 3 && argv[1] == "-c" && argv[2] == asked.Line
+// isCommand says that an execution is the start of a command that was asked for: its own words and file, or the shell that
+// reads its line.
+func isCommand(asked, a *Ask) bool {
+	if n := len(a.Argv); asked.Line != "" {
+		own := slices.ContainsFunc(asked.Also, func(words []string) bool { return words[0] == a.Path })
+		return n == 3 && a.Argv[1] == "-c" && a.Argv[2] == asked.Line && (own || a.Path == "" || namesLead(a.Path, a.Home))
 	}
-	return sameCommand(&policy.Command{Argv: asked.Argv}, &policy.Command{Argv: argv})
+	return len(asked.Argv) > 0 && len(a.Argv) > 0 && slices.Equal(asked.Argv[1:], a.Argv[1:]) && asked.Path != "" && realFile(asked.Path) == realFile(a.Path)
 }
 
-// sameCommand compares words; a program may be named with its directory.
-func sameCommand(a, b *policy.Command) bool {
-	return len(a.Argv) > 0 && len(a.Argv) == len(b.Argv) && filepath.Base(a.Argv[0]) == filepath.Base(b.Argv[0]) &&
-		slices.Equal(a.Argv[1:], b.Argv[1:]) &&
-		!slices.ContainsFunc(a.Argv, func(w string) bool { return w == unknownMark })
+// realFile is a file without links.
+func realFile(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
 }

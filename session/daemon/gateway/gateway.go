@@ -59,6 +59,8 @@ type Ask struct {
 	Path      string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
 	File      string // tells the file of a command from another, and from a changed one; empty: it is judged by its name
 	Argv      []string
+	// Files, of a line, are those that it names as programs, as they were when a person was asked: he answers for no others.
+	Files map[string]string
 	// Link, of an execution, is the name in the system's directories that it was executed by, where root has put the
 	// file that this leads to elsewhere: what presets say is said of the program of that name. Installed says that root has
 	// put the file where packages are.
@@ -158,7 +160,7 @@ type Gateway struct {
 // flight is what was admitted to a session last. Executions in it are its.
 type flight struct {
 	ask      Ask
-	allowed  []policy.Command // that a person was shown, and allowed
+	allowed  []shownCommand // that a person was shown, and allowed
 	approval string
 }
 
@@ -312,6 +314,9 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 	}
 	if !sameWords(a, &e.ask) { // an id that a client gave to something else before
 		return false, nil
+	}
+	if file := swapped(e.ask.Files); file != "" && e.view.Answer != answerReject {
+		return false, g.refuseSwapped(ctx, a, file)
 	}
 	return true, answer.take(&e.view)
 }

@@ -32,6 +32,7 @@ type Pending struct {
 // ask records an approval, tells of it, and holds it. closed is how many had been closed when it was looked
 // whether this asking was answered; with more it is errAnswered.
 func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int) (*Pending, error) {
+	a.Files = filesShown(&a, &j)
 	digest := digestOf(&a)
 	proposal := g.propose(&a, &j)
 	g.mu.Lock()
@@ -61,6 +62,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int
 		e.view.Rule = proposal
 	}
 	told := e.view
+	a.Files = e.ask.Files // as they were when it was asked first, perhaps by the daemon before
 	g.mu.Unlock()
 	p := &Pending{g: g, e: e, id: a.ID, a: a, j: j}
 	if !changed {
@@ -125,6 +127,10 @@ func (p *Pending) Wait(ctx context.Context) (Answer, error) {
 		return answer, errors.Join(err, p.g.audit(context.WithoutCancel(ctx), Record{Ask: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: p.j.Rule, Approval: v.ID}))
 	}
 	ctx = context.WithoutCancel(ctx)
+	if file := swapped(p.a.Files); file != "" {
+		answer.Verdict = policy.Deny
+		return answer, p.g.refuseSwapped(ctx, &p.a, file)
+	}
 	p.g.allowed(ctx, &p.a)
 	if err = p.g.admitted(ctx, &p.a, &answer); err != nil {
 		p.g.NotGiven(p.a.Session, p.a.ID)
@@ -252,6 +258,9 @@ func digestOf(a *Ask) string {
 		a.Settings, a.Cwd, a.Policy, a.Kept, a.Opaque}
 	if len(a.Readers) > 0 { // which those before did not have
 		what = append(what, a.Readers)
+	}
+	if len(a.Files) > 0 {
+		what = append(what, "files", a.Files)
 	}
 	if a.Actor.Token != "" { // with which it goes
 		what = append(what, "token", a.Actor.Token)

@@ -107,7 +107,7 @@ func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gatewa
 	switch {
 	case t.Secret:
 		ask.Opaque = opaqueShown
-	case line.Opaque:
+	case line.Opaque, ask.Shell != "fish" && line.Recalls():
 		ask.Opaque = opaqueEdited
 	case strings.TrimSpace(line.Text) == "", st.Shell.Phase != shell.PhasePrompt && plainAnswer(line.Text):
 		return nil

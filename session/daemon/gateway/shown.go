@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// What a person allowed once is the programs that he was shown, and no others of their names: ./tool is the file that it was
+// when he answered, and git is one that names lead to, not /tmp/x/git.
+
+// shownCommand is a command that a person saw, and the file that it means.
+type shownCommand struct {
+	argv []string
+	file string // empty: it was named without a directory
+}
+
+// shownTo are the commands that a person saw who allowed an asking. One that rules allow by its words is among them: its
+// file may be asked about when it is executed, and the person has answered for that command.
+func shownTo(a *Ask, j *policy.Judgement) (all []shownCommand) {
+	for _, c := range j.Commands {
+		if c.Verdict != policy.Deny && len(c.Argv) > 0 && !slices.Contains(c.Argv, unknownMark) {
+			all = append(all, shownCommand{c.Argv, fileOf(c.Argv[0], firstOf(c.Dir, a.Cwd))})
+		}
+	}
+	return all
+}
+
+// filesShown are the files that a line names as programs, as they are; commands and executions are held to theirs when they start.
+func filesShown(a *Ask, j *policy.Judgement) map[string]string {
+	if a.Kind != Line && !(a.Kind == Command && a.Line != "") {
+		return nil
+	}
+	var files map[string]string
+	for _, c := range j.Commands[:min(len(j.Commands), maxShown)] {
+		if len(c.Argv) == 0 || c.Argv[0] == ">" || c.Argv[0] == "<" {
+			continue
+		}
+		file := fileOf(c.Argv[0], firstOf(c.Dir, a.Cwd))
+		if id := sys.FileID(file); file != "" && id != "" {
+			if files == nil {
+				files = map[string]string{}
+			}
+			files[file] = id
+		}
+	}
+	return files
+}
+
+// swapped is one of the files that a person was shown which is another one by now; empty: all are as they were.
+func swapped(files map[string]string) string {
+	for file, id := range files {
+		if sys.FileID(file) != id {
+			return file
+		}
+	}
+	return ""
+}
+
+// refuseSwapped refuses what was allowed for another file.
+func (g *Gateway) refuseSwapped(ctx context.Context, a *Ask, file string) error {
+	by := api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was asked about", inLine(file)).
+		WithHint("nothing was run; ask again, and the file is judged as it is now")
+	return errors.Join(by, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
+}
+
+// fileOf is the file that a word means as a program, without links in its directory; empty: a name alone.
+func fileOf(word, dir string) string {
+	if !strings.Contains(word, "/") {
+		return ""
+	}
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(dir, word)
+	}
+	word = filepath.Clean(word)
+	if real, err := filepath.EvalSymlinks(filepath.Dir(word)); err == nil {
+		return filepath.Join(real, filepath.Base(word))
+	}
+	return word
+}
+
+// is reports whether the command that is asked about is the one that was shown: the same words, and the same file.
+func (s *shownCommand) is(c *policy.Command, home string) bool {
+	return len(s.argv) == len(c.Argv) && slices.Equal(s.argv[1:], c.Argv[1:]) && s.means(c.Argv[0], home) &&
+		!slices.Contains(c.Argv, unknownMark)
+}
+
+// means reports whether a program, by the file that is executed, is the one that was shown.
+func (s *shownCommand) means(program, home string) bool {
+	if filepath.Base(s.argv[0]) != filepath.Base(program) {
+		return false
+	}
+	switch named := !strings.Contains(program, "/"); {
+	case s.file == "":
+		return named || namesLead(program, home)
+	case named:
+		return ofSystem(s.file)
+	default:
+		return s.file == program || s.file == fileOf(program, "") || ofSystem(s.file) && ofSystem(program)
+	}
+}
+
+// programDirs hold the system's programs. On many systems one is a link to another.
+var programDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/run/current-system/sw/bin"}
+
+func ofSystem(file string) bool { return slices.Contains(programDirs, filepath.Dir(file)) }
+
+var (
+	// installedBelow are where packages put programs.
+	installedBelow = []string{"/bin/", "/sbin/", "/usr/", "/opt/", "/nix/store/", "/snap/", "/run/current-system/"}
+	// ownBelow are where people have programs, below their homes: their own, and those of managers of versions.
+	ownBelow = []string{"bin/", ".local/bin/", "go/bin/", ".cargo/bin/", ".bun/bin/", ".deno/bin/", ".pyenv/", ".rbenv/", ".nodenv/", ".goenv/", ".jenv/",
+		".asdf/", ".local/share/mise/", ".volta/", ".nvm/", ".rustup/", ".sdkman/", "sdk/go"}
+)
+
+// namesLead reports whether a program's bare name usually leads to a file: it is where packages put programs, where people
+// have their own, or on our PATH. Which PATH a shell has is not known; who made a file of that name elsewhere is asked about it.
+func namesLead(file, home string) bool {
+	below := func(dir string) bool { return strings.HasPrefix(file, dir) }
+	for _, h := range []string{home, account()} {
+		if h != "" && slices.ContainsFunc(ownBelow, func(dir string) bool { return below(strings.TrimSuffix(h, "/") + "/" + dir) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(installedBelow, below) ||
+		filepath.IsAbs(file) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(file))
+}

@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// answered has a person allow an asking once.
+func answered(t *testing.T, g house, a Ask) string {
+	t.Helper()
+	p := waiting(t, g, a)
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p.ID()
+}
+
+// What was allowed once is the files that were shown: another program of the same name is asked about, with its file.
+//
+// FEATURES: R63 R107
+func TestOnceIsForTheFileThatWasShown(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, link := filepath.Join(dir, "p"), filepath.Join(dir, "link")
+	if err := os.MkdirAll(filepath.Join(project, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(project, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "tools")+":/usr/bin")
+	for i, row := range []struct {
+		line, file string
+		asked      bool
+	}{
+		{"rm -r x", "/usr/bin/rm", false},
+		{"rm -r x", "/bin/rm", false},
+		{"rm -r x", "/home/u/go/bin/rm", false},
+		{"rm -r x", "/home/u/.nvm/versions/20/bin/rm", false},
+		{"rm -r x", filepath.Join(dir, "tools", "rm"), false}, // on our PATH
+		{"rm -r x", filepath.Join(project, "rm"), true},
+		{"rm -r x", "/tmp/evil/rm", true},
+		{"rm -r x", "/home/u/evil/rm", true},
+		{"./rm -r x", filepath.Join(project, "rm"), false},
+		{"./rm -r x", "/usr/bin/rm", true},
+		{"./rm -r x", filepath.Join(project, "sub", "rm"), true},
+		{"cd sub && ./rm -r x", filepath.Join(project, "sub", "rm"), false},
+		{"cd sub && ./rm -r x", filepath.Join(project, "rm"), true},
+		{"cd sub && ../rm -r x", filepath.Join(project, "rm"), false},
+		{"/usr/bin/rm -r x", "/bin/rm", false},
+		{"/usr/bin/rm -r x", "/tmp/evil/rm", true},
+		{"/tmp/evil/rm -r x", "/tmp/evil/rm", false},
+		{"/tmp/evil/rm -r x", "/usr/bin/rm", true},
+	} {
+		for _, cwd := range []string{project, link} { // what is executed is named without links
+			g := open(t, t.TempDir())
+			a := line("job", row.line, agent)
+			a.Policy, a.Cwd = "listed", cwd
+			id := answered(t, g, a)
+			answer, p, err := g.Begin(t.Context(), Ask{
+				ID: fmt.Sprint("e", i), Kind: Execution, Actor: actor.Actor{UID: 1000}, Session: "s", Path: row.file, Argv: []string{"rm", "-r", "x"},
+				Cwd: project, Home: "/home/u", Depth: 1,
+			})
+			if err != nil || (p != nil) != row.asked || !row.asked && answer.Approval != id {
+				t.Errorf("%s allowed in %s, then %s: asked %v, %+v, %v", row.line, cwd, row.file, p != nil, answer, err)
+			}
+		}
+	}
+}
+
+// So is a command that a session was started with: neither its first word nor the words of its line make another file it.
+//
+// FEATURES: R63 R107
+func TestOnceIsForTheFileThatStarts(t *testing.T) {
+	for i, row := range []struct {
+		ask   Ask
+		file  string
+		argv  []string
+		asked bool
+	}{
+		{Ask{Argv: []string{"git", "push"}, Path: "/usr/bin/git"}, "/usr/bin/git", []string{"git", "push"}, false},
+		{Ask{Argv: []string{"git", "push"}, Path: "/usr/bin/git"}, "/tmp/x/git", []string{"git", "push"}, true},
+		{Ask{Argv: []string{"git", "push"}, Path: "/usr/bin/git"}, "/tmp/x/other", []string{"git", "push"}, true},
+		{Ask{Argv: []string{"python3", "x"}, Path: "/usr/bin/python3"}, "/usr/bin/python3.12", []string{"python3", "x"}, false}, // what the link leads to
+		{Ask{Argv: []string{"python3", "x"}}, "/usr/bin/python3.12", []string{"python3", "x"}, false},
+		{Ask{Argv: []string{"git", "push"}}, "/usr/bin/git", []string{"git", "push"}, false},
+		{Ask{Argv: []string{"git", "push"}}, "/usr/bin/other", []string{"git", "push"}, true},
+		{Ask{Argv: []string{"git", "push"}}, "/p/git", []string{"git", "push"}, true},
+		{Ask{Argv: []string{"./tool", "x"}, Path: "/p/tool"}, "/p/tool", []string{"./tool", "x"}, false},
+		{Ask{Argv: []string{"./tool", "x"}, Path: "/p/tool"}, "/q/tool", []string{"./tool", "x"}, true},
+		{Ask{Line: "git push"}, "/bin/bash", []string{"bash", "-c", "git push"}, false},
+		{Ask{Line: "git push"}, "/tmp/x/bash", []string{"bash", "-c", "git push"}, true},
+		{Ask{Line: "git push", Also: [][]string{{"/tmp/x/bash", "-c", "git push"}}}, "/tmp/x/bash", []string{"bash", "-c", "git push"}, false},
+	} {
+		g := open(t, t.TempDir())
+		a := row.ask
+		a.ID, a.Kind, a.Actor, a.Cwd, a.Home, a.Policy = "new", Command, agent, "/p", "/home/u", "listed"
+		p := waiting(t, g, a)
+		if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := p.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Started("s", a, answer)
+		_, q, err := g.Begin(t.Context(), Ask{
+			ID: "e", Kind: Execution, Actor: actor.Actor{UID: 1000}, Session: "s", Path: row.file, Argv: row.argv, Cwd: "/p", Home: "/home/u",
+		})
+		if err != nil || (q != nil) != row.asked {
+			t.Errorf("%d: asked %v, %v", i, q != nil, err)
+		}
+	}
+}
+
+// A file that a line names is the one that was asked about: written anew or exchanged before the answer, nothing is run, also
+// by the daemon that comes then.
+//
+// FEATURES: R63 R107
+func TestLineIsForTheFilesThatItNamed(t *testing.T) {
+	for name, swap := range map[string]func(file string) error{
+		"as it was": func(string) error { return nil },
+		"rewritten": func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\nevil\n"), 0o755) },
+		"exchanged": func(file string) error {
+			return errors.Join(os.WriteFile(file+"2", []byte("#!/bin/sh\ngood\n"), 0o755), os.Rename(file+"2", file))
+		},
+		"removed":    os.Remove,
+		"as a link":  func(file string) error { return errors.Join(os.Remove(file), os.Symlink("/bin/true", file)) },
+		"in a loop":  func(file string) error { return errors.Join(os.Remove(file), os.Symlink(file, file)) },
+		"unreadable": func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0)) },
+	} {
+		for _, again := range []bool{false, true} {
+			dir, root := t.TempDir(), t.TempDir()
+			file := filepath.Join(root, "sub", "prog")
+			if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("#!/bin/sh\ngood\n"), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			g := open(t, dir)
+			a := line("job", "cd sub && ./prog x; true", agent)
+			a.Policy, a.Cwd = "listed", root
+			p := waiting(t, g, a)
+			id := p.ID()
+			if err := swap(file); err != nil {
+				t.Fatal(err)
+			}
+			if again {
+				g = open(t, dir)
+				p = waiting(t, g, a)
+				if p.ID() != id {
+					t.Fatalf("%s: asked again as %s", name, p.ID())
+				}
+			}
+			if _, err := g.Answer(t.Context(), id, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := p.Wait(t.Context())
+			if want := name != "as it was"; (codeOf(err) == api.CodeDenied) != want || !want && err != nil {
+				t.Errorf("%s, another daemon %v: %v", name, again, err)
+			}
+		}
+	}
+}
