@@ -120,10 +120,10 @@ func (w *walk) reads(x *invocation) (string, bool) {
 			x.row.Unsafe+x.row.Writes+x.row.Argv != "" {
 			return "what is not known may be an option", false
 		}
-		if searches[x.name] && !strings.HasPrefix(a, "-") && a != "." && w.secret(strings.TrimSuffix(a, "/")+"/x") {
+		if searches.has(x.name) && !strings.HasPrefix(a, "-") && a != "." && w.secret(strings.TrimSuffix(a, "/")+"/x") {
 			return a + " usually holds secrets", false
 		}
-		if lists[x.name] && !strings.HasPrefix(a, "--") {
+		if lists.has(x.name) && !strings.HasPrefix(a, "--") {
 			continue
 		}
 		if w.secret(a) || strings.Contains(a, "=") && w.secret(a[strings.IndexByte(a, '=')+1:]) {
@@ -134,7 +134,7 @@ func (w *walk) reads(x *invocation) (string, bool) {
 }
 
 // lists are programs that look at names and sizes, not at what is in files.
-var lists = fieldSet("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
+var lists = words("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
 
 // shellReads judges commands of the shell that change only how it goes on. The last result says whether it did.
 func shellReads(x *invocation) (string, bool, bool) {
@@ -174,7 +174,7 @@ func shellReads(x *invocation) (string, bool, bool) {
 }
 
 // searches are programs that read all files below a directory.
-var searches = fieldSet("grep egrep fgrep rg ag ack find fd fdfind")
+var searches = words("grep egrep fgrep rg ag ack find fd fdfind")
 
 // wrapperReads judges a wrapper whose command was judged on its own.
 func (w *walk) wrapperReads(x *invocation) (string, bool) {

@@ -217,12 +217,12 @@ func (w *walk) hard(c *Command, x *invocation) {
 const whyReached = "whoever is at the other end of the connection may tell it what to run"
 
 // needed are directories whose rights everybody depends on.
-var needed = fieldSet("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
+var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
 
 // rights asks about those of a directory of the system itself, or of all that is in it.
 func (w *walk) rights(c *Command, paths []string) {
 	for _, p := range paths {
-		if full, ok := w.clean(p); ok && (needed[full] || vital[full] || hasGlob(full) && w.tree(p) == fatal) {
+		if full, ok := w.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && w.tree(p) == fatal) {
 			w.ask(c, "hard:system", "it changes who may use the whole system")
 		}
 	}
@@ -264,7 +264,7 @@ func (w *walk) over(c *Command, dir string) {
 }
 
 // diskReaders only look at a disk that they are given, or attach it, or are judged by what they do with it.
-var diskReaders = fieldSet("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_info lsblk blkid fdisk sfdisk parted gdisk " +
+var diskReaders = words("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_info lsblk blkid fdisk sfdisk parted gdisk " +
 	"sgdisk hdparm nvme cryptsetup wipefs badblocks tune2fs e2fsck mdadm pvs vgs lvs pvdisplay lvdisplay vgdisplay vgchange " +
 	"lvchange lvcreate lvextend lvremove vgremove vgreduce findfs partprobe blockdev sync fuser cp cat mkswap swapon swapoff " +
 	"losetup dmsetup qemu-system-x86_64 qemu-nbd testdisk photorec chmod chown chgrp ls ln stat file test [ echo printf " +
@@ -273,10 +273,10 @@ var diskReaders = fieldSet("dd rm mount umount smartctl udevadm eject dumpe2fs x
 
 // gets asks about a disk in the hands of a program that is not known to only read it.
 func (w *walk) gets(c *Command, x *invocation) {
-	if c.Verdict != Allow || diskReaders[x.name] || len(x.argv) < 2 {
+	if c.Verdict != Allow || diskReaders.has(x.name) || len(x.argv) < 2 {
 		return
 	}
-	if x.row != nil && (x.row.Reads || x.row.Run != 0 || x.row.Lang != "") && !writesOf[x.name] {
+	if x.row != nil && (x.row.Reads || x.row.Run != 0 || x.row.Lang != "") && !writesOf.has(x.name) {
 		return
 	}
 	for _, a := range x.argv[1:] {
@@ -297,7 +297,7 @@ func (w *walk) gets(c *Command, x *invocation) {
 }
 
 // writesOf are programs with subcommands or code of their own that write what they are given.
-var writesOf = fieldSet("xxd grub-install")
+var writesOf = words("xxd grub-install")
 
 // remove judges rm.
 func (w *walk) remove(c *Command, x *invocation) {

@@ -51,11 +51,11 @@ func stopsCgroups(full string) bool {
 }
 
 // copying are programs of which only the target is written, and programs that keep versions of files.
-var copying = fieldSet("cp mv install gcp rsync scp sftp tar zip git cd pushd diff longterm test [ export local declare " +
+var copying = words("cp mv install gcp rsync scp sftp tar zip git cd pushd diff longterm test [ export local declare " +
 	"rm alias set source . exec")
 
 // making are programs whose operands all are files that they make or change, or, of ln, give another name.
-var making = fieldSet("touch mkdir rmdir mkfifo mknod truncate unlink shred ln link gln chmod chattr")
+var making = words("touch mkdir rmdir mkfifo mknod truncate unlink shred ln link gln chmod chattr")
 
 // ownFiles asks about commands that speak to longterm's daemon by its socket, past the rules, and about those
 // that may change its files.
@@ -63,7 +63,7 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 	if c.Verdict != Allow || x.name == "longterm" || w.engine.preset == Off {
 		return
 	}
-	if making[x.name] && slices.ContainsFunc(x.args.Operands, w.ownPlace) || x.name == "git" && w.gitInOwn(x) {
+	if making.has(x.name) && slices.ContainsFunc(x.args.Operands, w.ownPlace) || x.name == "git" && w.gitInOwn(x) {
 		w.ask(c, "hard:longterm", "it may change longterm's own files")
 		return
 	}
@@ -86,7 +86,7 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 				w.ask(c, "hard:longterm", "it speaks to longterm's daemon by its socket, past what is asked and recorded")
 				c.Instead = "use the verbs of longterm"
 				return
-			case !reads && !copying[x.name] && strings.ContainsAny(p, "/."):
+			case !reads && !copying.has(x.name) && strings.ContainsAny(p, "/."):
 				w.ask(c, "hard:longterm", "it may change longterm's own files")
 				return
 			}
@@ -95,12 +95,12 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 }
 
 // gitReaders are subcommands of git's that change nothing where they work.
-var gitReaders = fieldSet("status log diff show ls-files rev-parse blame grep cat-file describe shortlog")
+var gitReaders = words("status log diff show ls-files rev-parse blame grep cat-file describe shortlog")
 
 // gitInOwn says that git works in a directory of longterm's own, or makes one there.
 func (w *walk) gitInOwn(x *invocation) bool {
 	if place := gitPlace(x)[0]; place != "." && w.ownPlace(place) {
-		return len(x.words) > 1 && !gitReaders[x.words[1]]
+		return len(x.words) > 1 && !gitReaders.has(x.words[1])
 	}
 	return len(x.words) > 1 && slices.Contains([]string{"clone", "init", "worktree", "archive", "bundle", "format-patch"}, x.words[1]) &&
 		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && w.ownPlace(a[strings.IndexByte(a, '=')+1:]) })

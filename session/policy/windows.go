@@ -168,7 +168,7 @@ func (w *walk) windowsCommand(argv []string) {
 	if len(args) > 1 && strings.HasPrefix(name, "$") && args[0] == "=" || len(args) > 0 && (name == "." || name == "&") { // what is assigned is run
 		w.windowsCommand(strings.Fields(strings.TrimPrefix(strings.Join(args, " "), "= ")))
 	}
-	if row := programs.Lookup(name); row != nil && !windowsOwn[name] { // a program of the system, where that is no Windows
+	if row := programs.Lookup(name); row != nil && !windowsOwn.has(name) { // a program of the system, where that is no Windows
 		w.denials(func() { w.run(append([]string{name}, args...), stream{}) })
 	}
 	c := Command{Argv: argv}
@@ -298,7 +298,7 @@ func (w *walk) windowsCommand(argv []string) {
 }
 
 // windowsOwn are names that mean something else to PowerShell and cmd.exe than to other shells.
-var windowsOwn = fieldSet("cmd powershell pwsh wsl bash sh rd rmdir del erase ri rm format if for do else in start sort where find type dir echo set cd copy move " +
+var windowsOwn = words("cmd powershell pwsh wsl bash sh rd rmdir del erase ri rm format if for do else in start sort where find type dir echo set cd copy move " +
 	"at more curl wget cat cp ls mv ps kill pwd tee sleep diff history man mount clear compare select foreach sc sl sp si gc gi gp ac rp rv call exit")
 
 // windowsReads are commands and cmdlets that only read.

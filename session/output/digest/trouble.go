@@ -1,6 +1,9 @@
 package digest
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Lines that tell of something wrong without a form that session/output/diagnostics knows: a runtime's last words, what the
 // system says of a call that failed, a test's name with a cross before it. They are kept behind errors and before warnings,
@@ -23,21 +26,22 @@ var (
 )
 
 // troubleBy has the words by their first bytes, in small letters.
-var troubleBy = func() (by [256][]string) {
+var troubleBy = sync.OnceValue(func() *[256][]string {
+	var by [256][]string
 	for _, w := range append(append([]string{}, troubleWords...), troubleWhole...) {
 		by[w[0]] = append(by[w[0]], w)
 	}
-	return by
-}()
+	return &by
+})
 
 // wholeWord says which of them end with a word.
-var wholeWord = func() map[string]bool {
+var wholeWord = sync.OnceValue(func() map[string]bool {
 	is := map[string]bool{}
 	for _, w := range troubleWhole {
 		is[w] = true
 	}
 	return is
-}()
+})
 
 // troublePart is how much of a line is looked at, in bytes.
 const troublePart = 512
@@ -46,7 +50,7 @@ const troublePart = 512
 // are judged once.
 func isTrouble(line string) bool {
 	line = line[:min(len(line), troublePart)]
-	start := strings.TrimLeft(line, " \t")
+	start, by, whole := strings.TrimLeft(line, " \t"), troubleBy(), wholeWord()
 	for _, begin := range troubleLines {
 		if strings.HasPrefix(start, begin) {
 			return true
@@ -59,8 +63,8 @@ func isTrouble(line string) bool {
 		if line[i] == 'K' && strings.HasPrefix(line[i:], "Killed") && (i+6 == len(line) || !isAlpha(line[i+6])) { // a shell says so
 			return true
 		}
-		for _, w := range troubleBy[lower(line[i])] {
-			if len(line)-i >= len(w) && equalFold(line[i:i+len(w)], w) && (!wholeWord[w] || i+len(w) == len(line) || !isAlpha(line[i+len(w)])) {
+		for _, w := range by[lower(line[i])] {
+			if len(line)-i >= len(w) && equalFold(line[i:i+len(w)], w) && (!whole[w] || i+len(w) == len(line) || !isAlpha(line[i+len(w)])) {
 				return true
 			}
 		}

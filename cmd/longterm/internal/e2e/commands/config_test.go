@@ -22,8 +22,9 @@ func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 	i.Run("config", "set", "exec.max_output", "1KiB")
 	i.Run("config", "set", "limits.sessions", "1")
 	file := filepath.Join(i.Dir, "config.toml")
+	before := i.Status().Config.Loaded
 	appendTo(t, file, "[[matchers]]\nname = \"mine\"\npatterns = ['^OOPS (?P<file>\\S+):(?P<line>\\d+) (?P<message>.*)$']\n")
-	e2e.Eventually(t, "the daemon has it", func() bool { return i.Status().Config.Using == "file" && !starts(i) })
+	e2e.Eventually(t, "the daemon has it", func() bool { return i.Status().Config.Loaded.After(before) && !starts(i) })
 	<-heard
 
 	out := i.Run("exec", "b", "--json", "--parse", `seq 2000; echo "OOPS main.x:7 it broke"`)

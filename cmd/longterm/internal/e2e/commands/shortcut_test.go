@@ -180,33 +180,41 @@ func TestShortcutIsNotTmux(t *testing.T) {
 func TestShortcutAsksOnce(t *testing.T) {
 	d := newListening(t)
 	d.broken, d.answer = true, `{"id":`
-	for _, args := range [][]string{{"new", "--", "true"}, {"send", "s", "x"}, {"kill", "s"}, {"keys", "s", "a"}} {
+	for _, args := range [][]string{{"send", "s", "x"}, {"keys", "s", "a"}} {
 		short, a := d.try(args)
 		full, b := d.try(args, shortcut.Leave+"=1")
 		if short != full || len(a) != 1 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%q:\n%s %+v\nwant\n%s %+v", args, short, a, full, b)
 		}
 	}
+	for _, args := range [][]string{{"exec", "s", "true"}, {"new", "--", "true"}, {"kill", "s"}} {
+		d.askedAgain(args...)
+	}
+}
+
+// askedAgain has a verb ask for the same until it is answered: which start it is, or which job, is said as before.
+func (d *listening) askedAgain(args ...string) {
+	t := d.T
 	d.mu.Lock()
-	d.ids = nil
+	d.ids, d.seen = nil, nil
 	d.mu.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
-	again := d.Command(ctx, "exec", "s", "true")
+	again := d.Command(ctx, args...)
 	if err := again.Start(); err != nil {
 		t.Fatal(err)
 	}
 	e2e.Eventually(t, "it is asked again", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return len(d.ids) > 1
+		return len(d.seen) > 1
 	})
 	cancel()
 	_ = again.Wait() // it was killed
 	d.mu.Lock()
-	ids := slices.Clone(d.ids) // it may be answering still
+	ids, seen := slices.Clone(d.ids), slices.Clone(d.seen) // it may be answering still
 	d.mu.Unlock()
-	if ids[0] != ids[1] || ids[0] == "" {
-		t.Errorf("the job is called %q", ids[:2])
+	if len(ids) > 1 && ids[0] != ids[1] || args[0] != "kill" && (len(ids) < 2 || ids[0] == "") || !reflect.DeepEqual(seen[0], seen[1]) {
+		t.Errorf("%q: called %q\n%+v", args, ids, seen[:2])
 	}
 }
 
