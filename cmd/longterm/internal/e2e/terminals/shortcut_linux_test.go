@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -68,9 +69,12 @@ func newOnePicture(t *testing.T) *onePicture {
 	return d
 }
 
+// resumes is the key that each stream has of its own.
+var resumes = regexp.MustCompile(`resume=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+
 func (d *onePicture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
-	d.asked = append(d.asked, r.Method+" "+r.RequestURI+" "+r.Host+" "+r.Header.Get("Sec-WebSocket-Version"))
+	d.asked = append(d.asked, r.Method+" "+resumes.ReplaceAllString(r.RequestURI, "resume=KEY")+" "+r.Host+" "+r.Header.Get("Sec-WebSocket-Version"))
 	show := d.shows
 	d.mu.Unlock()
 	if show.drawn == "" {

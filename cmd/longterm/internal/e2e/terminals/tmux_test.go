@@ -207,7 +207,8 @@ func TestViewerInATerminal(t *testing.T) {
 	o.keys("C-Space", "x")
 	o.shows("kill one?")
 	o.keys("y")
-	o.shows("SIG")
+	o.shows("one was killed; its output is kept") // and its pane is gone
+	o.lacks("1 one")
 	o.keys("C-Space", "q")
 	o.shows("STATUS=0")
 	for _, name := range []string{"two", "three"} {

@@ -39,7 +39,9 @@ func TestViewerPrompt(t *testing.T) {
 	}
 
 	// What a command waits for is typed into its session, as a plain line.
-	o.keys("Escape")
+	o.keys("Escape") // the line is left that was opened for commands
+	o.lacks("[SHELL]")
+	o.after(`\;`)
 	o.shows("> a line; it is typed into bash, with Enter")
 	o.line("the answer")
 	o.shows("got the answer\n✓ ")
