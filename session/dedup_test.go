@@ -28,6 +28,7 @@ func TestTypedOnceOverCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	typed := s.got()
+	first.Again = true // is what it is told to be from here on
 	for range 3 { // the second one has the id from a file only
 		s.print(s.Session, strings.Repeat("more output\r\n", 1000))
 		s.print(s.Session, "said")
@@ -63,6 +64,7 @@ func TestTypedOnceWhenKilledBeforeTheJournalKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first.Again = true // is what it is told to be from here on
 	s.Stop()
 	s = reopen(t, killed, s.fake.ring, journal.Options{})
 	again, err := s.TypeIn(testContext(t), in)
