@@ -137,7 +137,9 @@ func TestPackOfThoseThatRest(t *testing.T) {
 		for _, temp := range []bool{false, true} {
 			rec := store.Session{ID: uuid.NewString(), Name: fmt.Sprint("packed-", temp), State: "exited", Created: time.Now(), Ended: time.Now(), Temporary: temp}
 			record(t, r, rec)
-			j, _, err := journal.Open(filepath.Join(r.dirs.Session(rec.ID), "journal"), journal.Options{Plain: true, SegmentBytes: 64 << 10})
+			j, _, err := journal.Open(filepath.Join(r.dirs.Session(rec.ID), "journal"), journal.Options{
+				Plain: true, SegmentBytes: 64 << 10, Now: func() time.Time { return time.Now().Add(-time.Hour) }, // it rests since then
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
