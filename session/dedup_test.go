@@ -29,7 +29,7 @@ func TestTypedOnceOverCheckpoints(t *testing.T) {
 	}
 	typed := s.got()
 	first.Again = true // is what it is told to be from here on
-	for range 3 { // the second one has the id from a file only
+	for range 3 {      // the second one has the id from a file only
 		s.print(s.Session, strings.Repeat("more output\r\n", 1000))
 		s.print(s.Session, "said")
 		waitText(t, s.Session, "said")
