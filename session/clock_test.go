@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/longterm-dev/longterm/store/journal"
 )
 
 // TestFrameClock counts the frames of a screen that changes each millisecond for ten seconds.
@@ -89,5 +91,33 @@ func TestFrameIntervalIsTaken(t *testing.T) {
 	}
 	if s.clock.interval == nil || s.clock.interval() != time.Hour {
 		t.Error("the interval is not the session's")
+	}
+}
+
+// What is typed has the next change shown at once, however long frames are apart.
+func TestTypedIsShownAtOnce(t *testing.T) {
+	s, ctx := newFixture(t, journal.Options{}), testContext(t)
+	if err := s.do(ctx, func() { s.clock.interval = func() time.Duration { return time.Hour } }); err != nil {
+		t.Fatal(err)
+	}
+	w := s.Watch()
+	defer w.Close()
+	<-w.Frames // with which it begins
+	s.print(s.Session, "the first after a rest")
+	<-w.Frames
+	if _, err := s.TypeIn(ctx, Typing{Bytes: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	again := time.NewTicker(echoInterval) // of the first of these a frame may have been sent just now
+	defer again.Stop()
+	for shown := false; !shown; {
+		s.print(s.Session, "x")
+		select {
+		case <-w.Frames:
+			shown = true
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatal("the echo waits for the next frame")
+		}
 	}
 }
