@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -64,6 +63,5 @@ func (s *Set) stillThat(ctx context.Context, m *wire.Execution, asked gateway.As
 			break
 		}
 	}
-	return s.Gate.Refuse(ctx, asked, api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was asked about", path).
-		WithHint("look what has changed it, and run it again: it is asked about anew"))
+	return s.Gate.Refuse(ctx, asked, gateway.Swapped(path))
 }

@@ -42,9 +42,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int
 	}
 	if before := g.queue.askings[a.ID]; before != nil && before.ask.File != "" && before.ask.File != a.File { // by the daemon before
 		g.mu.Unlock()
-		swapped := api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was asked about", inLine(a.Path)).
-			WithHint("look what has changed it, and start it again: it is judged anew")
-		return nil, errors.Join(swapped, g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Deny, Rule: j.Rule}))
+		return nil, g.refuseSwapped(ctx, &a, a.Path)
 	}
 	if len(g.queue.open) >= maxPending && g.queue.askings[a.ID] == nil && g.queue.digests[digest] == nil {
 		g.mu.Unlock()

@@ -66,9 +66,13 @@ func swapped(files map[string]string) string {
 
 // refuseSwapped refuses what was allowed for another file.
 func (g *Gateway) refuseSwapped(ctx context.Context, a *Ask, file string) error {
-	by := api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was asked about", inLine(file)).
-		WithHint("nothing was run; ask again, and the file is judged as it is now")
-	return errors.Join(by, g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
+	return errors.Join(Swapped(file), g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
+}
+
+// Swapped is the refusal of what a person allowed, or was asked about, for another file.
+func Swapped(file string) *api.Error {
+	return api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was asked about", inLine(file)).
+		WithHint("nothing was run; look what has changed it, and run it again: it is judged as it is now")
 }
 
 // fileOf is the file that a word means as a program, without links in its directory; empty: a name alone.

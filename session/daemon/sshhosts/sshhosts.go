@@ -10,6 +10,7 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -54,9 +55,9 @@ func (h *Hosts) names() []string {
 
 // way is the way to a host that the configuration names: whoever has the page gets no ssh to any other.
 func (h *Hosts) way(name string) (*hosts.Way, error) {
-	if !slices.Contains(h.names(), name) {
+	if names := h.names(); !slices.Contains(names, name) {
 		return nil, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).
-			WithHint("`longterm config set hosts.names %.60s` adds it, beside those that are there", name)
+			WithHint("`longterm config set hosts.names %s%.60s` adds it", strings.Join(append(slices.Clone(names), ""), " "), name)
 	}
 	t, err := hosts.ParseTarget(name)
 	if err != nil {
