@@ -58,6 +58,9 @@ func TestTasksHoldToLevels(t *testing.T) {
 	}
 	long, _ := by["change"].request("tools/call", "exec", arguments{"name": "exec", "arguments": arguments{"line": "sleep 1000"}})
 	id, _ := long["taskId"].(string)
+	if _, rpc := by["read"].request("tasks/cancel", id, arguments{"taskId": id}); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed here") {
+		t.Errorf("who only looks ended what it has run at another level: %v", rpc)
+	}
 	if _, rpc := by["change"].request("tasks/cancel", id, arguments{"taskId": id}); rpc != nil {
 		t.Errorf("an agent's own task: %v", rpc)
 	}
