@@ -62,8 +62,8 @@ func (d *device) TryWriteNoted(p []byte, note func()) int {
 	return max(n, 0)
 }
 
-// TypePiece implements ring.Device. What is typed out of a file is typed by sendfile, which moves the file's position by what
-// the terminal took.
+// TypePiece implements ring.Device, where there is a file; without one the queue writes (typing.pieces). What is typed out of it
+// is typed by sendfile, which moves the file's position by what the terminal took.
 func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error) {
 	if d.pty == nil {
 		return 0, errNoInput
