@@ -108,7 +108,8 @@ func TestSilentTasksGiveWay(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		e.Session.Stop()
-		w.group.Wait() // else it is followed
+		synctest.Wait() // until who sleeps is woken
+		w.group.Wait()
 		e.activity.mu.Lock()
 		defer e.activity.mu.Unlock()
 		if e.activity.n != 0 || e.activity.ends == nil {

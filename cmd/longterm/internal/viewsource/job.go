@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -99,7 +100,7 @@ func (j *promptJob) start(ctx context.Context, shell, dir string, cols int) (api
 	if shell != "" {
 		r, err := c.Session(shell).Exec(ctx, api.Exec{Call: call, Line: j.line})
 		var e *api.Error
-		if !errors.As(err, &e) || e.Code != api.CodeBusy && e.Code != api.CodeNoShell {
+		if !errors.As(err, &e) || !slices.Contains([]api.Code{api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell}, e.Code) {
 			return r, err
 		}
 	}

@@ -29,7 +29,7 @@ func TestViewerPrompt(t *testing.T) {
 
 	// While one runs another can be run, in a shell of its own; Ctrl-C ends the newest.
 	o.line("read x; echo got $x")
-	o.shows("Ctrl-C: end the command", "in a shell of its own")
+	o.shows("Ctrl-C: end the command", "in a shell of its own", "needs text")
 	o.line("echo own$((4+4)); sleep 1000")
 	o.shows("own8")
 	o.keys("C-c")
