@@ -52,7 +52,7 @@ func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
 // rest is told with what comes next. The same bytes are masked wherever a reading begins or ends. It may be
 // called from any goroutine.
 func (s *Session) Hide(from uint64, data []byte) int {
-	set := s.cfg.Known.Set()
+	set := s.Secrets()
 	if set.Empty() || len(data) == 0 {
 		return len(data)
 	}
@@ -75,6 +75,9 @@ func wholeLines(after []byte) []byte {
 	}
 	return after
 }
+
+// Secrets is what Hide masks now: another set once more is known.
+func (s *Session) Secrets() *secrets.Set { return s.cfg.Known.Set() }
 
 // Hidden is Hide of a chunk.
 func (s *Session) Hidden(c Chunk) Chunk {

@@ -15,7 +15,7 @@ import (
 
 // Read takes a range of a session's output.
 func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) error {
-	buf := make([]byte, 256<<10)
+	buf := make([]byte, pieceBytes)
 	for at := from; at < to && ctx.Err() == nil; {
 		c, runs, err := s.OutputApart(at, buf[:min(uint64(len(buf)), to-at)])
 		if err == nil && p.hide {

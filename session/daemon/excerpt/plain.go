@@ -116,11 +116,42 @@ func omittedOf(info budget.CutInfo) *api.Omitted {
 // middle is counted as it was printed, which is ten times as fast.
 const exactBytes = 64 << 20
 
-// plainOutput is a range of output as text: head and tail, within limits. What is no text is left out of it.
+// Plain is a range of output as text: head and tail, within limits. What is no text is left out of it.
 func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limits) (Text, error) {
-	r := plainReader{s: s, budget: limits.gatherer(), hide: limits.Hide, buf: make([]byte, min(256<<10, max(1, to-min(from, to))))}
+	r := newPlainReader(s, from, limits)
+	r.buf = make([]byte, min(pieceBytes, max(1, to-min(from, to))))
+	return r.text(ctx, to, limits)
+}
+
+// pieceBytes is how much output is read at once.
+const pieceBytes = 256 << 10
+
+// lineBytes is how much is made lines at once: their text stays in a processor's cache, and its memory with the writer.
+const lineBytes = 32 << 10
+
+// plainReader makes output text from an offset on, as far as it is read.
+type plainReader struct {
+	hide   bool
+	s      *session.Session
+	budget gatherer
+	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
+	plain  plaintext.Writer
+	from   uint64 // the first byte
+	at     uint64 // the next one
+	base   uint64 // offset of the first byte given to plain
+	buf    []byte
+	spare  []byte // for what is read ahead
+	ahead  *fetch // nil: nothing is
+}
+
+func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader {
+	return &plainReader{s: s, budget: limits.gatherer(), hide: limits.Hide, from: from, at: from, base: from}
+}
+
+// text reads what is not read yet, up to to, and is all of it.
+func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text, error) {
 	defer r.leave()
-	err := r.read(ctx, from, to)
+	err := r.read(ctx, to)
 	r.rest()
 	t := gathered(r.budget)
 	limits.tell(&t)
@@ -129,50 +160,41 @@ func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limi
 	return t, err
 }
 
-// lineBytes is how much is made lines at once: their text stays in a processor's cache, and its memory with the writer.
-const lineBytes = 32 << 10
-
-type plainReader struct {
-	hide   bool
-	s      *session.Session
-	budget gatherer
-	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
-	plain  plaintext.Writer
-	base   uint64 // offset of the first byte given to plain
-	buf    []byte
-	spare  []byte // for what is read ahead
-	ahead  *fetch // nil: nothing is
-}
-
-func (r *plainReader) read(ctx context.Context, from, to uint64) error {
-	r.base = from
-	for at := from; at < to; {
-		if at-from > exactBytes/2 && to-at > exactBytes/2 {
-			var err error
-			if at, err = r.skip(ctx, at, to-exactBytes/2); err != nil {
+func (r *plainReader) read(ctx context.Context, to uint64) error {
+	for r.at < to {
+		if r.at-r.from > exactBytes/2 && to-r.at > exactBytes/2 {
+			if err := r.skip(ctx, to-exactBytes/2); err != nil {
 				return err
 			}
 		}
-		c, err := r.chunk(ctx, at, to)
-		if err != nil {
+		if more, err := r.readPiece(ctx, to); err != nil || !more {
 			return err
 		}
-		if c.Gap > 0 {
-			r.restart(c.From)
-			r.mask.Restart() // what is lost may have changed the screen
-			r.budget.Gap(fmt.Sprintf("[%d bytes of output are lost]", c.Gap), c.From)
-		}
-		if c.Next == at {
-			return nil
-		}
-		r.mask.Apply(c.Data) // a copy, in buf
-		for part := range slices.Chunk(c.Data, lineBytes) {
-			_, _ = r.plain.Write(part) // never fails
-			r.plain.Lines(func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
-		}
-		at = c.Next
 	}
 	return nil
+}
+
+// readPiece takes the next piece, which ends at to at most.
+func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err error) {
+	c, err := r.chunk(ctx, r.at, to)
+	if err != nil {
+		return false, err
+	}
+	if c.Gap > 0 {
+		r.restart(c.From)
+		r.mask.Restart() // what is lost may have changed the screen
+		r.budget.Gap(fmt.Sprintf("[%d bytes of output are lost]", c.Gap), c.From)
+	}
+	if c.Next == r.at {
+		return false, nil
+	}
+	r.mask.Apply(c.Data) // a copy, in buf
+	for part := range slices.Chunk(c.Data, lineBytes) {
+		_, _ = r.plain.Write(part) // never fails
+		r.plain.Lines(func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
+	}
+	r.at = c.Next
+	return true, nil
 }
 
 // chunk is the output from at on, up to to at most; it is r's until the next one is asked for.
@@ -234,20 +256,20 @@ func (f *fetch) aside(r *plainReader, buf []byte) {
 }
 
 // skip counts output instead of reading it.
-func (r *plainReader) skip(ctx context.Context, from, to uint64) (uint64, error) {
+func (r *plainReader) skip(ctx context.Context, to uint64) error {
 	r.restart(to)
-	at, lines := from, 0
-	for at < to {
-		c, err := r.chunk(ctx, at, to)
-		if err != nil || c.Next == at {
-			return at, err
+	from, lines := r.at, 0
+	for r.at < to {
+		c, err := r.chunk(ctx, r.at, to)
+		if err != nil || c.Next == r.at {
+			return err
 		}
 		lines += bytes.Count(c.Data, []byte{'\n'})
 		r.mask.Apply(c.Data)
-		at = c.Next
+		r.at = c.Next
 	}
-	r.budget.Skip(int(at-from), lines, from, at)
-	return at, nil
+	r.budget.Skip(int(r.at-from), lines, from, r.at)
+	return nil
 }
 
 // restart begins anew at an offset; what is there of a line is one.
@@ -271,7 +293,7 @@ func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, erro
 	if n == 0 {
 		return start, nil
 	}
-	r := plainReader{s: s, buf: make([]byte, 256<<10), base: start}
+	r := plainReader{s: s, buf: make([]byte, pieceBytes), base: start}
 	defer r.leave()
 	found, seen := end, uint64(0)
 	for at := start; at < end && seen < n; {

@@ -197,6 +197,13 @@ func TestPlainOfMuch(t *testing.T) {
 	})
 	_, end := s.OutputRange()
 	got, err := Plain(t.Context(), s, 0, end, Limits{Bytes: 10 << 10})
+	along := NewAlong(s, 0, Limits{Bytes: 10 << 10})
+	if err := along.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := along.Text(t.Context(), end); err != nil || same.Text != got.Text {
+		t.Errorf("read along it is another text, %v", err)
+	}
 	if err != nil || got.Omitted == nil {
 		t.Fatalf("%+v, %v", got.Omitted, err)
 	}

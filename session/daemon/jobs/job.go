@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
@@ -122,6 +123,9 @@ type Job struct {
 	approval  string           // that allowed it
 	came      uint64           // offset up to which a running line's output was handed out
 	callers   callers
+
+	reading sync.Mutex // held while along is read
+	along   *excerpt.Along
 }
 
 // ending is why a job is to end before its time.

@@ -246,7 +246,7 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	if r.State == "running" && j.e.Session.Status().Needs.Kind == "" {
 		l.Whole = api.Meanwhile
 	}
-	t, err := excerpt.Plain(ctx, j.e.Session, of.Start, of.End, l)
+	t, err := j.text(ctx, of, l)
 	if err != nil {
 		r.Error = err.Error()
 	}

@@ -152,6 +152,9 @@ func (s *Set) start(j *Job, follow func(context.Context)) {
 	if !s.closed {
 		s.work.Go(func() { j.runClocks(s.ctx) })
 		s.work.Go(func() { follow(s.ctx) })
+		if j.call.Digest && !j.e.Record().Pipe {
+			s.work.Go(func() { j.readAlong(s.ctx) })
+		}
 	}
 }
 
