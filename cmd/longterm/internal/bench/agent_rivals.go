@@ -10,7 +10,6 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -57,6 +56,7 @@ const tmuxHistory = "-200"
 // pane shows after it was cleared for each line.
 type tmuxWay struct {
 	b         *agentBench
+	tmux      *tmux
 	history   bool
 	calls     int
 	asked     int // bytes, as are
@@ -66,10 +66,12 @@ type tmuxWay struct {
 }
 
 func newTmuxWay(_ context.Context, b *agentBench) (way, error) {
-	if b.tmux == "" {
-		return nil, nil //nolint:nilnil // it is not here
+	for _, o := range b.others {
+		if t, ok := o.(*tmux); ok {
+			return &tmuxWay{b: b, tmux: t, terminals: map[string]bool{}, crashed: make(chan struct{})}, nil
+		}
 	}
-	return &tmuxWay{b: b, terminals: map[string]bool{}, crashed: make(chan struct{})}, nil
+	return nil, nil //nolint:nilnil // it is not here
 }
 
 func newTmuxHistoryWay(ctx context.Context, b *agentBench) (way, error) {
@@ -88,11 +90,11 @@ func (w *tmuxWay) name() string {
 }
 
 func (w *tmuxWay) spent() (calls, asked, bytes int) { return w.calls, w.asked, w.asked + w.answered }
-func (w *tmuxWay) close()                           { _, _ = w.b.mux(context.Background(), "kill-server") }
+func (w *tmuxWay) close()                           { w.tmux.close() }
 
 func (w *tmuxWay) call(ctx context.Context, args ...string) (string, error) {
 	w.calls++
-	out, err := w.b.mux(ctx, args...)
+	out, err := w.tmux.run(ctx, args...)
 	w.asked += len("tmux " + strings.Join(args, " "))
 	w.answered += len(out)
 	return out, err
@@ -101,15 +103,11 @@ func (w *tmuxWay) call(ctx context.Context, args ...string) (string, error) {
 // crash kills the server, and with it the panes.
 func (w *tmuxWay) crash(ctx context.Context) error {
 	defer close(w.crashed)
-	out, err := w.b.mux(ctx, "display-message", "-p", "#{pid}")
+	pids, err := w.tmux.servers(ctx)
 	if err != nil {
 		return err
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(out))
-	if err != nil {
-		return err
-	}
-	return syscall.Kill(pid, syscall.SIGKILL)
+	return syscall.Kill(pids[0], syscall.SIGKILL)
 }
 
 // restart is nothing to tmux: the agent lists what is there.

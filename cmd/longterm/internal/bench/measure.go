@@ -22,7 +22,7 @@ import (
 func (b *sessionBench) startup(ctx context.Context) (figure, error) {
 	return b.pairwise("start of the command line (version)",
 		func(int) error { _, err := b.lt(ctx, "version"); return err },
-		func(int) error { _, err := b.mux(ctx, "-V"); return err })
+		func(o multiplexer, _ int) error { return o.version(ctx) })
 }
 
 func (b *sessionBench) creation(ctx context.Context) (figure, error) {
@@ -31,22 +31,19 @@ func (b *sessionBench) creation(ctx context.Context) (figure, error) {
 			_, err := b.lt(ctx, "new", "-n", fmt.Sprint("c", i), "--", "sleep", "100000")
 			return err
 		},
-		func(i int) error {
-			_, err := b.mux(ctx, "new-session", "-d", "-s", fmt.Sprint("c", i), "-x", "80", "-y", "24", "sleep 100000")
-			return err
-		})
+		func(o multiplexer, i int) error { return o.create(ctx, fmt.Sprint("c", i), "sleep 100000") })
 }
 
 func (b *sessionBench) screen(ctx context.Context) (figure, error) {
 	return b.pairwise("print the screen",
 		func(int) error { _, err := b.lt(ctx, "screen", "first"); return err },
-		func(int) error { _, err := b.mux(ctx, "capture-pane", "-p", "-t", "first"); return err })
+		func(o multiplexer, _ int) error { return o.print(ctx, "first") })
 }
 
 func (b *sessionBench) listing(ctx context.Context) (figure, error) {
 	return b.pairwise("list the sessions",
 		func(int) error { _, err := b.lt(ctx, "ls"); return err },
-		func(int) error { _, err := b.mux(ctx, "list-sessions"); return err })
+		func(o multiplexer, _ int) error { return o.list(ctx) })
 }
 
 // benchClient is a client program on a PTY of ours.
@@ -89,39 +86,37 @@ func (c *benchClient) until(text string) error {
 }
 
 // echoScript prints what is typed into it.
-const echoScript = `stty -echo -icanon; printf 'READY>'; exec cat`
+const echoScript = `stty -echo -icanon min 1; printf 'READY>'; exec cat`
 
-// echoSession makes a session that echoes, and the two commands that attach to it.
-func (b *sessionBench) echoSession(ctx context.Context) (lt, mux []string, err error) {
+// echoSession makes a session that echoes, and is the command that attaches to it.
+func (b *sessionBench) echoSession(ctx context.Context) (lt []string, err error) {
 	if _, err = b.lt(ctx, "new", "-n", "echo", "--", "sh", "-c", echoScript); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if b.tmux != "" {
-		if _, err = b.mux(ctx, "new-session", "-d", "-s", "echo", "-x", "80", "-y", "24", "sh -c \""+echoScript+"\""); err != nil {
-			return nil, nil, err
+	for _, o := range b.others {
+		if err = o.create(ctx, "echo", echoScript); err != nil {
+			return nil, err
 		}
 	}
 	_, err = b.lt(ctx, "wait", "echo", "--for", "text=READY>", "--timeout", "10s")
-	return []string{b.self, "attach", "echo"},
-		[]string{b.tmux, "-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null", "attach", "-t", "echo"}, err
+	return []string{b.self, "attach", "echo"}, err
 }
 
 func (b *sessionBench) attachTime(ctx context.Context) (figure, error) {
-	lt, mux, err := b.echoSession(ctx)
+	lt, err := b.echoSession(ctx)
 	if err != nil {
 		return figure{}, err
 	}
-	attach := func(argv []string) func(int) error {
-		return func(int) error {
-			c, err := b.client(ctx, argv[0], argv[1:]...)
-			if err != nil {
-				return err
-			}
-			defer c.close()
-			return c.until("READY>")
+	attach := func(argv []string) error {
+		c, err := b.client(ctx, argv[0], argv[1:]...)
+		if err != nil {
+			return err
 		}
+		defer c.close()
+		return c.until("READY>")
 	}
-	return b.pairwise("attach to first paint", attach(lt), attach(mux))
+	return b.pairwise("attach to first paint", func(int) error { return attach(lt) },
+		func(o multiplexer, _ int) error { return attach(o.attach("echo")) })
 }
 
 // firstKeys are typed into each client that attaches, and echoRounds is how often one of each does, at most: what is
@@ -132,10 +127,10 @@ const firstKeys, echoRounds = 200, 8
 // are typed into each of several clients.
 func (b *sessionBench) echo(ctx context.Context) ([]figure, error) {
 	argvs := [][]string{{b.self, "attach", "echo"}}
-	if b.tmux != "" {
-		argvs = append(argvs, []string{b.tmux, "-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null", "attach", "-t", "echo"})
+	for _, o := range b.others {
+		argvs = append(argvs, o.attach("echo"))
 	}
-	all := make([][]float64, 2)
+	all := make([][]float64, len(argvs))
 	for range min(max(b.runs/6, 1), echoRounds) {
 		for i, argv := range argvs {
 			us, err := b.firstEchoes(ctx, argv)
@@ -151,9 +146,9 @@ func (b *sessionBench) echo(ctx context.Context) ([]figure, error) {
 		of   float64
 	}{{"key to echo, p50", 0.5}, {"key to echo, p99", 0.99}} {
 		fig := figure{Name: p.name, Unit: "µs", Runs: len(all[0]), Longterm: percentile(all[0], p.of)}
-		if len(all[1]) > 0 {
-			fig.Tmux = percentile(all[1], p.of)
-			fig.Ratio = fig.Longterm / fig.Tmux
+		for i, o := range b.others {
+			theirs := percentile(all[1+i], p.of)
+			fig.of(o.name(), theirs, fig.Longterm/theirs)
 		}
 		figures = append(figures, fig)
 	}
@@ -193,7 +188,8 @@ func (b *sessionBench) throughput(ctx context.Context) (figure, error) {
 	}
 	fig := figure{Name: "detached cat of a coloured log", Unit: "MiB/s", Runs: 3}
 	rate := func(d time.Duration) float64 { return float64(size>>20) / d.Seconds() }
-	var ours, theirs, discards []float64
+	var ours, discards []float64
+	theirs := make([][]float64, len(b.others))
 	for range fig.Runs {
 		d, err := b.detachedCat(ctx, log)
 		if err != nil {
@@ -204,17 +200,16 @@ func (b *sessionBench) throughput(ctx context.Context) (figure, error) {
 			return fig, err
 		}
 		discards = append(discards, rate(d))
-		if b.tmux == "" {
-			continue
+		for i, o := range b.others {
+			if d, err = o.cat(ctx, log); err != nil {
+				return fig, err
+			}
+			theirs[i] = append(theirs[i], rate(d))
 		}
-		if d, err = b.tmuxCat(ctx, log); err != nil {
-			return fig, err
-		}
-		theirs = append(theirs, rate(d))
 	}
-	fig.Longterm, fig.Tmux = median(ours), median(theirs)
-	if fig.Tmux > 0 {
-		fig.Ratio = fig.Tmux / fig.Longterm // cost: time, the inverse of the rate
+	fig.Longterm = median(ours)
+	for i, o := range b.others {
+		fig.of(o.name(), median(theirs[i]), median(theirs[i])/fig.Longterm) // cost: time, the inverse of the rate
 	}
 	fig.Note = fmt.Sprintf("a reader that discards everything: %.0f MiB/s", median(discards))
 	return fig, nil
@@ -231,16 +226,6 @@ func (b *sessionBench) detachedCat(ctx context.Context, log string) (time.Durati
 		return 0, err
 	}
 	return time.Since(begin), nil
-}
-
-func (b *sessionBench) tmuxCat(ctx context.Context, log string) (time.Duration, error) {
-	begin := time.Now()
-	name := fmt.Sprint("flood", begin.UnixNano())
-	if _, err := b.mux(ctx, "new-session", "-d", "-s", name, "-x", "80", "-y", "24", "cat "+log+"; tmux -S "+filepath.Join(b.dir, "tmux.sock")+" wait-for -S "+name); err != nil {
-		return 0, err
-	}
-	_, err := b.mux(ctx, "wait-for", name)
-	return time.Since(begin), err
 }
 
 // discard is the limit: a reader on a PTY that throws everything away.
@@ -271,44 +256,31 @@ func colouredLog(size int) []byte {
 	return b.Bytes()[:size]
 }
 
-// memory is the proportional set size of keeper and daemon, and what an idle session adds to it.
+// memory is the proportional set size of the processes that keep sessions, and what an idle session adds to it.
 func (b *sessionBench) memory(ctx context.Context) ([]figure, error) {
 	base := figure{Name: "memory with one session", Unit: "MiB", Runs: 1}
 	each := figure{Name: "memory of an idle session", Unit: "KiB", Runs: b.idle}
-	pids, err := b.daemonPIDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before, after, err := b.growth(ctx, pids, func(i int) error {
+	before, more, err := b.growth(ctx, b.daemonPIDs, func(i int) error {
 		_, err := b.lt(ctx, "new", "-n", fmt.Sprint("idle", i), "--", "sleep", "100000")
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	base.Longterm, each.Longterm = before/1024, (after-before)/float64(b.idle)
-	if b.tmux == "" {
-		return []figure{base, each}, nil
+	base.Longterm, each.Longterm = before/1024, more
+	for _, o := range b.others {
+		before, more, err := b.growth(ctx, o.servers, func(i int) error { return o.create(ctx, fmt.Sprint("idle", i), "sleep 100000") })
+		if err != nil {
+			return nil, err
+		}
+		base.of(o.name(), before/1024, base.Longterm*1024/before)
+		each.of(o.name(), more, each.Longterm/more)
 	}
-	out, err := b.mux(ctx, "display-message", "-p", "#{pid}")
-	if err != nil {
-		return nil, err
-	}
-	server, err := strconv.Atoi(strings.TrimSpace(out))
-	if err != nil {
-		return nil, err
-	}
-	before, after, err = b.growth(ctx, []int{server}, func(i int) error {
-		_, err := b.mux(ctx, "new-session", "-d", "-s", fmt.Sprint("idle", i), "-x", "80", "-y", "24", "sleep 100000")
-		return err
-	})
-	base.Tmux, each.Tmux = before/1024, (after-before)/float64(b.idle)
-	base.Ratio, each.Ratio = base.Longterm/base.Tmux, each.Longterm/each.Tmux
-	return []figure{base, each}, err
+	return []figure{base, each}, nil
 }
 
-// growth is the memory of processes at rest before and after the idle sessions were made, in KiB.
-func (b *sessionBench) growth(ctx context.Context, pids []int, add func(i int) error) (before, after float64, err error) {
+// growth is the memory of processes at rest before the idle sessions are made, and what each of these adds, in KiB.
+func (b *sessionBench) growth(ctx context.Context, pids func(context.Context) ([]int, error), add func(i int) error) (before, each float64, err error) {
 	if before, err = atRest(ctx, pids); err != nil {
 		return 0, 0, err
 	}
@@ -317,8 +289,8 @@ func (b *sessionBench) growth(ctx context.Context, pids []int, add func(i int) e
 			return 0, 0, err
 		}
 	}
-	after, err = atRest(ctx, pids)
-	return before, after, err
+	after, err := atRest(ctx, pids)
+	return before, (after - before) / float64(b.idle), err
 }
 
 const (
@@ -329,7 +301,11 @@ const (
 )
 
 // atRest is the memory of processes once they have given back what work left behind, in KiB.
-func atRest(ctx context.Context, pids []int) (float64, error) {
+func atRest(ctx context.Context, of func(context.Context) ([]int, error)) (float64, error) {
+	pids, err := of(ctx)
+	if err != nil {
+		return 0, err
+	}
 	is, same := pss(pids...), 0
 	for range mostLooks {
 		select {

@@ -17,7 +17,7 @@ import (
 )
 
 // figure is one measured quantity: the median over its runs, for longterm and, where
-// it is installed, for tmux in the same run.
+// they are installed, for tmux and others in the same run.
 type figure struct {
 	Name     string  `json:"name"`
 	Unit     string  `json:"unit"`
@@ -26,16 +26,34 @@ type figure struct {
 	Tmux     float64 `json:"tmux,omitempty"`
 	// Ratio is longterm's cost as a multiple of tmux's: below 1 is better, whatever
 	// the unit.
-	Ratio float64 `json:"ratio,omitempty"`
-	Note  string  `json:"note,omitempty"`
+	Ratio  float64 `json:"ratio,omitempty"`
+	Others []other `json:"others,omitempty"`
+	Note   string  `json:"note,omitempty"`
+}
+
+// other is the same of another program.
+type other struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Ratio float64 `json:"ratio"` // longterm's cost as a multiple of its own
+}
+
+// of puts in what another program takes.
+func (f *figure) of(name string, value, ratio float64) {
+	if name == "tmux" {
+		f.Tmux, f.Ratio = value, ratio
+	} else {
+		f.Others = append(f.Others, other{name, value, ratio})
+	}
 }
 
 func sessionsCommand(e *Program) *cobra.Command {
 	var runs, idle int
 	c := &cobra.Command{
-		Use: "sessions", Short: "Measure sessions side by side with tmux", Args: cobra.NoArgs,
+		Use: "sessions", Short: "Measure sessions side by side with tmux and screen", Args: cobra.NoArgs,
 		Long: "Measure creation, screen, echo latency, attach, throughput and memory of sessions, in an instance of\n" +
-			"its own, side by side with tmux where it is installed. Medians; compare ratios, not absolute times.",
+			"its own, side by side with tmux and GNU screen where they are installed. Medians; compare ratios, not\n" +
+			"absolute times.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := newSessionBench(e, runs, idle)
 			if err != nil {
@@ -54,27 +72,54 @@ func sessionsCommand(e *Program) *cobra.Command {
 	return e.JSONFlag(c)
 }
 
+// writeFigures prints a row for each figure, and two columns for each program that it is compared with.
 func writeFigures(w io.Writer, figures []figure) {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "\tlongterm\ttmux\tunit\tcost ratio\t")
+	var others []string
 	for _, f := range figures {
-		tmux, ratio := "-", "-"
-		if f.Tmux > 0 {
-			tmux, ratio = fmt.Sprintf("%.2f", f.Tmux), fmt.Sprintf("%.2f", f.Ratio)
+		for _, o := range f.Others {
+			if !slices.Contains(others, o.Name) {
+				others = append(others, o.Name)
+			}
 		}
-		fmt.Fprintf(tw, "%s\t%.2f\t%s\t%s\t%s\t\n", f.Name, f.Longterm, tmux, f.Unit, ratio)
+	}
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "\tlongterm\ttmux\tunit\tcost ratio\t")
+	for _, name := range others {
+		fmt.Fprintf(tw, "%s\tcost ratio\t", name)
+	}
+	fmt.Fprintln(tw)
+	for _, f := range figures {
+		tmux := other{Value: f.Tmux, Ratio: f.Ratio}
+		value, ratio := tmux.words()
+		fmt.Fprintf(tw, "%s\t%.2f\t%s\t%s\t%s\t", f.Name, f.Longterm, value, f.Unit, ratio)
+		for _, name := range others {
+			var of other
+			if i := slices.IndexFunc(f.Others, func(o other) bool { return o.Name == name }); i >= 0 {
+				of = f.Others[i]
+			}
+			value, ratio := of.words()
+			fmt.Fprintf(tw, "%s\t%s\t", value, ratio)
+		}
+		fmt.Fprintln(tw)
 	}
 	_ = tw.Flush()
 }
 
-// sessionBench is an instance of longterm, and one of tmux, made for measuring.
+func (o other) words() (value, ratio string) {
+	if o.Value == 0 {
+		return "-", "-"
+	}
+	return fmt.Sprintf("%.2f", o.Value), fmt.Sprintf("%.2f", o.Ratio)
+}
+
+// sessionBench is an instance of longterm, and one of each of the others, made for measuring.
 type sessionBench struct {
 	program    *Program
 	runs, idle int
 	dir        string
 	self       string
-	tmux       string // empty: not installed
 	env        []string
+	others     []multiplexer
 }
 
 func newSessionBench(e *Program, runs, idle int) (*sessionBench, error) {
@@ -86,7 +131,6 @@ func newSessionBench(e *Program, runs, idle int) (*sessionBench, error) {
 	if b.self, err = os.Executable(); err != nil {
 		return nil, err
 	}
-	b.tmux, _ = exec.LookPath("tmux")
 	for _, kv := range os.Environ() {
 		if !slices.ContainsFunc([]string{"TMUX=", "TMUX_PANE=", "LONGTERM_SESSION=", "SHELL="}, func(p string) bool {
 			return len(kv) >= len(p) && kv[:len(p)] == p
@@ -95,6 +139,7 @@ func newSessionBench(e *Program, runs, idle int) (*sessionBench, error) {
 		}
 	}
 	b.env = append(b.env, "LONGTERM_DIR="+filepath.Join(dir, "lt"), "HOME="+dir, "SHELL=/bin/sh", "TERM=xterm-256color")
+	b.others = b.multiplexers()
 	return b, nil
 }
 
@@ -103,8 +148,8 @@ func (b *sessionBench) close() {
 		fmt.Fprintf(os.Stderr, "longterm: the bench's daemon was not ended (%v); its files stay in %s\n", err, b.dir)
 		return
 	}
-	if b.tmux != "" {
-		_, _ = b.mux(context.Background(), "kill-server")
+	for _, o := range b.others {
+		o.close()
 	}
 	_ = os.RemoveAll(b.dir)
 }
@@ -116,13 +161,14 @@ func (b *sessionBench) command(ctx context.Context, name string, args ...string)
 	return cmd
 }
 
-// lt and mux run one command of each program.
+// lt runs one command of longterm.
 func (b *sessionBench) lt(ctx context.Context, args ...string) (string, error) {
 	return combined(b.command(ctx, b.self, args...))
 }
 
-func (b *sessionBench) mux(ctx context.Context, args ...string) (string, error) {
-	return combined(b.command(ctx, b.tmux, append([]string{"-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null"}, args...)...))
+// prints runs one command of another program.
+func (b *sessionBench) prints(ctx context.Context, argv []string) (string, error) {
+	return combined(b.command(ctx, argv[0], argv[1:]...))
 }
 
 func combined(cmd *exec.Cmd) (string, error) {
@@ -137,8 +183,8 @@ func (b *sessionBench) run(ctx context.Context) ([]figure, error) {
 	if _, err := b.lt(ctx, "new", "-n", "first", "--", "sleep", "100000"); err != nil {
 		return nil, err
 	}
-	if b.tmux != "" {
-		if _, err := b.mux(ctx, "new-session", "-d", "-s", "first", "-x", "80", "-y", "24", "sleep 100000"); err != nil {
+	for _, o := range b.others {
+		if err := o.create(ctx, "first", "sleep 100000"); err != nil {
 			return nil, err
 		}
 	}
@@ -163,27 +209,30 @@ func one(m func(context.Context) (figure, error)) func(context.Context) ([]figur
 	}
 }
 
-// pairwise times f and g in turn and fills in medians and the median of the ratios, in
+// pairwise times f and the same of each of the others in turn and fills in medians and the median of the ratios, in
 // milliseconds.
-func (b *sessionBench) pairwise(name string, f, g func(i int) error) (figure, error) {
+func (b *sessionBench) pairwise(name string, f func(i int) error, same func(o multiplexer, i int) error) (figure, error) {
 	fig := figure{Name: name, Unit: "ms", Runs: b.runs}
-	var fs, gs, ratios []float64
+	var ours []float64
+	theirs, ratios := make([][]float64, len(b.others)), make([][]float64, len(b.others))
 	for i := range b.runs {
-		ft, err := timed(i, f)
+		t, err := timed(i, f)
 		if err != nil {
 			return fig, err
 		}
-		fs = append(fs, ft)
-		if g == nil || b.tmux == "" {
-			continue
+		ours = append(ours, t)
+		for k, o := range b.others {
+			ot, err := timed(i, func(i int) error { return same(o, i) })
+			if err != nil {
+				return fig, err
+			}
+			theirs[k], ratios[k] = append(theirs[k], ot), append(ratios[k], t/ot)
 		}
-		gt, err := timed(i, g)
-		if err != nil {
-			return fig, err
-		}
-		gs, ratios = append(gs, gt), append(ratios, ft/gt)
 	}
-	fig.Longterm, fig.Tmux, fig.Ratio = median(fs), median(gs), median(ratios)
+	fig.Longterm = median(ours)
+	for k, o := range b.others {
+		fig.of(o.name(), median(theirs[k]), median(ratios[k]))
+	}
 	return fig, nil
 }
 

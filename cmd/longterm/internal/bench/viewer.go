@@ -166,8 +166,7 @@ const echoKeys = "QWXYZNU"
 // viewerEcho measures the time from a key to its echo on the person's terminal.
 func (b *sessionBench) viewerEcho(ctx context.Context) (figure, error) {
 	fig := figure{Name: "key to screen, p50", Unit: "µs", Runs: b.runs}
-	_, mux, err := b.echoSession(ctx)
-	if err != nil {
+	if _, err := b.echoSession(ctx); err != nil {
 		return fig, err
 	}
 	ours, err := b.keysToScreen(ctx, []string{b.self, "view", "echo"})
@@ -175,13 +174,13 @@ func (b *sessionBench) viewerEcho(ctx context.Context) (figure, error) {
 		return fig, err
 	}
 	fig.Longterm, fig.Note = median(ours), fmt.Sprintf("p99 %.0f µs", percentile(ours, 0.99))
-	if b.tmux != "" {
-		theirs, err := b.keysToScreen(ctx, mux)
+	for _, o := range b.others {
+		theirs, err := b.keysToScreen(ctx, o.attach("echo"))
 		if err != nil {
 			return fig, err
 		}
-		fig.Tmux, fig.Ratio = median(theirs), median(ours)/median(theirs)
-		fig.Note += fmt.Sprintf(", tmux %.0f µs", percentile(theirs, 0.99))
+		fig.of(o.name(), median(theirs), median(ours)/median(theirs))
+		fig.Note += fmt.Sprintf(", %s %.0f µs", o.name(), percentile(theirs, 0.99))
 	}
 	return fig, nil
 }
