@@ -152,7 +152,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		}
 		s.rules.typed(data, t.Secret)
 		if !s.history.record.Apart() {
-			s.inputwait.typedSomething()
+			s.inputwait.looksAnew()
 		}
 		if len(data) > 0 {
 			switch note := s.typing.inputNote(t.ID, r); {
@@ -171,6 +171,9 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			if numbered == nil {
 				s.typing.noteID(s.typing.dedup.Remember(t.ID, r))
 			}
+		}
+		if !s.history.record.Apart() { // the program has it by now: what is told of it keeps nobody waiting
+			s.inputwait.answered(data, t.Person)
 		}
 	})
 	switch err = errors.Join(opErr, err); {

@@ -32,6 +32,7 @@ type inputWait struct {
 	missed  bool             // it was time for a look while it was
 	since   uint64           // counts what begins the looks anew
 	told    *inputwait.Probe // the answer, for the look that it is for
+	held    *heldQuestion    // nil: everything was told
 
 	probing sync.Mutex // guards prober
 	prober  evidence.Prober
@@ -138,17 +139,35 @@ func (h *inputWait) Screen() inputwait.Screen {
 }
 
 // output notes that something was printed.
-func (h *inputWait) output(now time.Time) { h.lookAnew(h.machine.Output(now)) }
+func (h *inputWait) output(now time.Time) {
+	h.leaveRow()
+	h.lookAnew(h.machine.Output(now))
+}
 
 // typedSomething says that whatever was asked for has been answered, perhaps.
 func (h *inputWait) typedSomething() {
+	h.looksAnew()
+	h.answered(nil, false)
+}
+
+// looksAnew has it looked at anew, as something is about to be typed.
+func (h *inputWait) looksAnew() {
+	h.s.typing.replies.Unread = false
+	h.lookAnew(h.machine.Typed())
+}
+
+// answered says that data may have answered what was asked for. What a person types within a line is not told of yet.
+func (h *inputWait) answered(data []byte, person bool) {
+	if person && withinLine(data) {
+		h.hold()
+		return
+	}
 	s := h.s
-	s.typing.replies.Unread = false
+	h.tellHeld()
 	if s.Status().Needs.Kind != evidence.None {
 		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
 	}
 	h.guessPrompt(false)
-	h.lookAnew(h.machine.Typed())
 }
 
 // guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
@@ -158,14 +177,19 @@ func (h *inputWait) guessPrompt(is bool) {
 	if s.lines.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
 		return
 	}
-	var v ShellStatus
+	v := h.noPrompt()
 	if is {
 		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.lines.otherProgram()}
 	}
-	if other := s.lines.otherProgram(); other != "" && !is {
+	s.update(ChangeShell, func(st *Status) { st.Shell = v })
+}
+
+// noPrompt is what is known of a program that tells nothing of itself, while it seems to be at no prompt.
+func (h *inputWait) noPrompt() (v ShellStatus) {
+	if other := h.s.lines.otherProgram(); other != "" {
 		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other}
 	}
-	s.update(ChangeShell, func(st *Status) { st.Shell = v })
+	return v
 }
 
 // probes are what looks ask for, given back when they were judged: thousands of sessions at rest are looked at every now and
@@ -235,11 +259,14 @@ func (h *inputWait) judge() {
 	switch {
 	case !ok:
 	case f.AtPrompt:
+		h.tellHeld()
 		h.needs(evidence.Verdict{})
 		s.lines.machine.Drawn() // what it prints next, or what is typed, begins anew
 	default:
-		h.guessPrompt(f.Verdict.Kind == evidence.Prompt)
-		h.needs(f.Verdict)
+		if !h.stillHeld(&f) {
+			h.guessPrompt(f.Verdict.Kind == evidence.Prompt)
+			h.needs(f.Verdict)
+		}
 		if s.lines.followed() && f.Later {
 			s.lines.machine.Look()
 		}
@@ -257,9 +284,14 @@ func (h *inputWait) needs(v evidence.Verdict) {
 	if v.Kind == s.Status().Needs.Kind {
 		return
 	}
-	var n Needs
+	n := newNeeds(v)
+	s.update(ChangeInput, func(st *Status) { st.Needs = n })
+}
+
+// newNeeds is what a verdict says, as of now.
+func newNeeds(v evidence.Verdict) (n Needs) {
 	if v.Kind != evidence.None {
 		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
 	}
-	s.update(ChangeInput, func(st *Status) { st.Needs = n })
+	return n
 }

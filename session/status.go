@@ -85,7 +85,8 @@ const (
 	ChangeInput   // the program waits for input, or does no longer
 	ChangeHistory // writing history began to fail or works again
 	ChangeQuarantine
-	ChangeOutput // not announced: only Offset, Version and LastOutput
+	ChangeInputAgain // the program asks for what it asked for before a person typed a part of it
+	ChangeOutput     // not announced: only Offset, Version and LastOutput
 )
 
 // Status is a copy of what is known.

@@ -322,6 +322,9 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 	case session.ChangeInput:
 		h.asks(e, &st)
 		h.tellWaiting(e, &st)
+	case session.ChangeInputAgain: // nobody is told anew, but who has waited from here on
+		h.tellWaiting(e, &st)
+		return
 	case session.ChangeSize:
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}

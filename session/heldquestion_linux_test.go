@@ -1,0 +1,86 @@
+package session
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/inputwait"
+	"github.com/longterm-dev/longterm/session/shell"
+)
+
+// Nobody is told of a question that is asked still when a person has typed a part of the answer; it is told that there is
+// none any more once that is known, and at once when a line ends or a program types.
+//
+// FEATURES: R42
+func TestHeldQuestion(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+		s := d.s
+		text, doubt := inputwait.Finding{Verdict: evidence.Verdict{Kind: evidence.Text, Needs: true}}, inputwait.Finding{Doubt: true}
+		person := func(what string) func(*inputWait) { return func(h *inputWait) { h.answered([]byte(what), true) } }
+		prints := func(what string) func(*inputWait) {
+			return func(h *inputWait) {
+				s.showNew([]byte(what))
+				h.output(time.Now())
+			}
+		}
+		looks := func(f inputwait.Finding) func(*inputWait) { return func(h *inputWait) { h.stillHeld(&f) } }
+		for _, c := range []struct {
+			name  string
+			steps []func(*inputWait)
+			told  []Change
+			asks  bool // in the end
+		}{
+			{"a character", []func(*inputWait){person("a")}, nil, false},
+			{"and its echo", []func(*inputWait){person("a"), prints("a")}, nil, false},
+			{"a look that is not sure", []func(*inputWait){person("a"), looks(doubt)}, nil, false},
+			{"the same question", []func(*inputWait){person("a"), prints("a"), looks(text)}, []Change{ChangeInputAgain}, true},
+			{"two characters", []func(*inputWait){person("a"), person("b"), prints("ab"), looks(text)}, []Change{ChangeInputAgain}, true},
+			{"no question", []func(*inputWait){person("a"), looks(inputwait.Finding{})}, []Change{ChangeInput}, false},
+			{"another row", []func(*inputWait){person("y"), prints("y\r\nworking")}, []Change{ChangeInput}, false},
+			{"the end of a line", []func(*inputWait){person("a"), person("\r")}, []Change{ChangeInput}, false},
+			{"a line", []func(*inputWait){person("a\r")}, []Change{ChangeInput}, false},
+			{"a program", []func(*inputWait){func(h *inputWait) { h.answered([]byte("a"), false) }}, []Change{ChangeInput}, false},
+		} {
+			var told []Change
+			err := s.do(t.Context(), func() {
+				s.update(ChangeInput, func(st *Status) { st.Needs = Needs{Kind: evidence.Text} })
+				before := s.cfg.Changed
+				s.cfg.Changed = func(_ Status, c Change) { told = append(told, c) }
+				defer func() { s.cfg.Changed = before }()
+				for _, step := range c.steps {
+					step(s.inputwait)
+				}
+				if asks := s.Status().Needs.Kind != evidence.None; asks != c.asks {
+					t.Errorf("%s: asks %v", c.name, asks)
+				}
+				s.inputwait.held = nil
+			})
+			if err != nil || !slices.Equal(told, c.told) {
+				t.Errorf("%s: told %v, %v; want %v", c.name, told, err, c.told)
+			}
+		}
+
+		// The prompt of a program that tells nothing of itself stands as it did.
+		var told []Change
+		if err := s.do(t.Context(), func() {
+			began := time.Now().Add(-time.Hour)
+			s.cfg.Changed = func(_ Status, c Change) { told = append(told, c) }
+			s.update(ChangeOutput, func(st *Status) {
+				st.Needs, st.Shell = Needs{}, ShellStatus{Phase: shell.PhasePrompt, Since: began}
+			})
+			h := s.inputwait
+			h.answered([]byte("1"), true)
+			if s.Status().Shell.Phase == shell.PhasePrompt {
+				t.Error("it is at its prompt while it is not known whether it has the key")
+			}
+			h.stillHeld(&inputwait.Finding{Verdict: evidence.Verdict{Kind: evidence.Prompt}})
+			if st := s.Status(); st.Shell.Phase != shell.PhasePrompt || !st.Shell.Since.Equal(began) || st.Needs.Kind != evidence.None {
+				t.Errorf("%+v", st)
+			}
+		}); err != nil || !slices.Equal(told, []Change{ChangeInputAgain}) {
+			t.Errorf("told %v, %v", told, err)
+		}
+	})
+}
