@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,10 +26,15 @@ const lastLayout = "last"
 
 func layoutVerb(a *app, c *cobra.Command) {
 	c.Long = `Arrange sessions in the viewers that are open, and look after layouts that were saved. A viewer's focus stays where
-the person has it, but for focus. Viewers keep what they show as the layout "last".`
+the person has it, but for focus. Viewers keep what they show as the layout "last". Where no viewer is open, place, focus,
+close and apply say so and exit with status 3; split starts its session all the same.`
 	c.AddCommand(layoutLs(a), layoutDump(a), layoutApply(a), layoutRm(a), layoutPlace(a), layoutSplit(a),
 		layoutDo(a, "focus", "Go to a session, in the tab that has it"), layoutDo(a, "close", "Take a session's panes away; it goes on"))
 }
+
+// errNoViewer is said where an order has come to nothing.
+var errNoViewer = api.Errorf(api.CodeNotFound, "no viewer is open, so nothing was changed").
+	WithHint("`longterm` opens one; `longterm view --layout NAME` as a layout that is kept has it")
 
 // arrange asks the viewers.
 func (a *app) arrange(cmd *cobra.Command, order api.Arrange) error {
@@ -36,7 +42,11 @@ func (a *app) arrange(cmd *cobra.Command, order api.Arrange) error {
 	if err != nil {
 		return err
 	}
-	return b.client.Arrange(cmd.Context(), order)
+	asked, err := b.client.Arrange(cmd.Context(), order)
+	if err == nil && !asked {
+		return errNoViewer
+	}
+	return err
 }
 
 func layoutDo(a *app, do, short string) *cobra.Command {
@@ -128,7 +138,10 @@ func layoutSplit(a *app) *cobra.Command {
 			return exit.Judged(err)
 		}
 		r, _ := p.request(s.ID, beside.ID) // which was tried before
-		if err := a.arrange(cmd, r); err != nil {
+		switch err := a.arrange(cmd, r); {
+		case errors.Is(err, errNoViewer):
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s is started, and not shown: no viewer is open\n", s.Name)
+		case err != nil:
 			return fmt.Errorf("%s is started, and not shown: %w", s.Name, err)
 		}
 		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })

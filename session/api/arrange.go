@@ -25,3 +25,10 @@ type Arrange struct {
 	// Layout is as the viewer keeps it.
 	Layout json.RawMessage `json:"layout,omitempty" doc:"for apply: as 'longterm layout dump' prints it"`
 }
+
+// Arranged answers who asked viewers to change something.
+type Arranged struct {
+	OK bool `json:"ok"`
+	// Viewers is missing in what an older daemon answers.
+	Viewers *int `json:"viewers,omitempty" doc:"how many viewers are open that show sessions; where there are none, nothing was changed"`
+}

@@ -96,7 +96,7 @@ var calls = []struct {
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Type(ctx, api.Input{Text: "x", ID: "i"})) })},
 	{name: "arrange", line: "POST /arrange", body: `{"do":"focus","session":"s"}`, cut: once,
 		call: func(ctx context.Context, c *Client) error {
-			return c.Arrange(ctx, api.Arrange{Do: "focus", Session: "s"})
+			return drop(c.Arrange(ctx, api.Arrange{Do: "focus", Session: "s"}))
 		}},
 	{name: "resize", line: "POST /sessions/s/resize", body: `{"cols":80,"rows":24}`, cut: once,
 		call: on(func(ctx context.Context, s *Session) error { return s.Resize(ctx, 80, 24) })},

@@ -110,10 +110,10 @@ func (c *Client) Renew(ctx context.Context, r api.Renewal) error {
 	return err
 }
 
-// Arrange asks the viewers that are open to change how sessions stand.
-func (c *Client) Arrange(ctx context.Context, a api.Arrange) error {
-	_, err := send[struct{}](ctx, c, "POST", "/arrange", nil, a)
-	return err
+// Arrange asks the viewers that are open to change how sessions stand. asked: there may be such viewers.
+func (c *Client) Arrange(ctx context.Context, a api.Arrange) (asked bool, err error) {
+	r, err := send[api.Arranged](ctx, c, "POST", "/arrange", nil, a)
+	return r.Viewers == nil || *r.Viewers > 0, err
 }
 
 // Signal signals the session's processes.

@@ -25,7 +25,7 @@ import (
 // serveWatch sends a client the rows that change, as spans, and types what it does.
 // The newest frame wins: a slow client skips those in between.
 func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
-	c, err := s.openStream(w, r, "viewer")
+	c, err := s.openStream(w, r, viewerKind)
 	if err != nil {
 		return
 	}
