@@ -44,7 +44,7 @@ func TestOwnSigns(t *testing.T) {
 			}
 		}
 	}
-	if !seen['⏸'] || !seen['·'] || !seen['✓'] {
+	if !seen['║'] || !seen['·'] || !seen['✓'] {
 		t.Error("the signs were not found")
 	}
 }

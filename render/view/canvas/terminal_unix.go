@@ -3,6 +3,9 @@
 package canvas
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/theme"
@@ -14,5 +17,24 @@ func newScreen(tell func(theme.Ground)) (tcell.Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tcell.NewTerminfoScreenFromTty(&hearing{Tty: tty, tell: tell})
+	heard := &hearing{Tty: tty, tell: tell}
+	if name := betterName(os.Getenv); name != "" {
+		if described, err := tcell.LookupTerminfo(name); err == nil {
+			return tcell.NewTerminfoScreenFromTtyTerminfo(heard, described)
+		}
+	}
+	return tcell.NewTerminfoScreenFromTty(heard)
+}
+
+// xterm256 is the first patch of xterm that has 256 colours unless it is built otherwise.
+const xterm256 = 331
+
+// betterName is what a terminal should be called that says less of itself than it can; empty: what it says is right. xterm
+// calls itself xterm, by which others have eight colours.
+func betterName(env func(string) string) string {
+	patch := 0
+	if _, err := fmt.Sscanf(env("XTERM_VERSION"), "XTerm(%d)", &patch); err == nil && patch >= xterm256 && env("TERM") == "xterm" {
+		return "xterm-256color"
+	}
+	return ""
 }

@@ -49,12 +49,12 @@ func (p *player) drawBar(w, h int) {
 	if h < 2 {
 		return
 	}
-	sign := "▶"
+	sign := "►"
 	switch {
 	case p.over && p.next == nil:
 		sign = "■"
 	case p.paused:
-		sign = "⏸"
+		sign = "║" // what is made for it is in few fonts
 	}
 	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, bars.Clock(p.at.Sub(p.start)), bars.Clock(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
 	if p.start.Unix() > 0 { // else it is not known when it was made

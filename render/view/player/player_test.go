@@ -119,7 +119,7 @@ func TestPlay(t *testing.T) {
 		t.Errorf("after 2 s:\n%s", s)
 	}
 	p.key(tcell.KeyRune, ' ', 0)
-	p.until(0, has("⏸"))
+	p.until(0, has("║"))
 	p.until(time.Minute, func(s string) bool { return !strings.Contains(s, "four") }) // time stands still
 	p.key(tcell.KeyRune, '.', 0)
 	p.until(time.Minute, has("four"))

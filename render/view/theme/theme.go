@@ -106,9 +106,10 @@ var Terminal = &Theme{
 	Status: plain.Reverse(true).Dim(true), StatusFocus: index(15, 4).Bold(true),
 	StatusDim: plain.Reverse(true).Dim(true), FocusDim: index(15, 4),
 	Separator: plain.Dim(true), SeparatorNow: plain.Foreground(tcell.PaletteColor(4)),
-	PanelEdge: plain.Reverse(true), Veil: plain.Dim(true),
-	Panel: plain.Reverse(true), PanelTitle: index(15, 4).Bold(true), PanelKey: plain.Reverse(true).Bold(true),
-	PanelDim: plain.Reverse(true).Dim(true), PanelSelected: index(15, 4).Bold(true), PanelMatch: plain.Reverse(true).Bold(true).Underline(true),
+	// A panel has the terminal's own ground: dim text on a reversed one is a box of another colour.
+	PanelEdge: plain, Veil: plain.Dim(true),
+	Panel: plain, PanelTitle: index(15, 4).Bold(true), PanelKey: plain.Bold(true),
+	PanelDim: plain.Dim(true), PanelSelected: index(15, 4).Bold(true), PanelMatch: plain.Bold(true).Underline(true),
 	Found: index(0, 3), FoundNow: index(0, 11).Bold(true), Selected: index(15, 4),
 	Outside: plain.Dim(true),
 }
