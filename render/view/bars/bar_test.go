@@ -163,6 +163,7 @@ func TestStatus(t *testing.T) {
 		want  string
 	}{
 		{"program", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}}, " 1 a  top                running  1m05s"},
+		{"the past of another", 40, Status{Session: &model.Session{Name: "a-past", State: model.StateRunning, Command: "/bin/x play 4711", Cwd: "/", Past: "a", Started: epoch}}, " 1 a-past  as a was                past"},
 		{"its title", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Command: "top", Started: epoch}, Title: "load"}, " 1 a  load               running  1m05s"},
 		{"idle shell", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhasePrompt, LastExit: &code}}, " 1 a                             exit 2"},
 		{"asks", 40, Status{Session: &model.Session{Name: "a", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "ssh x\ny", Needs: "password", Since: epoch}}, " 1 a  ssh x       needs password  1m05s"},

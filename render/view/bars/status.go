@@ -42,6 +42,9 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	left := []segment{{fmt.Sprintf(" %d", s.Number), dim}}
 	what := Doing(s.Session, s.Title)
 	dir := ShortPath(s.Session.Cwd, s.Home, at.W/3)
+	if s.Session.Past != "" { // the directory is the player's
+		dir = ""
+	}
 	switch auto := s.Session.Automatic(); {
 	case auto && at.W < Wide && what != "": // sh says less than what runs in it
 		what = s.Session.There(what)
@@ -137,7 +140,7 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less
 		}
 	}
 	add(StateText(s, width), state)
-	if wide || s.State == model.StateRunning { // there is no room for how long it took
+	if s.Past == "" && (wide || s.State == model.StateRunning) { // there is no room for how long it took
 		add(Elapsed(s, l.Now), dim)
 	}
 	return append(out, segment{" ", ground})

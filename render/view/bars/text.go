@@ -17,6 +17,8 @@ import (
 // set, or what was started. A shell at its prompt needs no word.
 func Doing(s *model.Session, title string) string {
 	switch {
+	case s.Past != "":
+		return "as " + s.Past + " was"
 	case s.Phase == model.PhaseRunning && s.Doing != "":
 		first, _, _ := strings.Cut(s.Doing, "\n")
 		return first
@@ -96,6 +98,8 @@ func StateText(s *model.Session, width int) string {
 	switch {
 	case !s.CutOff.IsZero():
 		return long("cut off", "cut")
+	case s.Past != "" && s.State == model.StateRunning:
+		return long("past", "")
 	case s.Needs == model.NeedsApproval && s.Wants():
 		return long("needs approval", "approve")
 	case s.Wants():

@@ -365,17 +365,43 @@ func oneLine(text string) string {
 // glanceRows are looked at from the end for a line that is not empty.
 const glanceRows = 200
 
-// Glance is a session's last line.
+// Glance is a session's last line; of a shell at its prompt, which says nothing, what it ran last and the last line of that.
 func (v source) Glance(ctx context.Context, id string) (model.Glance, error) {
-	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{})
-	g := model.Glance{At: time.Now()}
-	for i := len(s.Lines) - 1; i >= max(0, len(s.Lines)-glanceRows); i-- {
-		if text := strings.TrimSpace(s.Lines[i].Text); text != "" {
-			g.Last = text
-			break
+	s := v.c.Session(id)
+	if c, err := s.Command(ctx, 0); err == nil && c.State == "done" {
+		from := max(c.Output.Start, c.Output.End-min(c.Output.End, glanceBytes))
+		if out, err := s.Text(ctx, client.TextQuery{From: from, To: c.Output.End}); err == nil {
+			return model.Glance{Last: commandGlance(c.Text, out.Text), At: time.Now()}, nil
 		}
 	}
-	return g, err
+	screen, err := s.Screen(ctx, client.ScreenQuery{})
+	lines := make([]string, len(screen.Lines))
+	for i := range screen.Lines {
+		lines[i] = screen.Lines[i].Text
+	}
+	return model.Glance{Last: lastText(lines), At: time.Now()}, err
+}
+
+// glanceBytes are looked at from the end of what a command printed.
+const glanceBytes = 4 << 10
+
+// commandGlance is a command that has ended, and the last line that it printed.
+func commandGlance(command, output string) string {
+	text := oneLine(command)
+	if last := lastText(strings.Split(output, "\n")); last != "" {
+		text += ": " + last
+	}
+	return text
+}
+
+// lastText is the last line that is not empty, of those at the end.
+func lastText(lines []string) string {
+	for i := len(lines) - 1; i >= max(0, len(lines)-glanceRows); i-- {
+		if text := strings.TrimSpace(lines[i]); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // DropRule takes a rule away from a session.

@@ -112,3 +112,19 @@ func TestFarewell(t *testing.T) {
 		}
 	}
 }
+
+// The prompt of a shell says nothing of what it did.
+//
+// FEATURES: R76
+func TestCommandGlance(t *testing.T) {
+	for _, c := range []struct{ command, output, want string }{
+		{"make test", "ok\n--- FAIL: TestX\n\n", "make test: --- FAIL: TestX"},
+		{"false", "", "false"},
+		{"for i in 1 2\ndo echo $i\ndone", "1\n2\n", "for i in 1 2 …: 2"},
+		{"true", strings.Repeat("\n", 2*glanceRows), "true"},
+	} {
+		if got := commandGlance(c.command, c.output); got != c.want {
+			t.Errorf("%q: %q; want %q", c.command, got, c.want)
+		}
+	}
+}

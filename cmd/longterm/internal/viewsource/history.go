@@ -94,6 +94,9 @@ func (v source) Output(ctx context.Context, id string, n int) (string, error) {
 // maxName bounds a session's name, in bytes.
 const maxName = 128
 
+// pastLabel has the name of the session whose past one shows.
+const pastLabel = "longterm.past"
+
 // pastName is a name for the past of a session; empty: the daemon finds one.
 func pastName(of string) string {
 	if of += "-past"; len(of) <= maxName {
@@ -117,6 +120,7 @@ func (v source) Past(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	n.Name, n.Argv, n.Temporary = pastName(of.Name), []string{self, "play", of.ID, "--from", "-1ms", "--paused"}, true
+	n.Labels = map[string]string{pastLabel: of.Name}
 	s, err := v.c.NewSession(ctx, n)
 	var problem *api.Error
 	if errors.As(err, &problem) && problem.Code == api.CodeNameTaken { // it is looked at twice
