@@ -37,9 +37,25 @@ func rearrange(v *viewer) {
 	}
 }
 
+// arranged gives the tab a ready-made arrangement, by its name.
+func arranged(name string) action {
+	return always(func(v *viewer) {
+		if v.m.ArrangeAs(v.paneArea(), name) {
+			v.message = name
+		}
+	})
+}
+
+func askPane(v *viewer) {
+	v.open(&overlays.Number{Text: "go to pane", Take: func(n int) { v.m.Pick(n - 1) }})
+}
+
 func askTabName(v *viewer) {
-	t := v.m.Tab()
-	v.open(overlays.NewPrompt("name of the tab: ", t.Name, func(name string) {
-		t.Name = strings.TrimSpace(name)
+	t, shown := v.m.Tab(), v.m.Title(v.m.Current)
+	v.open(overlays.NewPrompt("name of the tab: ", shown, func(name string) {
+		if name = strings.TrimSpace(name); name == shown && t.Name == "" {
+			return // it goes on being called as what it shows
+		}
+		t.Name = name
 	}))
 }

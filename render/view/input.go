@@ -31,8 +31,11 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.pasting.WriteString(events.Pasted(e))
 		return
 	}
+	p := v.focused()
+	plain := v.mode == modeInput && v.message == "" && !v.welcome && !v.hints && (p == nil || p.Copying() == nil)
 	v.message = ""
 	v.endWelcome()
+	defer func() { v.unseen = v.unseen && plain && v.message == "" }()
 	k := events.Key(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
 	begins := v.keys.Begins(k)
@@ -164,14 +167,15 @@ func (v *viewer) act(in panes.Input) {
 	if v.m.Tab().Sync {
 		targets = v.m.Shown()
 	}
-	sent := false
+	sent, drawn := false, false
 	for _, id := range targets {
 		if p := v.panes.Get(id); p != nil && v.m.Running(id) {
-			p.Act(in)
+			ahead := p.Act(in)
 			v.typedTo[id] = true
-			sent = true
+			sent, drawn = true, drawn || ahead
 		}
 	}
+	v.unseen = sent && !drawn && in.Key != nil && len(v.m.Alerts) == 0
 	if !sent && v.m.Session(v.m.Focus) != nil {
 		v.message = "it has ended; Enter closes it, " + v.keys.Chord("restart") + " starts it again"
 	}

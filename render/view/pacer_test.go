@@ -3,6 +3,10 @@ package view
 import (
 	"testing"
 	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/model"
 )
 
 // Output is drawn at most every so often; what the person does is drawn at once.
@@ -37,6 +41,89 @@ func TestPacer(t *testing.T) {
 		p.urgent = c.urgent
 		if draw, wait := p.due(ms(c.at)); draw != c.draw || wait != c.wait {
 			t.Errorf("at %d ms: draw %v, wait %v; want %v, %v", c.at, draw, wait, c.draw, c.wait)
+		}
+	}
+}
+
+// What sessions do keeps out of the way of an echo that is awaited, for a moment; the echo is drawn at once, whatever was
+// drawn before it, and a key of which nothing is to be seen has nothing drawn.
+func TestPacerOfEchoes(t *testing.T) {
+	ms := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond) }
+	const wait = -1
+	var p framePacer
+	for _, c := range []struct {
+		at    int
+		what  string
+		draws int // 1; 0: not; wait: later
+	}{
+		{0, "output", 1},
+		{20, "key", 0},
+		{21, "output", wait}, // of another session
+		{22, "echo", 1},
+		{23, "output", 1}, // which waits for nothing any more
+		{40, "rung", 1},
+		{60, "key", 0},
+		{61, "echo", 1},
+		{62, "key", 0},
+		{63, "echo", 1},
+		{80, "key", 0},
+		{86, "key", 0},
+		{87, "output", wait},
+		{88, "rung", 1}, // it came to nothing, and keys do not put it off
+	} {
+		switch c.what {
+		case "key":
+			p.typed(ms(c.at))
+		case "output":
+			p.came(false)
+		case "echo":
+			p.came(true)
+		case "rung":
+			p.rung(ms(c.at))
+			p.urgent = true // as whatever timers have called
+		}
+		draw, later := p.due(ms(c.at))
+		if draw != (c.draws == 1) || later > 0 != (c.draws == wait) {
+			t.Errorf("at %d ms, %s: draw %v, later %v", c.at, c.what, draw, later)
+		}
+	}
+}
+
+// A key that goes to a session and changes nothing on the screen has nothing drawn: its echo will. Whatever else a key does
+// is seen at once.
+func TestOnlyWhatIsSeenIsDrawn(t *testing.T) {
+	key := func(r rune) tcell.Event { return tcell.NewEventKey(tcell.KeyRune, r, 0) }
+	prefix := tcell.NewEventKey(tcell.KeyCtrlSpace, 0, tcell.ModCtrl)
+	for _, c := range []struct {
+		name   string
+		before func(b *bench)
+		event  tcell.Event
+		unseen bool
+	}{
+		{"a key", func(*bench) {}, key('x'), true},
+		{"Enter", func(*bench) {}, tcell.NewEventKey(tcell.KeyEnter, 0, 0), true},
+		{"the prefix", func(*bench) {}, prefix, false},
+		{"the prefix for the session", func(b *bench) { b.send(prefix) }, prefix, false},
+		{"under a message", func(b *bench) { b.message = "so" }, key('x'), false},
+		{"under the welcome", func(b *bench) { b.welcome = true }, key('x'), false},
+		{"read-only", func(b *bench) { b.keys("^e") }, key('x'), false},
+		{"in copy mode", func(b *bench) { b.keys("^s") }, key('k'), false},
+		{"that is not typed in copy mode", func(b *bench) { b.keys("^s") }, tcell.NewEventKey(tcell.KeyF5, 0, 0), false},
+		{"with an alert", func(b *bench) { b.m.Alerts["b"] = model.Alert{Kind: model.AlertBell} }, key('x'), false},
+		{"for what has ended", func(b *bench) { b.list(exited("a", 0), running("b")) }, key('x'), false},
+		{"of all panes", func(b *bench) { b.keys("^y") }, key('x'), true},
+		{"focus", func(*bench) {}, tcell.NewEventFocus(true), false},
+		{"size", func(*bench) {}, tcell.NewEventResize(80, 12), false},
+	} {
+		b := newBench(t, 80, 12, Options{})
+		b.list(running("a"), running("b"))
+		b.m.Focus = "a"
+		b.settle()
+		c.before(b)
+		b.pacer = framePacer{}
+		b.handled(c.event)
+		if draw, _ := b.pacer.due(epoch); draw == c.unseen {
+			t.Errorf("%s: drawn %v", c.name, draw)
 		}
 	}
 }

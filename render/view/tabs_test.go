@@ -89,10 +89,22 @@ func TestTabsAndSplits(t *testing.T) {
 		t.Errorf("it is %d high, as before", got)
 	}
 	b.keys("^=")
+	// A tab has the name of what it shows, which is offered where it is to have another; taken as it stands it stays so.
+	enter := tcell.NewEventKey(tcell.KeyEnter, 0, 0)
 	b.keys("^,")
+	b.shows("name of the tab: b")
+	b.send(enter)
+	if name := b.m.Tab().Name; name != "" {
+		t.Errorf("a name that was taken as it stood is %q", name)
+	}
+	b.keys("^,")
+	b.send(tcell.NewEventKey(tcell.KeyCtrlU, 0, tcell.ModCtrl))
 	b.keys("work")
-	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	b.send(enter)
 	b.shows(" work ", " e ")
+	b.keys("^,")
+	b.shows("name of the tab: work")
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 	// A tab by mouse.
 	b.send(tcell.NewEventMouse(8, 39, tcell.ButtonPrimary, 0), tcell.NewEventMouse(8, 39, 0, 0))
 	if b.ids() != "e" {

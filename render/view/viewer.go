@@ -58,6 +58,7 @@ type viewer struct {
 	asks     announcement    // of approvals, in the bar last
 	layouts  layoutKeeper
 	pacer    framePacer
+	unseen   bool // the key that is handled was typed into sessions, and is all that happened
 	ground   ground
 	details  details
 	glances  glances
@@ -161,10 +162,8 @@ func (v *viewer) wait(in *inputs) error {
 	case <-v.o.Tick: // durations
 		v.tick()
 	case e, ok := <-in.events:
-		v.pacer.urgent = true
 		return v.event(e, ok, in)
 	case u, ok := <-in.sessions:
-		v.pacer.urgent = true
 		return v.update(u, ok)
 	case f := <-v.panes.Arriving():
 		v.arrived(f)
@@ -186,6 +185,7 @@ func (v *viewer) wait(in *inputs) error {
 // arrived has a pane show a frame. That what was typed came to nothing is said.
 func (v *viewer) arrived(f panes.Arrived) {
 	f.Apply()
+	v.pacer.came(f.For(v.m.Focus))
 	if id, held := f.Held(); held {
 		if s := v.m.Session(id); s != nil {
 			v.message = "not typed: this viewer only looks at " + canvas.Printable(s.Name) + "; `longterm clients` lets it type"
@@ -207,15 +207,26 @@ func (v *viewer) event(e tcell.Event, ok bool, in *inputs) error {
 			v.quit = true // the terminal is gone
 			return nil
 		}
-		v.handle(e)
+		v.handled(e)
 		select {
 		case e, ok = <-in.events:
 		default:
 			return nil
 		}
 	}
-	v.handle(e)
+	v.handled(e)
 	return nil
+}
+
+// handled handles what the terminal sent, and has it drawn unless it was a key that changed nothing on the screen.
+func (v *viewer) handled(e tcell.Event) {
+	v.unseen = false
+	v.handle(e)
+	if v.unseen {
+		v.pacer.typed(time.Now())
+		return
+	}
+	v.pacer.urgent = true
 }
 
 func (v *viewer) handle(e tcell.Event) {

@@ -31,6 +31,33 @@ type hearing struct {
 	mu      sync.Mutex // guards answers
 	answers picture.Answers
 	able    func(picture.Means) // nil: nobody wants to know what images it can draw
+
+	writing sync.Mutex // guards drawing
+	drawing []byte     // has begun with beginSync, and waits for its endSync
+}
+
+// A drawing that a terminal shows as one (mode 2026). The screen writes its end by itself.
+const (
+	beginSync = "\x1b[?2026h"
+	endSync   = "\x1b[?2026l"
+)
+
+// Write has a drawing go with its end, in one call of the system: else a terminal that shows it as one waits for the second,
+// which comes when this process had its next turn.
+func (h *hearing) Write(p []byte) (int, error) {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	begins := bytes.HasPrefix(p, []byte(beginSync)) && !bytes.HasSuffix(p, []byte(endSync))
+	if len(h.drawing) == 0 && !begins {
+		return h.Tty.Write(p)
+	}
+	h.drawing = append(h.drawing, p...)
+	if begins {
+		return len(p), nil
+	}
+	_, err := h.Tty.Write(h.drawing)
+	h.drawing = h.drawing[:0]
+	return len(p), err
 }
 
 func (h *hearing) Read(p []byte) (int, error) {

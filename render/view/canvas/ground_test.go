@@ -2,7 +2,10 @@ package canvas
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
@@ -30,6 +33,34 @@ func TestGround(t *testing.T) {
 				t.Errorf("%q in pieces of %d: %v; want %s", text, size, got, want)
 			}
 		}
+	}
+}
+
+// writes are what a terminal was written, call by call.
+type writes struct {
+	tcell.Tty
+	calls []string
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.calls = append(w.calls, string(p))
+	return len(p), nil
+}
+
+// A drawing that is to be shown as one is written as one; nothing else waits, nor is put in another order.
+//
+// FEATURES: R76
+func TestDrawingsAreWrittenAtOnce(t *testing.T) {
+	w := &writes{}
+	h := &hearing{Tty: w}
+	for _, p := range []string{"a", beginSync + "one", endSync, "b", beginSync + "two" + endSync, beginSync + "three", "\a", endSync} {
+		if n, err := h.Write([]byte(p)); n != len(p) || err != nil {
+			t.Errorf("%q: %d, %v", p, n, err)
+		}
+	}
+	want := []string{"a", beginSync + "one" + endSync, "b", beginSync + "two" + endSync, beginSync + "three\a", endSync}
+	if !slices.Equal(w.calls, want) {
+		t.Errorf("%q; want %q", w.calls, want)
 	}
 }
 

@@ -69,11 +69,14 @@ func Tiles(area Rect, sessions []string) *Node {
 	return Stack(rows...)
 }
 
-// Arrangements are the ready-made trees, in the order they are gone through.
-var Arrangements = []struct {
+// Arrangement is a ready-made tree.
+type Arrangement struct {
 	Name string
 	Make func(area Rect, sessions []string) *Node
-}{
+}
+
+// Arrangements are the ready-made trees, in the order they are gone through.
+var Arrangements = []Arrangement{
 	{"tiles", Tiles},
 	{"main left", func(_ Rect, s []string) *Node { return main(false, s) }},
 	{"main above", func(_ Rect, s []string) *Node { return main(true, s) }},

@@ -145,10 +145,18 @@ func (m *Model) Rearrange(area layout.Rect) string {
 	if len(ids) < 2 {
 		return ""
 	}
-	a := layout.Arrangements[t.arranged%len(layout.Arrangements)]
+	a := &layout.Arrangements[t.arranged%len(layout.Arrangements)]
 	t.arranged++
 	t.Tree = a.Make(area, ids)
 	return a.Name
+}
+
+// ArrangeAs gives the current tab the ready-made arrangement of a name; false: there is nothing to arrange. The next one is
+// that which follows it.
+func (m *Model) ArrangeAs(area layout.Rect, name string) bool {
+	t := m.Manual(area)
+	t.arranged = max(0, slices.IndexFunc(layout.Arrangements, func(a layout.Arrangement) bool { return a.Name == name }))
+	return m.Rearrange(area) != ""
 }
 
 // Swap exchanges the focused session with the one that is by further on, round and round.

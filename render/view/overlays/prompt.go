@@ -104,3 +104,28 @@ func (q *Question) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 
 // Draw draws it into the bar.
 func (q *Question) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" y/n", s.Theme.Alarm) }
+
+// Number asks for a number of one digit.
+type Number struct {
+	Text string
+	Take func(n int) // 1 to 9
+}
+
+// Key takes a digit; any other key takes nothing.
+func (q *Number) Key(k input.Key) Result {
+	if k.Code >= '1' && k.Code <= '9' && k.Mods == 0 {
+		return Result{Close: true, Do: func() { q.Take(int(k.Code - '0')) }}
+	}
+	return closed
+}
+
+// Paste is no number.
+func (q *Number) Paste(string) Result { return closed }
+
+// Mouse takes nothing: a click closes it.
+func (q *Number) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
+	return Result{Close: e.Buttons()&tcell.ButtonPrimary != 0}
+}
+
+// Draw draws it into the bar.
+func (q *Number) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" 1-9", s.Theme.Alarm) }

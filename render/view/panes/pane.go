@@ -165,11 +165,13 @@ func (p *Pane) Scroll(by int) {
 // Terminal is the modes of the session's terminal.
 func (p *Pane) Terminal() *vterm.Modes { return &p.modes }
 
-// Act does something to the session.
-func (p *Pane) Act(in Input) {
-	if n := p.stream.Act(in); n > 0 {
+// Act does something to the session. seen: it may be drawn before the session has said anything.
+func (p *Pane) Act(in Input) (seen bool) {
+	n := p.stream.Act(in)
+	if n > 0 {
 		p.typed(in, n)
 	}
+	return n > 0
 }
 
 // Present shows the live screen again.

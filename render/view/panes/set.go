@@ -65,6 +65,9 @@ func (a Arrived) Apply() {
 	a.p.Apply(a.f)
 }
 
+// For says that it is for a session's pane.
+func (a Arrived) For(session string) bool { return a.p.ID == session }
+
 // Held says that what was typed did not reach the session, whose id it is.
 func (a Arrived) Held() (id string, held bool) { return a.p.ID, a.f.Held }
 

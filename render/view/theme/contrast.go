@@ -2,6 +2,7 @@ package theme
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gdamore/tcell/v2"
 )
@@ -97,13 +98,26 @@ func (t *Theme) On(st tcell.Style, c tcell.Color) tcell.Style {
 	if !fg.IsRGB() || !bg.IsRGB() || !c.IsRGB() { // the terminal knows what these look like
 		return st.Foreground(c)
 	}
+	return st.Foreground(readable(c, fg, bg))
+}
+
+// moved is what readable found, by what it was asked: each pane's first row asks at each drawing, and themes have few colours.
+var moved sync.Map
+
+// readable is a colour, moved towards another one until it can be read on a ground.
+func readable(c, towards, bg tcell.Color) tcell.Color {
+	asked := [3]tcell.Color{c, towards, bg}
+	if found, ok := moved.Load(asked); ok {
+		return found.(tcell.Color)
+	}
 	for range mixSteps {
 		if Contrast(c, bg) >= TextContrast {
 			break
 		}
-		c = mix(c, fg)
+		c = mix(c, towards)
 	}
-	return st.Foreground(c)
+	moved.Store(asked, c)
+	return c
 }
 
 // mixSteps bound how often a colour is moved: after so many it is the other one.

@@ -3,6 +3,8 @@
 package terminals
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,7 +19,19 @@ func TestTmuxKeys(t *testing.T) {
 	i.Env = append(i.Env, "EDITOR=vi", "VISUAL=")
 	i.Run("config", "set", "view.keys", "tmux")
 	o := newViewer(t, i, 100, 30)
-	tmux := func(keys ...string) { o.keys(append([]string{"C-b"}, keys...)...) }
+	pressed := map[string]bool{}
+	tmux := func(keys ...string) {
+		pressed[strings.TrimPrefix(keys[0], `\`)] = true
+		o.keys(append([]string{"C-b"}, keys...)...)
+	}
+	column := func(text string) int { // where a text begins in the first row that has it
+		for _, l := range strings.Split(o.text(), "\n") {
+			if at := strings.Index(l, text); at >= 0 {
+				return len([]rune(l[:at]))
+			}
+		}
+		return -1
+	}
 	o.shows("1 bash", "Ctrl-b: commands")
 
 	// panes
@@ -38,18 +52,52 @@ func TestTmuxKeys(t *testing.T) {
 	o.lacks("1 bash ")
 	tmux("z")
 	o.shows("1 bash")
+	tmux("Left")
+	o.line("echo left$((4+4))")
+	screens(i, "left8", "bash")
 	tmux("}")
+	o.shows("1 bash-2", "2 bash ")
 	tmux("{")
+	o.shows("1 bash ", "2 bash-2")
 	tmux("Space")
 	o.shows("tiles")
+	for key, name := range map[string]string{"M-1": "columns", "M-2": "rows", "M-3": "main above", "M-4": "main left", "M-5": "tiles"} {
+		tmux(key)
+		e2e.Eventually(t, "the layout is "+name, func() bool { return strings.HasSuffix(strings.TrimSpace(o.text()), name) })
+	}
+	tmux("M-1")
 	tmux("E")
+	tmux("q")
+	o.shows("go to pane 1-9")
+	o.keys("1")
+	o.lacks("go to pane")
+	before := column("│")
+	tmux("C-Right")
+	e2e.Eventually(t, "the first pane is wider", func() bool { return column("│") > before })
+	tmux("M-5")
+	tmux("q")
+	o.keys("3")
+	o.line("echo third$((5+5))")
+	screens(i, "third10", "bash-3")
+	tmux("y")
+	o.shows("SYNC")
+	o.line("echo all$((6+6))")
+	screens(i, "all12", "bash", "bash-2", "bash-3")
+	tmux("y")
+	o.lacks("SYNC")
+	tmux("M-n")
+	o.shows("nothing wants attention")
+	tmux(":")
+	o.shows("What to do")
+	o.keys("Escape")
+	o.lacks("What to do")
 
 	// windows
 	tmux("c")
 	o.lacks("2 bash-2")
 	o.shows("bash-4")
 	tmux(",")
-	o.shows("name of the tab")
+	o.shows("name of the tab: bash-4") // tmux offers it, too
 	o.keys("C-u")
 	o.line("logs")
 	o.shows("logs")
@@ -78,10 +126,12 @@ func TestTmuxKeys(t *testing.T) {
 	screens(i, "copied-10 again", "bash-4")
 
 	// choose-tree, rename, detach
-	tmux("s")
-	o.shows("Sessions  4")
-	o.keys("Escape")
-	o.lacks("Sessions  4")
+	for _, key := range []string{"s", "w", "f"} {
+		tmux(key)
+		o.shows("Sessions  4")
+		o.keys("Escape")
+		o.lacks("Sessions  4")
+	}
 	tmux("$")
 	o.shows("name")
 	o.keys("C-u")
@@ -92,9 +142,34 @@ func TestTmuxKeys(t *testing.T) {
 	o.keys("Escape")
 	o.lacks("Keys: after")
 	tmux("C-b") // is the session's
+
+	// Closing a tab ends nothing; killing does, and asks.
+	tmux("c")
+	o.shows("3 bash-4") // a name that is free again
+	tmux("&")
+	o.shows("its sessions go on")
+	tmux("c")
+	o.shows("bash-5")
+	tmux("x")
+	o.shows("kill bash-5? y/n")
+	o.keys("y")
+	o.shows("bash-5 was killed; its output is kept")
 	tmux("d")
 	o.shows("STATUS=0")
-	if got := strings.Count(i.Run("ls", "-F", "{{.state}}"), "running"); got != 4 {
+	if got := strings.Count(i.Run("ls", "-F", "{{.state}}"), "running"); got != 5 {
 		t.Errorf("%d sessions run after detaching", got)
+	}
+	page, err := os.ReadFile("../../../../../docs/from-tmux.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `C-b ([^` ]+)` \\|").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 30 {
+		t.Errorf("the page has %d keys", len(rows))
+	}
+	for _, r := range rows {
+		if !pressed[r[1]] {
+			t.Errorf("C-b %s stands on the page and was not pressed", r[1])
+		}
 	}
 }

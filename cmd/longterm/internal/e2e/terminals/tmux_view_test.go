@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,7 +66,8 @@ func TestViewerLayouts(t *testing.T) {
 	o.after("t")
 	o.shows(" bash-4 ")
 	o.after(",")
-	o.shows("name of the tab")
+	o.shows("name of the tab: bash-4")
+	o.keys("C-u")
 	o.line("second")
 	o.shows(" second ")
 	o.lacks("3 bash-3")
@@ -332,6 +334,9 @@ func TestViewerTellsAll(t *testing.T) {
 	o.shows("dev", "needs password")
 	o.after("v")
 	o.shows("Overview  2", "? asks", "Password:", "✗ dev")
+	e2e.Eventually(t, "it says what failed, not the prompt after it", func() bool {
+		return regexp.MustCompile("✗ dev +false ").MatchString(o.text())
+	})
 	o.keys("C-r")
 	o.shows("to asks, which needs password:")
 	for _, key := range []string{"a", "b", "c"} {
