@@ -17,32 +17,32 @@ const asked = [], link = { turn: {}, write: (m) => asked.push(m.k) }, want = (k)
 const first = want(0);
 for (let k = 1; k < 3000; k++) want(k);
 const before = asked.length;
-for (let n = 0; n < asked.length; n++) came({ k: asked[n] });
+for (let n = 0; n < asked.length; n++) came({ k: asked[n] }, link);
 const all = [...asked];
 for (let k = 5000; k < 7000; k++) want(k);
 const gone = want(4000); // waits, and is given up
 for (let k = 7000; k < 9000; k++) want(k);
 gone.want();
 first.want();
-for (let n = all.length; n < asked.length; n++) came({ k: asked[n] });
+for (let n = all.length; n < asked.length; n++) came({ k: asked[n] }, link);
 const more = asked.slice(all.length);
 const waits = picture(1, link, { s: 'one', at: 5 }), drawn = [], el = { style: {}, classList: { toggle: (_, on) => drawn.push(on) } };
 show(el, waits, [1, 0, 0, 2, 2], { w: 1, h: 1 });
-came({ k: 1 }); // there is none
+came({ k: 1 }, link); // there is none
 const lost = asked.length, told = [];
 link.write = (m) => told.push(m);
 show(el, waits, [1, 0, 0, 2, 2], { w: 1, h: 1 });
 link.turn = {}; // it broke before there was an answer
-again();
-again();
-came({ k: 1, png: btoa('png') });
-again();
+again(link);
+again(link);
+came({ k: 1, png: btoa('png') }, link);
+again(link);
 const later = [];
 link.turn = {};
 link.write = () => {}; // it is not there yet
 const row = picture('far', link, { s: 'one' });
 link.write = (m) => later.push(m);
-again();
+again(link);
 const early = later.length;
 show(el, row, [1, 0, 0, 2, 2], { w: 1, h: 1 });
 console.log(JSON.stringify({ before, all, more, early, later, lost: lost - all.length - more.length, told, drawn, style: el.style.background.slice(0, 10) }));`

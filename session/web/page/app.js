@@ -1,10 +1,10 @@
 // The page: login, the list, and what is shown beside it by the address.
 import { List, Tiles } from './list.js';
-import { Failure, get, Link, login, logout, me, older, post, session, there, url } from './net.js';
+import { Failure, get, Link, login, logout, me, older, post, session, there, toSession, url } from './net.js';
 import { followNotices, on, toggle } from './notify.js';
 import { Approvals, failed, Jobs, Search } from './panels.js';
 import { SessionPage } from './session.js';
-import { follow, listed, store, waiting, wants } from './store.js';
+import { follow, listed, state, store, waiting, wants } from './store.js';
 import { button, dialog, h, icon, toast } from './ui.js';
 
 const root = document.getElementById('app');
@@ -86,7 +86,7 @@ async function begin(me) {
     list = new List();
     root.replaceChildren(banner, side(), stage);
     if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) Promise.all([get('fleet'), get('hosts')]).then(async ([fleet, ssh]) => {
-      if (fleet.on || ssh.length) list.join(new (await import('./hosts.js')).Others({ get, h, url, fleet: fleet.on, ssh }));
+      if (fleet.on || ssh.length) list.join(new (await import('./hosts.js')).Others({ get, h, url, fleet: fleet.on, ssh, state, listed, toSession, store, Link }));
     }, () => {});
   }
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
@@ -172,7 +172,7 @@ function route(stage, hash) {
   page?.end?.();
   page = null;
   const alone = root.className === 'alone';
-  const go = (offset, session) => { location.hash = `#/s/${session}/${offset}`; };
+  const go = (offset, session, time, way) => { location.href = toSession(way, session) + '/' + offset; };
   switch (what) {
     case 's':
       page = new SessionPage(link, id, { alone, theme: themeNow });
@@ -219,10 +219,7 @@ async function main() {
   if (!document.getElementById('lacks').hidden) return; // it says what this browser lacks
   setTheme(localStorage.getItem('longterm.theme') ?? 'auto');
   session.on('login', () => {
-    if (link) {
-      link.turn = null;
-      link.ws?.close();
-    }
+    link?.close();
     page?.end?.();
     page = null;
     askLogin('The login has ended.');

@@ -3,14 +3,17 @@
 
 const most = 1024, mostBytes = 1 << 26, atOnce = 32;
 const known = new Map(); // by key, those used last at the end
-let bytes = 0, line = new Map(), under = 0, of; // what of known is to be asked for, and how much is not answered, on a connection
+let bytes = 0;
+
+// line is what of known is to be asked for on a connection, and how much is not answered there.
+const line = (link) => link.pics?.turn === link.turn ? link.pics : link.pics = { turn: link.turn, asks: new Map(), under: 0 };
 
 // next asks for what was wanted last, which is most likely to be in sight still.
-function next() {
-  while (under < atOnce && line.size) {
-    under++;
-    const [key, ask] = [...line].pop();
-    line.delete(key);
+function next(of) {
+  while (of.under < atOnce && of.asks.size) {
+    of.under++;
+    const [key, ask] = [...of.asks].pop();
+    of.asks.delete(key);
     ask();
   }
 }
@@ -25,9 +28,9 @@ export function picture(key, link, from) {
     known.set(key, p);
     if (p.url || p.turn === turn) return;
     p.turn = turn;
-    if (of !== turn) [of, line, under] = [turn, new Map(), 0];
-    line.set(key, () => link.write({ t: 'img', k: key, ...from }));
-    next();
+    p.link = link;
+    line(link).asks.set(key, () => link.write({ t: 'img', k: key, ...from }));
+    next(link.pics);
   };
   p.want();
   bound();
@@ -41,14 +44,15 @@ function bound() {
     bytes -= old.size;
     Object.assign(old, { url: '', turn: '', size: 0 });
     known.delete(k);
-    line.delete(k);
+    old.link.pics?.asks.delete(k);
   }
 }
 
 // came takes an image that was asked for.
-export function came({ k, png }) {
-  under--;
-  next();
+export function came({ k, png }, link) {
+  const of = line(link);
+  of.under--;
+  next(of);
   const p = known.get(k);
   if (!p || p.url) return;
   p.gone = !png;
@@ -65,9 +69,10 @@ export function came({ k, png }) {
 }
 
 // again asks anew for what was not answered when a connection broke.
-export function again() {
-  of = 0;
+export function again(link) {
+  link.pics = null;
   for (const p of [...known.values()]) {
+    if (p.link !== link) continue;
     p.turn = ''; // of rows that are not shown yet, too: they were fetched without the socket
     if (p.todo.length) p.want();
   }

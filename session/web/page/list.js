@@ -1,6 +1,7 @@
 // The list of sessions, and tiles with their screens in small.
 import { Grid, Metrics } from './grid.js';
 import { Screen } from './screen.js';
+import { toSession } from './net.js';
 import { elapsed, listed, state, store, title, wants } from './store.js';
 import { ago, duration, h, icon, visible } from './ui.js';
 
@@ -32,7 +33,7 @@ export class List {
     this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter sessions', autocomplete: 'off', spellcheck: false, oninput: () => {
       this.filter = this.search.value.trim();
       this.draw();
-      this.others?.draw(this.filter);
+      store.others?.draw(this.filter);
     }, onkeydown: (e) => {
       if (e.key === 'ArrowDown') this.body.querySelector('a')?.focus();
       if (e.key === 'Enter') this.body.querySelector('a')?.click();
@@ -45,7 +46,7 @@ export class List {
 
   // join has what other hosts have below.
   join(others) {
-    this.others = others;
+    store.others = others;
     this.el.append(others.el);
     others.draw(this.filter);
   }
@@ -133,13 +134,13 @@ export class Tiles {
   // draw has elements for the tiles near what can be seen, and for the one that has the focus.
   draw() {
     this.due = 0;
-    const { body, el, tiles } = this, all = listed(this.list.filter);
+    const { body, el, tiles } = this, all = [...listed(this.list.filter), ...store.others?.live(this.list.filter) ?? []], key = (s) => (s.way ?? '') + s.id;
     const columns = getComputedStyle(body).gridTemplateColumns.split(' ').length, tall = (body.querySelector('a')?.offsetHeight || 216) + 14;
     const rows = Math.ceil(all.length / columns), most = Math.ceil(el.clientHeight / tall) + 4;
     let from = Math.max(0, Math.min(Math.floor(el.scrollTop / tall) - 2, rows - most)), to = from + most;
-    const at = Math.floor(all.findIndex((s) => tiles.get(s.id)?.el === document.activeElement) / columns);
+    const at = Math.floor(all.findIndex((s) => tiles.get(key(s))?.el === document.activeElement) / columns);
     if (at >= 0) [from, to] = [Math.min(from, at), Math.max(to, at + 1)];
-    const want = all.slice(from * columns, to * columns), ids = new Set(want.map((s) => s.id));
+    const want = all.slice(from * columns, to * columns), ids = new Set(want.map(key));
     body.style.padding = `${from * tall}px 0 ${Math.max(0, rows - to) * tall}px`;
     for (const [id, t] of tiles) {
       if (ids.has(id)) continue;
@@ -149,9 +150,9 @@ export class Tiles {
       tiles.delete(id);
     }
     want.forEach((s, i) => {
-      let t = tiles.get(s.id);
+      let t = tiles.get(key(s));
       if (!t) {
-        tiles.set(s.id, t = new Tile(this, s));
+        tiles.set(key(s), t = new Tile(this, s));
         this.seen.observe(t.el);
       }
       t.about(s);
@@ -159,6 +160,7 @@ export class Tiles {
     });
     if (!all.length) body.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No sessions.' : 'Loading…' }));
     else body.querySelector('.none')?.remove();
+    store.others?.offer(el);
   }
 }
 
@@ -166,7 +168,7 @@ let lively = 0;
 
 class Tile {
   constructor(all, s) {
-    this.all = all;
+    this.link = () => s.way ? store.others.link(s.way) : all.link;
     this.id = s.id;
     this.screen = new Screen();
     this.grid = new Grid();
@@ -175,7 +177,7 @@ class Tile {
     this.dot = h('span', { class: 'dot' });
     this.name = h('b');
     this.word = h('span', { class: 'word' });
-    this.el = h('a', { href: '#/s/' + s.id, class: 'tile' }, this.view, h('span', { class: 'foot' }, this.dot, this.name, this.word));
+    this.el = h('a', { href: toSession(s.way, s.id), class: 'tile' }, this.view, h('span', { class: 'foot' }, this.dot, this.name, this.word));
     this.el.tile = this;
   }
 
@@ -193,11 +195,12 @@ class Tile {
       if (this.sub) lively--;
       this.sub?.end();
       this.sub = null;
+      store.others?.rest();
       return;
     }
     if (this.sub || lively >= mostLive) return;
     lively++;
-    this.sub = this.all.link.subscribe({ s: this.id, kind: 'thumb' }, {
+    this.sub = this.link().subscribe({ s: this.id, kind: 'thumb' }, {
       had: () => this.screen.e ? { v: this.screen.v, e: this.screen.e } : {},
       frame: (f, styles) => {
         this.screen.apply(f, styles);

@@ -67,8 +67,13 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
   throw new Failure(answer.status, told);
 }
 
-export const get = (path, query, more) => ask('GET', 'v1/' + path, { query, ...more });
-export const post = (path, body = {}) => ask('POST', 'v1/' + path, { body });
+// v1 is where the API has a path, which may begin with the way to another host.
+const v1 = (path) => path.replace(/^(h\/[^/]+\/)?/, '$1v1/');
+
+// toSession is the address of a session, on another host by its way.
+export const toSession = (way, id) => way ? url(way + '#/s/' + id).href : '#/s/' + id;
+export const get = (path, query, more) => ask('GET', v1(path), { query, ...more });
+export const post = (path, body = {}) => ask('POST', v1(path), { body });
 export const patch = (path, body) => ask('PATCH', 'v1/' + path, { body });
 export const remove = (path) => ask('DELETE', 'v1/' + path);
 
@@ -104,11 +109,11 @@ export async function logout() {
   localStorage.removeItem(loginKey);
 }
 
-// Link is the socket. What subscribes is told of frames; what was typed and not answered is said again after a break,
-// once.
+// Link is the socket, of another host by its way. What subscribes is told of frames; what was typed and not answered is
+// said again after a break, once.
 export class Link {
-  constructor() {
-    Object.assign(this, emitter());
+  constructor(way = '') {
+    Object.assign(this, emitter(), { way });
     this.state = 'connecting';
     this.after = 0;
     this.subs = new Map();
@@ -126,13 +131,22 @@ export class Link {
     this.emit('state', state, why);
   }
 
+  // close ends the connection for good.
+  close() {
+    this.turn = null;
+    clearTimeout(this.timer);
+    clearTimeout(this.dead);
+    this.ws?.close();
+    this.become('over');
+  }
+
   async connect() {
     clearTimeout(this.timer);
     this.become('connecting');
     const turn = this.turn = {};
     let ws;
     try {
-      ws = tunnel ? await tunnel.dial() : new WebSocket(socketAt('web/socket'), ['longterm.page.1', 'ticket.' + (await ask('POST', 'web/ticket', { body: {} })).ticket]);
+      ws = tunnel ? await tunnel.dial() : new WebSocket(socketAt(this.way + 'web/socket'), ['longterm.page.1', 'ticket.' + (await ask('POST', this.way + 'web/ticket', { body: {} })).ticket]);
     } catch (err) {
       if (err.status !== 401) this.again(turn);
       return;
@@ -146,7 +160,7 @@ export class Link {
     ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
     ws.onclose = (e) => {
       if (this.turn !== turn) return;
-      if (e.code === 4001) { this.become('over'); session.emit('login'); return; }
+      if (e.code === 4001 && !this.way) { this.become('over'); session.emit('login'); return; }
       if (e.code === 1001) this.delay = 100;
       this.again(turn);
     };
@@ -189,7 +203,7 @@ export class Link {
         this.become('open');
         for (const s of this.subs.values()) this.write({ t: 'sub', id: s.id, ...s.wants, ...s.had() });
         for (const p of this.pending.values()) this.write(p);
-        again();
+        again(this);
         break;
       case 'f': {
         if (m.reset) this.styles = new Map();
@@ -203,7 +217,7 @@ export class Link {
         break;
       }
       case 'img':
-        came(m);
+        came(m, this);
         break;
       case 'gone':
         if (sub) sub.over = m; // what is still said of it is no news

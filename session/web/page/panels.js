@@ -1,6 +1,6 @@
 // What stands beside a session: its commands, search in it, and jobs; and the pages of approvals, jobs and search over
 // all sessions.
-import { get, post } from './net.js';
+import { get, post, toSession } from './net.js';
 import { store, waiting } from './store.js';
 import { ago, button, clock, copyText, duration, h, icon, literal, say, toast } from './ui.js';
 
@@ -74,11 +74,12 @@ export class Search {
     this.field = h('input', { type: 'search', value: query, placeholder: id ? 'Search this session' : 'Search all sessions', 'aria-label': 'Search', autocomplete: 'off', spellcheck: false, oninput: () => this.soon() });
     this.note = h('p', { class: 'note', role: 'status' });
     this.body = h('div', { class: 'entries' });
+    this.far = h('div'); // what other hosts find
     this.regexp = h('input', { type: 'checkbox', onchange: () => this.run() });
     this.case = h('input', { type: 'checkbox', onchange: () => this.run() });
     this.el = h('div', { class: 'panel-body search' },
       h('form', { class: 'filter', role: 'search', onsubmit: (e) => { e.preventDefault(); this.run(); } }, icon('search'), this.field),
-      h('div', { class: 'ticks' }, h('label', {}, this.regexp, 'Pattern'), h('label', {}, this.case, 'Case')), this.note, this.body);
+      h('div', { class: 'ticks' }, h('label', {}, this.regexp, 'Pattern'), h('label', {}, this.case, 'Case')), this.note, this.body, this.far);
     if (query) this.run();
   }
 
@@ -92,28 +93,30 @@ export class Search {
   async run(before) {
     const text = this.field.value;
     this.asking?.abort();
-    this.asking = new AbortController();
+    const { signal } = this.asking = new AbortController();
+    if (!before) this.far.replaceChildren();
     if (!text.trim()) {
       this.note.textContent = '';
       this.body.replaceChildren();
       return;
     }
+    const query = { [this.regexp.checked ? 'regexp' : 'text']: text, case: this.case.checked || undefined, session: this.id, limit: 50, before };
+    if (!this.id && !before) store.others?.search(this, query, signal);
     try {
-      const query = { [this.regexp.checked ? 'regexp' : 'text']: text, case: this.case.checked || undefined, session: this.id, limit: 50, before };
-      const found = await get('search', query, { signal: this.asking.signal });
+      const found = await get('search', query, { signal });
       if (!before) this.body.replaceChildren();
       this.body.append(...found.hits.map((hit) => this.entry(hit)));
       this.body.querySelector('.more')?.remove();
       if (found.next) this.body.append(h('button', { type: 'button', class: 'more', text: 'Older', onclick: () => this.run(found.next) }));
       const n = this.body.querySelectorAll('.entry').length;
-      this.note.textContent = n ? n + (found.next ? ' newest' : '') + (n === 1 ? ' line' : ' lines') : 'Nothing found.';
+      this.note.textContent = n ? n + (found.next ? ' newest' : '') + (n === 1 ? ' line' : ' lines') : 'Nothing found here.';
     } catch (err) {
       if (err.name !== 'AbortError') this.note.textContent = err.message;
     }
   }
 
   entry(hit) {
-    return h('article', { class: 'entry' }, h('button', { type: 'button', class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session, hit.time) }, h('code', {}, marked(hit))),
+    return h('article', { class: 'entry' }, h('button', { type: 'button', class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session, hit.time, hit.way) }, h('code', {}, marked(hit))),
       h('div', { class: 'meta' }, !this.id && h('span', { text: hit.name }), h('time', { dateTime: hit.time, text: ago(hit.time) })));
   }
 }
@@ -141,19 +144,20 @@ export class Jobs {
     const word = j.state === 'done' ? j.result?.exit_code === 0 ? 'ok' : j.result?.message ?? j.result?.state ?? 'done' : j.state.replace('_', ' ');
     return h('article', { class: 'entry' }, h('a', { class: 'line', href: '#/s/' + j.session }, h('span', { class: 'dot ' + kind }), h('code', { text: j.line })),
       h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(j.duration_ms) }), !this.id && j.name && h('span', { text: j.name }),
-        j.in_background && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
+        j.in_background && j.state !== 'done' && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
         j.state !== 'done' && store.may('manage') && h('button', { type: 'button', class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
   }
 }
 
 // approval is one question with its answers: one tap each.
 export function approval(a) {
+  const { way = '' } = a;
   const answer = async (how, feedback) => {
     for (const b of el.querySelectorAll('button')) b.disabled = true;
     try {
-      await post(`approvals/${a.id}/answer`, { answer: how, ...(feedback && { feedback }) });
+      await post(way + `approvals/${a.id}/answer`, { answer: how, ...(feedback && { feedback }) });
       say(`${a.id} answered: ${how}`);
-      store.approvals.delete(a.id);
+      (way ? store.far : store.approvals).delete(way + a.id);
       store.emit('change');
     } catch (err) {
       failed(err);
@@ -164,9 +168,9 @@ export function approval(a) {
   const what = a.line || (a.argv ?? []).join(' ') || a.path || a.kind;
   const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id, dataset: undefined },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
-      a.name && h('a', { href: '#/s/' + a.session, text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
+      a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
     h('pre', { text: literal(what) }),
-    h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
+    h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why[0].toUpperCase() + a.judgement.why.slice(1) + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
     store.may('approve') ? h('div', { class: 'answers' },
       h('button', { type: 'button', class: 'primary', text: 'Allow once', onclick: () => answer('once') }),
       a.session_prefixes?.length ? h('button', { type: 'button', text: 'For this session', title: 'Allows: ' + literal(a.session_prefixes.join(', ')), onclick: () => answer('session') }) : null,
@@ -190,13 +194,15 @@ export class Approvals {
 
   draw() {
     const all = waiting();
-    for (const [id, el] of this.shown) if (!store.approvals.has(id)) { el.remove(); this.shown.delete(id); }
+    for (const [id, el] of this.shown) if (!store.approvals.has(id) && !store.far.has(id)) { el.remove(); this.shown.delete(id); }
     for (const a of all) {
-      if (this.shown.has(a.id)) continue;
+      const id = (a.way ?? '') + a.id;
+      if (this.shown.has(id)) continue;
       const el = approval(a);
-      this.shown.set(a.id, el);
+      this.shown.set(id, el);
       this.body.append(el);
     }
+    store.others?.offer(this.el);
     this.empty ??= none('Nothing waits for you.');
     if (!all.length) this.body.append(this.empty); else this.empty.remove();
   }

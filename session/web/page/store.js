@@ -1,7 +1,8 @@
-// What the page knows: sessions, approvals, and what the login may.
+// What the page knows: sessions, approvals (far: of other hosts, by way and id), and what the login may. others is what
+// knows other hosts, where there are any.
 import { emitter } from './net.js';
 
-export const store = { ...emitter(), sessions: new Map(), approvals: new Map(), me: null, may: (what) => store.me?.may.includes(what) };
+export const store = { ...emitter(), sessions: new Map(), approvals: new Map(), far: new Map(), me: null, may: (what) => store.me?.may.includes(what) };
 
 let due = false;
 const changed = () => {
@@ -19,7 +20,7 @@ export const asks = (s) => s.state === 'running' && s.needs_input && !['prompt',
 
 const agentAsks = (s) => s.state === 'running' && ['needs_input', 'needs_approval'].includes(s.agent_state?.state);
 
-export const wants = (s) => !!(s.needs_approval?.length || asks(s) || agentAsks(s));
+export const wants = (s) => !s.away && !!(s.needs_approval?.length || asks(s) || agentAsks(s));
 
 // elapsed is how long what runs in a session has run, in ms; 0: nothing runs.
 export const elapsed = (s) => s.state === 'running' && s.activity?.running && s.shell?.phase !== 'prompt' ? s.activity.elapsed_ms + Date.now() - s.heard : 0;
@@ -28,6 +29,7 @@ export const title = (s) => s.title || s.shell?.command || s.command;
 
 // state is one word for how a session is, and what to colour it by.
 export function state(s) {
+  if (s.away) return ['idle', 'host away'];
   if (s.needs_approval?.length) return ['wants', 'needs approval'];
   if (asks(s)) return ['wants', asks(s).kind === 'password' ? 'asks for a password' : 'asks'];
   if (agentAsks(s)) return ['wants', s.agent_state.state === 'needs_input' ? 'agent asks' : 'agent needs approval'];
@@ -77,7 +79,7 @@ export function follow(link) {
   });
 }
 
-export const waiting = () => [...store.approvals.values()].sort((a, b) => a.asked < b.asked ? -1 : 1);
+export const waiting = () => [...store.approvals.values(), ...store.far.values()].sort((a, b) => a.asked < b.asked ? -1 : 1);
 
 // matches says whether a session has all words of a filter: in name, command, directory, title, labels or state.
 export function matches(s, filter) {
@@ -87,7 +89,7 @@ export function matches(s, filter) {
 
 const rank = (s) => wants(s) ? 0 : s.state === 'running' ? 1 : 2;
 
-export function listed(filter = '') {
-  return [...store.sessions.values()].filter((s) => !filter || matches(s, filter))
+export function listed(filter = '', all = store.sessions.values()) {
+  return [...all].filter((s) => !filter || matches(s, filter))
     .sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? (b.ended ?? '').localeCompare(a.ended ?? '') : a.created.localeCompare(b.created)));
 }

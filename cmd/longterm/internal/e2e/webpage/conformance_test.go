@@ -39,6 +39,7 @@ func TestAxe(t *testing.T) {
 	i.Run("new", "-n", "shell", "--", "sh")
 	i.Try("exec", "shell", "ls /nowhere")
 	i.Run("run", "--background", "--policy", "readonly", "--", "touch", i.Dir+"/made")
+	i.Run("config", "set", "hosts.names", "far") // which is offered to be asked, and is not
 	id := i.Info("shell").ID
 	for name, s := range map[string]browser.Screen{"desk": browser.Desk, "phone": browser.Phone} {
 		p := open(i, b, s)

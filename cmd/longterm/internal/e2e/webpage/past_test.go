@@ -100,6 +100,13 @@ func TestPast(t *testing.T) {
 	p.Click(".timebar [title=Play]")
 	shows(p, "third")
 	p.Wait("it played to the end", `longterm.page.term.screen.at === undefined && !longterm.page.time.playing`)
+
+	p.Eval(`void (location.hash = '#/jobs')`, nil)
+	p.Wait("what was run", `document.querySelectorAll('.page .entry').length >= 3`)
+	var jobs string
+	if p.Eval(`document.querySelector('.page').textContent`, &jobs); strings.Contains(jobs, "in background") {
+		t.Errorf("what has ended goes on: %s", jobs)
+	}
 	quiet(t, b)
 }
 
