@@ -8,13 +8,15 @@ import (
 // judged is how much is judged at once.
 const judged = 4 << 10
 
-// Gate lets text through and holds binary data back, counting it.
+// Gate lets text through and holds binary data back, counting it: of what is judged to be such all but the lines that are
+// text.
 type Gate struct {
 	W io.Writer
 	// Progress, if set, is told of the bytes held back, at most once a second.
 	Progress func(bytes uint64)
 
 	judge Binary
+	lines lines
 	held  uint64
 }
 
@@ -24,19 +26,34 @@ func (g *Gate) Write(p []byte) (int, error) {
 	for len(p) > 0 {
 		part := p[:min(len(p), judged)]
 		p = p[len(part):]
-		taken := g.judge.Take(part)
-		if g.judge.End() || taken {
-			g.held += uint64(len(part))
-			if _, due := g.judge.Progress(time.Now()); due && g.Progress != nil {
-				g.Progress(g.held)
+		if taken := g.judge.Take(part); !g.judge.End() && !taken {
+			g.lines.text(part)
+			if _, err := g.W.Write(part); err != nil {
+				return n - len(p), err
 			}
 			continue
 		}
-		if _, err := g.W.Write(part); err != nil {
+		if err := g.some(part); err != nil {
 			return n - len(p), err
+		}
+		if _, due := g.judge.Progress(time.Now()); due && g.Progress != nil {
+			g.Progress(g.held)
 		}
 	}
 	return n, nil
+}
+
+// some passes the lines on that are text in what was judged binary.
+func (g *Gate) some(p []byte) (err error) {
+	g.lines.split(p, func(p []byte, text bool) {
+		switch {
+		case !text:
+			g.held += uint64(len(p))
+		case err == nil:
+			_, err = g.W.Write(p)
+		}
+	})
+	return err
 }
 
 // Held is how many bytes were held back.

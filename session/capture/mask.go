@@ -3,10 +3,11 @@ package capture
 import "github.com/longterm-dev/longterm/session/attach"
 
 // Mask takes out of what a program printed on a terminal what is no text: binary data, by Gate's judgement (escape
-// sequences are text to it, as they are to a terminal), and what a full-screen program drew on the alternate screen,
+// sequences are text to it, as they are to a terminal) and without the lines beside it that are text, and what a full-screen program drew on the alternate screen,
 // which is a picture that changes. The zero value is ready to use, on the primary screen.
 type Mask struct {
 	judge   Binary
+	lines   lines
 	screens attach.Screens
 	held    uint64
 	drawn   uint64
@@ -32,16 +33,23 @@ func (m *Mask) primary(p []byte) {
 	for len(p) > 0 {
 		part := p[:min(len(p), judged)]
 		p = p[len(part):]
-		if taken := m.judge.Take(part); m.judge.End() || taken {
-			m.held += uint64(len(part))
-			clear(part)
+		if taken := m.judge.Take(part); !m.judge.End() && !taken {
+			m.lines.text(part)
+			continue
 		}
+		m.lines.split(part, func(p []byte, text bool) {
+			if !text {
+				m.held += uint64(len(p))
+				clear(p)
+			}
+		})
 	}
 }
 
 // Restart goes on after a gap, on the primary screen. What was counted stays.
 func (m *Mask) Restart() {
 	m.judge.Restart()
+	m.lines = lines{}
 	m.screens.Assume(false)
 }
 
