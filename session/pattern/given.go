@@ -21,12 +21,21 @@ func Compile(expr string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	prog, err := syntax.Compile(tree.Simplify())
-	if err != nil {
+	if _, err := Steps(tree, maxSteps); err != nil {
 		return nil, err
 	}
-	if n := len(prog.Inst); n > maxSteps {
-		return nil, fmt.Errorf("it is %d steps long, more than %d: repeat less within it", n, maxSteps)
-	}
 	return regexp.Compile(expr)
+}
+
+// Steps is how many steps a pattern has. One of more than limit is refused.
+func Steps(tree *syntax.Regexp, limit int) (int, error) {
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	n := len(prog.Inst)
+	if n > limit {
+		return n, fmt.Errorf("it is %d steps long, more than %d: repeat less within it", n, limit)
+	}
+	return n, nil
 }

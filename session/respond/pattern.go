@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	given "github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Patterns match the part of a line that is unread, which may begin and end anywhere
@@ -20,6 +22,7 @@ type pattern struct {
 	names   []string          // of groups; index 0 is the whole match
 	ends    [4]*regexp.Regexp // index: atStart | atEnd; nil: cannot match there
 	needs   []string          // lower-case texts; without one of them there is no match
+	steps   int               // what looking at a byte may take
 }
 
 const (
@@ -52,6 +55,14 @@ func newPattern(text, expr string) (*pattern, error) {
 }
 
 func newRegexp(expr string) (*pattern, error) {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := given.Steps(tree, maxSteps) // before it is compiled, which takes memory by its size
+	if err != nil {
+		return nil, fmt.Errorf("the regexp: %w", err)
+	}
 	whole, err := regexp.Compile(expr)
 	if err != nil {
 		return nil, err
@@ -59,14 +70,10 @@ func newRegexp(expr string) (*pattern, error) {
 	if whole.MatchString("") {
 		return nil, errEmpty
 	}
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
 	if hasNewline(tree) {
 		return nil, errNewline
 	}
-	p := &pattern{names: whole.SubexpNames(), needs: needed(tree.Simplify())}
+	p := &pattern{steps: steps, names: whole.SubexpNames(), needs: needed(tree.Simplify())}
 	for ends := range p.ends {
 		if p.ends[ends], err = compileFor(tree, whole, ends); err != nil {
 			return nil, err

@@ -460,6 +460,8 @@ func TestCheck(t *testing.T) {
 		{"newline", Rule{Regexp: "a\nb"}, "within one line"},
 		{"newline text", Rule{Text: "a\n"}, "within one line"},
 		{"long", Rule{Text: strings.Repeat("a", 5000)}, "more than 4096 bytes"},
+		{"expensive", Rule{Regexp: "[a-z]{1,900}X"}, "more than 1000: repeat less within it"},
+		{"expensive and short", Rule{Regexp: "([ab]{9}c{9}){50}"}, "repeat less within it"},
 		{"group", Rule{Regexp: "a(b)", Reply: say("$2")}, `no group "2"`},
 		{"group name", Rule{Regexp: "a(b)", Reply: say("${x}")}, `no group "x"`},
 		{"key", Rule{Text: "a", Reply: []Reply{{Kind: ReplyKeys, Value: "<Entr>"}}}, "did you mean"},
@@ -481,6 +483,23 @@ func TestCheck(t *testing.T) {
 				t.Error("the message shows the secret")
 			}
 		})
+	}
+}
+
+// Rules that are cheap each may be expensive together.
+//
+// FEATURES: R50
+func TestStepsOfAllRules(t *testing.T) {
+	set := Set{Rules: []Rule{{Regexp: "(?i)password(?: for .*)?: *$"}, {Text: strings.Repeat("a", 4096)}}}
+	for range 4 {
+		set.Rules = append(set.Rules, Rule{Regexp: "[a-z]{1,480}X"})
+	}
+	if err := set.Check(); err != nil {
+		t.Fatal(err)
+	}
+	set.Rules = append(set.Rules, set.Rules[2])
+	if err := set.Check(); err == nil || !strings.Contains(err.Error(), "all rules") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -76,6 +76,9 @@ const (
 	maxRules        = 256
 	maxPatternBytes = 4096
 	maxReplies      = 100
+	// Patterns are matched by the session's owner, and each step of theirs costs some 20 ns for a byte.
+	maxSteps      = 1000 // of one
+	maxStepsOfAll = 4000
 )
 
 const (
@@ -137,7 +140,7 @@ func compile(s Set) (*compiled, error) {
 		errs = append(errs, errors.New("a limit is negative"))
 	}
 	c := &compiled{Set: s.withDefaults()}
-	needs := make([][]string, len(s.Rules))
+	needs, steps := make([][]string, len(s.Rules)), 0
 	for i := range s.Rules {
 		r := &s.Rules[i]
 		p, err := r.compile()
@@ -145,8 +148,11 @@ func compile(s Set) (*compiled, error) {
 			errs = append(errs, &RuleError{i, r.Name, err})
 			continue
 		}
-		needs[i] = p.needs
+		needs[i], steps = p.needs, steps+p.steps
 		c.rules = append(c.rules, compiledRule{r, p, r.On == OnScreen || r.On == OnCursor})
+	}
+	if steps > maxStepsOfAll {
+		errs = append(errs, fmt.Errorf("the regexps of all rules are %d steps long, more than %d: repeat less within them, or give texts", steps, maxStepsOfAll))
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
