@@ -1,6 +1,7 @@
 package agentstate
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -281,4 +282,26 @@ func FuzzHook(f *testing.F) {
 			_ = arg
 		}
 	})
+}
+
+// A hook that asks for a tool's permission is a question where the tool is one.
+//
+// FEATURES: R100
+func TestToolThatAsks(t *testing.T) {
+	for tool, want := range map[string]State{"AskUserQuestion": NeedsInput, "Bash": NeedsApproval} {
+		h, err := ReadHook("claude", "permission", []byte(`{"hook_event_name":"PermissionRequest","tool_name":"`+tool+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		brief, err := json.Marshal(h.Brief()) // as the daemon is told
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, err = ReadHook("claude", "permission", brief); err != nil {
+			t.Fatal(err)
+		}
+		if r := Named("claude").means(&h); r == nil || r.State != want {
+			t.Errorf("%s: %+v, want %s", tool, r, want)
+		}
+	}
 }

@@ -14,7 +14,7 @@ type Hook struct {
 	Agent        string
 	Event        string // as the agent names it
 	Word         string // as its hook was called
-	Kind         string // of a notification
+	Kind         string // of a notification; of a tool's event the tool
 	Conversation string // id that takes it up again
 	Cwd          string
 	Message      string // what a person is told
@@ -64,7 +64,7 @@ func ReadHook(of, event string, b []byte) (h Hook, err error) {
 		}
 	}
 	h = Hook{
-		Agent: of, Event: cmp.Or(j.Event, j.Type, event), Word: event, Kind: j.Notification, Cwd: j.Cwd, Message: j.Message,
+		Agent: of, Event: cmp.Or(j.Event, j.Type, event), Word: event, Kind: cmp.Or(j.Notification, j.Tool), Cwd: j.Cwd, Message: j.Message,
 		Conversation: cmp.Or(j.SessionID, j.ThreadID, j.OpenID, j.Properties.SessionID),
 	}
 	if h.Event == "" {
