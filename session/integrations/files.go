@@ -21,11 +21,11 @@ func (w whole) install(p Place, old []byte) ([]byte, []string, error) {
 	return []byte(w.text(p)), nil, nil
 }
 
-func (w whole) remove(_ Place, old []byte) ([]byte, error) {
+func (w whole) remove(_ Place, old []byte) ([]byte, []string, error) {
 	if !bytes.Contains(old, []byte(mark)) {
-		return old, nil
+		return old, nil, nil
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // skillFile is the skill below a program's directory.

@@ -47,7 +47,8 @@ type file struct {
 // editor makes a file's new content of its old one. A file that is not to be there is nil, before and after.
 type editor interface {
 	install(p Place, old []byte) (now []byte, kept []string, err error)
-	remove(p Place, old []byte) ([]byte, error)
+	// remove takes out what install puts in, and nothing that somebody wrote or changed.
+	remove(p Place, old []byte) (now []byte, kept []string, err error)
 }
 
 // Change is a file before and after.
@@ -95,7 +96,7 @@ func (p *Program) Plan(at Place, undo bool) (all []Change, err error) {
 		}
 		if undo {
 			if c.Old != nil {
-				c.New, err = f.edit.remove(at, c.Old)
+				c.New, c.Kept, err = f.edit.remove(at, c.Old)
 			}
 		} else {
 			c.New, c.Kept, err = f.edit.install(at, c.Old)

@@ -3,6 +3,7 @@ package integrations
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -174,6 +175,50 @@ func TestOwnEntriesStay(t *testing.T) {
 	}
 }
 
+// What a person wrote under our name, before or instead of us, is not taken out; what an older longterm elsewhere put in is.
+func TestOwnEntriesStayWhenOursGo(t *testing.T) {
+	p := place(t)
+	for _, c := range []struct{ program, path, own string }{
+		{"claude", ".claude.json", `{"mcpServers": {"longterm": {"command": "ssh", "args": ["host", "longterm", "mcp"]}}}`},
+		{"claude", ".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "longterm agent hook stop && mine"}]}]}}`},
+		{"codex", ".codex/config.toml", "[mcp_servers.longterm]\ncommand = \"longterm\"\nargs = [\"mcp\", \"--tools\", \"read\"]\n"},
+		{"kimi", ".kimi-code/config.toml", "[[hooks]]\nevent = \"Stop\"\ncommand = \"longterm agent hook stop; mine\"\n"},
+		{"zed", ".config/zed/settings.json", `{"context_servers": {"longterm": {"command": "longterm", "args": ["mcp"], "env": {"A": "b"}}}}`},
+	} {
+		path := filepath.Join(p.Home, c.path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(c.own), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		program, err := For(c.program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, installed := range []bool{false, true} {
+			if installed {
+				q := p
+				q.Command = "/old/place/longterm"
+				apply(t, q, c.program, false)
+			}
+			plan, err := program.Plan(p, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := ""
+			for i := range plan {
+				if plan[i].Path == path {
+					said = strings.Join(plan[i].Kept, " ")
+				}
+			}
+			if apply(t, p, c.program, true); !strings.Contains(said, "stays as it is") {
+				t.Errorf("%s: it is not said that something stays: %q", c.path, said)
+			}
+			if got, err := os.ReadFile(path); string(got) != c.own {
+				t.Errorf("%s, installed %t: %s, %v", c.path, installed, got, err)
+			}
+		}
+	}
+}
+
 // What cannot be read is refused and stays as it is; so is what is somebody else's, and what changes meanwhile.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ program, path, text, want string }{
@@ -281,7 +326,7 @@ func FuzzTOML(f *testing.F) {
 			if again, _, err := e.install(p, now); err != nil || !bytes.Equal(again, now) {
 				t.Fatalf("twice: %v\n%q\n%q", err, now, again)
 			}
-			back, err := e.remove(p, now)
+			back, _, err := e.remove(p, now)
 			if err != nil {
 				t.Fatalf("%v in %q", err, now)
 			}

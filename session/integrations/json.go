@@ -1,7 +1,10 @@
 package integrations
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/integrations/jsontext"
@@ -37,22 +40,67 @@ func (s server) install(p Place, old []byte) ([]byte, []string, error) {
 	return d.Bytes(), nil, nil
 }
 
-func (s server) remove(_ Place, old []byte) ([]byte, error) {
+func (s server) remove(p Place, old []byte) ([]byte, []string, error) {
 	d, err := jsontext.Parse(old)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	at := append(append([]string{}, s.path...), ours)
-	if d.Find(at...) == nil {
-		return old, nil
+	v := d.Find(at...)
+	if v == nil {
+		return old, nil, nil
+	}
+	if !sameButPlace(d.Decode(v), s.entry(p)) {
+		return old, []string{entryStays}, nil
 	}
 	if err := removeAll(d, at); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if s.schema != "" && len(d.Root().Members) == 1 && d.Find("$schema") != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return left(d), nil
+	return left(d), nil, nil
+}
+
+const entryStays = "the entry of the name longterm is not what was put in, and stays as it is"
+
+// sameButPlace says that a value is the one that is put in, wherever longterm was then.
+func sameButPlace(got, put any) bool {
+	b, err := json.Marshal(put)
+	var want any
+	if err != nil || json.Unmarshal(b, &want) != nil {
+		return false
+	}
+	return reflect.DeepEqual(placeless(got), placeless(want))
+}
+
+// placeless is a value with the paths of longterm's executable as its name.
+func placeless(v any) any {
+	switch v := v.(type) {
+	case string:
+		if isOurs(v) {
+			return ours
+		}
+		return v
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = placeless(v[i])
+		}
+		return all
+	case map[string]any:
+		all := map[string]any{}
+		for name := range v {
+			all[name] = placeless(v[name])
+		}
+		return all
+	}
+	return v
+}
+
+// isOurs says that a command is longterm, by its name or its path.
+func isOurs(command string) bool {
+	return strings.TrimSuffix(command[strings.LastIndexAny(command, `/\`)+1:], ".exe") == ours
 }
 
 // removeAll takes a member away, and objects around it that are empty then: a comment is somebody's.
@@ -95,9 +143,22 @@ func hookCommand(p Place, word string) string {
 func isHook(p Place, line string) bool {
 	command, _, ok := strings.Cut(line, " agent hook ")
 	command = strings.Trim(command, `'"`)
-	name := strings.TrimSuffix(command[strings.LastIndexAny(command, `/\`)+1:], ".exe")
-	return ok && (name == ours || command == p.Command)
+	return ok && (isOurs(command) || command == p.Command)
 }
+
+// isPutIn says whether a line is one that install writes, wherever longterm was then, and not one that somebody made of it.
+func isPutIn(p Place, line string, events []event) bool {
+	if !isHook(p, line) {
+		return false
+	}
+	command, word, _ := strings.Cut(line, " agent hook ")
+	if strings.ContainsAny(strings.Trim(command, "'"), "'\";&|<>") {
+		return false
+	}
+	return slices.ContainsFunc(events, func(e event) bool { return e.word == word })
+}
+
+const hookStays = "a hook of longterm's that is not as it was put in stays as it is"
 
 // hooks are lines run at events, as Claude Code has them and others took over:
 // {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": LINE}]}]}}.
@@ -138,8 +199,14 @@ func (h hooks) install(p Place, old []byte) ([]byte, []string, error) {
 	return d.Bytes(), kept, nil
 }
 
-// findHooks are our hooks of an event, as places: group, action; the last first.
-func findHooks(p Place, d *jsontext.Document, name string) (all [][2]int) {
+// foundHook is a hook of ours, and its place.
+type foundHook struct {
+	group, action int
+	line          string
+}
+
+// findHooks are our hooks of an event, the last first.
+func findHooks(p Place, d *jsontext.Document, name string) (all []foundHook) {
 	v := d.Find("hooks", name)
 	if v == nil {
 		return nil
@@ -150,44 +217,48 @@ func findHooks(p Place, d *jsontext.Document, name string) (all [][2]int) {
 		for a := len(actions) - 1; a >= 0; a-- {
 			action, _ := actions[a].(map[string]any)
 			if line, _ := action["command"].(string); isHook(p, line) {
-				all = append(all, [2]int{g, a})
+				all = append(all, foundHook{g, a, line})
 			}
 		}
 	}
 	return all
 }
 
-func (h hooks) remove(p Place, old []byte) ([]byte, error) {
+func (h hooks) remove(p Place, old []byte) ([]byte, []string, error) {
 	d, err := jsontext.Parse(old)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := d.Find("hooks")
 	if all == nil {
-		return old, nil
+		return old, nil, nil
 	}
-	var names []string
+	var names, kept []string
 	for _, m := range all.Members {
 		names = append(names, m.Name)
 	}
 	some := false
 	for _, name := range names {
 		for _, at := range findHooks(p, d, name) {
+			if !isPutIn(p, at.line, h.events) {
+				kept = []string{hookStays}
+				continue
+			}
 			some = true
-			if err := removeHook(d, name, at[0], at[1]); err != nil {
-				return nil, err
+			if err := removeHook(d, name, at.group, at.action); err != nil {
+				return nil, nil, err
 			}
 		}
 		if v := d.Find("hooks", name); some && v != nil && v.Kind == jsontext.Array && len(v.Elements) == 0 {
 			if err := removeAll(d, []string{"hooks", name}); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	if !some {
-		return old, nil
+		return old, kept, nil
 	}
-	return left(d), nil
+	return left(d), kept, nil
 }
 
 // removeHook takes an action away, with its group when that has no other.
@@ -213,10 +284,11 @@ func (b both) install(p Place, old []byte) ([]byte, []string, error) {
 	return now, append(kept, more...), err
 }
 
-func (b both) remove(p Place, old []byte) ([]byte, error) {
-	now, err := b.second.remove(p, old)
+func (b both) remove(p Place, old []byte) ([]byte, []string, error) {
+	now, kept, err := b.second.remove(p, old)
 	if err != nil || now == nil {
-		return nil, err
+		return nil, kept, err
 	}
-	return b.first.remove(p, now)
+	now, more, err := b.first.remove(p, now)
+	return now, append(kept, more...), err
 }

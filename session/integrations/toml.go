@@ -30,16 +30,25 @@ func (tomlServer) install(p Place, old []byte) ([]byte, []string, error) {
 	return now, nil, nil
 }
 
-func (tomlServer) remove(_ Place, old []byte) ([]byte, error) {
+func (tomlServer) remove(p Place, old []byte) ([]byte, []string, error) {
 	d, err := tomldoc.Parse(old)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	entry := map[string]any{}
+	for i := range d.Items {
+		if it := &d.Items[i]; under(it.Path, serverTable) {
+			entry[strings.Join(it.Path[len(serverTable):], ".")] = it.Data
+		}
+	}
+	if hasTable(d, serverTable) && !sameButPlace(entry, map[string]any{"command": p.Command, "args": []string{"mcp"}}) {
+		return old, []string{entryStays}, nil
 	}
 	now := cutTables(d, func(h int) bool { return under(d.Headers[h].Path, serverTable) })
 	if now, err := tomldoc.Parse(now); err != nil || hasTable(now, serverTable) {
-		return nil, fmt.Errorf("the entry mcp_servers.longterm is no table of its own; remove it yourself")
+		return nil, nil, fmt.Errorf("the entry mcp_servers.longterm is no table of its own; remove it yourself")
 	}
-	return rest(now, old), nil
+	return rest(now, old), nil, nil
 }
 
 // tomlHooks are lines run at events, as [[hooks]].
@@ -78,19 +87,23 @@ func (h tomlHooks) install(p Place, old []byte) ([]byte, []string, error) {
 	return now, kept, nil
 }
 
-func (h tomlHooks) remove(p Place, old []byte) ([]byte, error) {
+func (h tomlHooks) remove(p Place, old []byte) ([]byte, []string, error) {
 	d, err := tomldoc.Parse(old)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	actions := tomlActions(d)
+	var kept []string
+	if slices.ContainsFunc(actions, func(a tomlAction) bool { return isHook(p, a.command) && !isPutIn(p, a.command, h.events) }) {
+		kept = []string{hookStays}
+	}
 	now := cutTables(d, func(i int) bool {
-		return slices.ContainsFunc(actions, func(a tomlAction) bool { return a.header == i && isHook(p, a.command) })
+		return slices.ContainsFunc(actions, func(a tomlAction) bool { return a.header == i && isPutIn(p, a.command, h.events) })
 	})
 	if _, err := tomldoc.Parse(now); err != nil {
-		return nil, fmt.Errorf("the hooks cannot be taken away: %w", err)
+		return nil, nil, fmt.Errorf("the hooks cannot be taken away: %w", err)
 	}
-	return rest(now, old), nil
+	return rest(now, old), kept, nil
 }
 
 // tomlAction is a table of [[hooks]].
