@@ -76,6 +76,8 @@ type doing struct {
 	req    *sdk.CallToolRequest
 	task   *Slot // nil: the client takes no tasks
 	silent bool  // nobody can be asked any more
+	// unanswered says why the person who was asked gave no answer; empty: nobody was, or it was given.
+	unanswered string
 }
 
 type doingKey struct{}
@@ -141,7 +143,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			s.o.Log.Info("nobody answered", "tool", t.name, "err", err)
 			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), sayTime)
 			defer cancelAgain()
-			return next(context.WithValue(again, doingKey{}, &doing{tool: t, level: l, id: d.id, silent: true}), method, req)
+			return next(context.WithValue(again, doingKey{}, &doing{tool: t, level: l, id: d.id, silent: true, unanswered: "the person who was asked has not answered"}), method, req)
 		}
 	}
 }

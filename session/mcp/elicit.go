@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ const answerKey = "answer"
 // ask is the question of a session to its person, as a result; nil: the model is told, and goes on.
 func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	d := doingOf(ctx)
+	if d.unanswered != "" && a.State == "needs_input" {
+		a.Message, a.Next = join(d.unanswered, a.Message), call("stop", "id", cmp.Or(a.Job, a.Session))
+	}
 	if d.silent || d.req == nil || d.level < Change { // who only looks has nobody's answers typed, nor anything allowed
 		return nil
 	}
@@ -102,14 +106,24 @@ func (s *Server) allowed(ctx context.Context, st *state, res *sdk.ElicitResult) 
 
 // mayAsk says whether a person is to be asked for input of a kind.
 func (s *Server) mayAsk(d *doing, kind string) bool {
-	caps := d.req.ClientCapabilities()
 	switch {
-	case caps == nil || caps.Elicitation == nil || s.o.Elicit == ElicitNever:
+	case !s.canAsk(d.req.ClientCapabilities()):
 		return false
 	case kind == "password", kind == approvalKind:
 		return true
 	}
 	return kind == "confirm" && s.o.Elicit == ElicitAlways
+}
+
+// canAsk says whether a client shows forms, and is to.
+func (s *Server) canAsk(caps *sdk.ClientCapabilities) bool {
+	return caps != nil && caps.Elicitation != nil && s.o.Elicit != ElicitNever
+}
+
+// asksInTask says whether a person is to be asked for input of a kind while a call is a task. Its model hears of nothing
+// but the task's end, so what the person is not asked ends it, and the model goes on.
+func (s *Server) asksInTask(caps *sdk.ClientCapabilities, kind string) bool {
+	return s.canAsk(caps) && (kind == "password" || s.o.Elicit == ElicitAlways)
 }
 
 // answered types what a person answered, if the call brings an answer, and says which job goes on.
@@ -139,6 +153,10 @@ func (s *Server) answered(ctx context.Context, session string) (job string, err 
 		in.Text = map[bool]string{true: "y", false: "n"}[v]
 	}
 	if res.Action != "accept" || in.Text == "" {
+		d.unanswered = "the person who was asked gave no answer"
+		if res.Action == "decline" {
+			d.unanswered = "the person who was asked declined to answer"
+		}
 		return st.Job, nil // the model is told that it waits still
 	}
 	if _, err := s.client(ctx).Session(st.Session).Type(ctx, in); err != nil {

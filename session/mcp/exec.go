@@ -88,6 +88,8 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 	id := args.ID
 	if id == "" {
 		id = d.id
+	} else if err := s.meansNoSession(ctx, id); err != nil {
+		return "", err
 	}
 	never := int64(0)
 	asking := api.Asking{OnApproval: "return"} // the answer says so at once
@@ -103,7 +105,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 				WithHint("in a session the line itself changes the directory (cd), or leave session out")
 		}
 		c := s.client(ctx).Session(args.Session)
-		v, err := c.Info(ctx)
+		v, err := s.exactly(ctx, args.Session)
 		if err != nil {
 			return "", err
 		}
@@ -120,6 +122,19 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 		return "", err
 	}
 	return r.Job, nil
+}
+
+// meansNoSession refuses an id for a new job by which a session is called: neither wait nor stop would know what is meant.
+func (s *Server) meansNoSession(ctx context.Context, id string) error {
+	v, err := s.client(ctx).Session(id).Info(ctx)
+	if err != nil || v.Name != id {
+		return nil
+	}
+	if _, err := s.client(ctx).Job(ctx, id, 1); err == nil {
+		return nil // it began before the session: the same call again
+	}
+	return api.Errorf(api.CodeInvalid, "a session is called %s: as the id of a job it would be either; nothing was run", quoted(id)).
+		WithHint("give the call another id")
 }
 
 // dir is a directory that a call names, from the server's own one.
@@ -186,6 +201,13 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		return a, nil
 	}
 	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true, Fold: true}
+	if q.To == 0 { // it has printed nothing, or not begun: what its session shows is another's
+		a.Output = ""
+		if since != nil {
+			a.Cursor = *since
+		}
+		return a, nil
+	}
 	if since != nil {
 		q.From = max(q.From, *since)
 	}
@@ -297,24 +319,40 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 // settled answers when a session rests, asks or has ended, by the yield time at the latest.
 // typed is what the call typed and what became of it, if it did.
 func (s *Server) settled(ctx context.Context, session string, since *uint64, p *pace, typed *entered) (*sdk.CallToolResult, error) {
-	_, err := s.client(ctx).Session(session).Wait(ctx, api.Wait{
-		Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: restTime.Milliseconds()}},
-		Since: since, TimeoutMS: max(1, p.yield(ctx).Milliseconds()),
-	})
-	if err != nil {
-		return nil, err
-	}
-	a, err := s.sessionAnswer(ctx, session, since, 0, p.budget(), foldLong)
-	if err != nil {
-		return nil, err
+	var a *answer
+	for lines := typed.lines(); ; lines-- {
+		_, err := s.client(ctx).Session(session).Wait(ctx, api.Wait{
+			Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: restTime.Milliseconds()}},
+			Since: since, TimeoutMS: max(1, p.yield(ctx).Milliseconds()),
+		})
+		if err == nil && lines > 1 && turns.Left(ctx, restTime) > 0 { // the shell reads the next of them
+			_, err = s.client(ctx).Session(session).Wait(ctx, api.Wait{
+				Conds: []api.Condition{{Kind: "exit"}, {Kind: "quiet", QuietMS: betweenLines.Milliseconds()}}, TimeoutMS: max(1, min(time.Second, p.yield(ctx)).Milliseconds()),
+			})
+		}
+		if err == nil {
+			a, err = s.sessionAnswer(ctx, session, since, 0, p.budget(), foldLong)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if lines <= 1 || a.State != "running" || a.Needs != "" || p.yield(ctx) <= 0 {
+			break
+		}
 	}
 	s.shows(ctx, a, p.budget())
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil
 	}
+	if a.State == "running" && !a.atPrompt && a.Needs == "" && a.Next == "" {
+		a.Next = call("wait", append([]any{"for", []string{a.Session}}, sinceOf(a.Cursor)...)...)
+	}
 	if typed == nil { // the name may be one that was made
 		return replyAnswer(a), nil
 	}
-	typed.into(a)
+	typed.into(a, *since)
 	return replyAnswer(a, session), nil
 }
+
+// betweenLines is how long a shell is silent when it has read the last of several lines that were typed.
+const betweenLines = 200 * time.Millisecond

@@ -16,6 +16,7 @@ import (
 var helpTexts = map[string]string{
 	"exec": `Without session a line runs in a process of its own (bash or your shell, -c), in cwd. With session it runs in that shell.
 The exit code is the true one. Answers come by the yield time; then it runs on, and ` + "`next`" + ` is the call that goes on.
+What a line leaves in the background ends with it where it has no session: start what is to stay.
 Give id to be able to repeat a call whose answer you did not see: nothing is run twice.
 A busy shell refuses: wait for it, stop it, or use another session. timeout kills the line and all it started.`,
 	"states": `running: go on with wait. exited: see exit_code. signalled: by the signal told. killed: by a timeout or by request.

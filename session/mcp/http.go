@@ -133,7 +133,7 @@ func (d *Door) Handler() http.Handler {
 	eras := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
 		if r.ContentLength > maxBody {
-			http.Error(w, fmt.Sprintf("a request has at most %d MiB: have a command write what is longer to a file, and give the file's name", maxBody>>20), http.StatusRequestEntityTooLarge)
+			tooLarge(w)
 			return
 		}
 		if r.Header.Get("Mcp-Protocol-Version") >= modernVersion {
@@ -145,9 +145,9 @@ func (d *Door) Handler() http.Handler {
 		}
 		legacy.ServeHTTP(w, r)
 	})
-	var inTurn http.Handler = eras
+	inTurn := numbered(eras)
 	if d.lanes != nil {
-		inTurn = d.lanes.handler(whose, eras)
+		inTurn = d.lanes.handler(whose, inTurn)
 	}
 	guarded := auth.RequireBearerToken(d.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(inTurn)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,6 +162,10 @@ func (d *Door) Handler() http.Handler {
 		}
 		guarded.ServeHTTP(w, r)
 	})
+}
+
+func tooLarge(w http.ResponseWriter) {
+	http.Error(w, fmt.Sprintf("a request has at most %d MiB: have a command write what is longer to a file, and give the file's name", maxBody>>20), http.StatusRequestEntityTooLarge)
 }
 
 // resuming is an answer to a client that takes a stream up again. That it cannot is said with what to do: the SDK says only

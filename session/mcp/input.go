@@ -56,6 +56,9 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 		in.Submit = "" // it names one input only
 	}
 	in.OnApproval = "return" // the answer says so at once
+	if _, err := s.exactly(ctx, args.Session); err != nil {
+		return nil, err
+	}
 	c := s.client(ctx).Session(args.Session)
 	typed, err := c.Type(ctx, in)
 	if err == nil && len(keys) > 0 { // text and keys are two inputs
@@ -72,7 +75,7 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, &entered{args.Text, typed.Taken, typed.Again})
+	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, &entered{args.Text, args.Enter, typed.Taken, typed.Again})
 }
 
 // proofTime is how long it is looked whether a program took what was typed.
@@ -81,15 +84,44 @@ const proofTime = 300 * time.Millisecond
 // entered is what a call typed, and what became of it as far as it was seen.
 type entered struct {
 	text  string
+	enter bool
 	taken *api.Taken
 	again bool // by the earlier call of its id
 }
 
+// lines is how many lines a shell reads of it.
+func (e *entered) lines() int {
+	if e == nil {
+		return 1
+	}
+	n := strings.Count(e.text, "\n")
+	if e.enter && !strings.HasSuffix(e.text, "\n") {
+		n++
+	}
+	return min(n, maxLines)
+}
+
+// maxLines is how many lines that were typed at once are waited for one by one.
+const maxLines = 20
+
+// notRun says of input at a shell's prompt that the shell has run nothing since, whatever it ran before.
+func (e *entered) notRun(a *answer) {
+	a.State, a.ExitCode, a.Signal, a.Command, a.took = "running", nil, "", 0, 0
+	if e.text != "" && e.lines() == 0 {
+		a.Message = "nothing was run: what was typed stands on the shell's line, and Enter runs it"
+		return
+	}
+	a.Message = "nothing was run: the shell is at its prompt, or waits for the rest of the line (Ctrl-C gives it up)"
+}
+
 // into puts in what became of it, as far as the model does not know: its own text, which the terminal echoed, is not told
 // again, nor how an answer is given to one who has just given one.
-func (e *entered) into(a *answer) {
+func (e *entered) into(a *answer, since uint64) {
 	if e == nil {
 		return
+	}
+	if a.atPrompt && !a.going() && !e.again && a.until > 0 && a.until <= since {
+		e.notRun(a)
 	}
 	if rest, echoed := strings.CutPrefix(a.Output, e.text+"\n"); echoed && e.text != "" {
 		a.Output = rest
@@ -98,17 +130,22 @@ func (e *entered) into(a *answer) {
 		a.Next = ""
 	}
 	if !a.going() {
+		if e.again {
+			a.Message = join(typedBefore, a.Message)
+		}
 		return
 	}
 	took := tookIt(e.taken, a.Screen != "")
 	switch {
 	case e.again:
-		took = "Typed by the earlier call with this id, and not again"
+		took = typedBefore
 	case a.State == "needs_approval" && took == "": // else it sounds as if this was not typed
 		took = "It was typed, and something else waits"
 	}
 	a.Message = join(took, a.Message)
 }
+
+const typedBefore = "Typed by the earlier call with this id, and not again"
 
 // tookIt says what became of input, as far as a model has to know: nothing where the program read it and shows it. What it
 // shows of it stands on its screen, if that is in the answer.
@@ -142,7 +179,7 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.find(ctx, args.ID)
+	t, err := s.findExactly(ctx, args.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -168,18 +205,41 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	case "remove":
 		return s.remove(ctx, &t)
 	}
-	if t.job != "" {
-		_, err = s.client(ctx).StopJob(ctx, t.job, api.JobStop{})
-	} else {
-		_, err = s.client(ctx).Session(t.session).Kill(ctx, api.Kill{})
+	if t.job == "" {
+		return s.endSession(ctx, &t)
 	}
-	var e *api.Error
-	if err != nil && !(errors.As(err, &e) && e.Code == api.CodeEnded) { // what has ended needs no end
+	_, err = s.client(ctx).StopJob(ctx, t.job, api.JobStop{})
+	if err != nil && !ended(err) { // what has ended needs no end
 		return nil, err
 	}
 	a, err := s.targetAnswer(ctx, &t, nil, defaultTokens*bytesPerToken/4)
 	if err != nil {
 		return nil, err
+	}
+	a.Next = ""
+	return replyAnswer(a), nil
+}
+
+func ended(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Code == api.CodeEnded
+}
+
+// endSession ends a session, and tells what it still printed.
+func (s *Server) endSession(ctx context.Context, t *target) (*sdk.CallToolResult, error) {
+	v, err := s.client(ctx).Session(t.session).Info(ctx)
+	if err == nil {
+		_, err = s.client(ctx).Session(t.session).Kill(ctx, api.Kill{})
+	}
+	if err != nil && !ended(err) {
+		return nil, err
+	}
+	a, err := s.targetAnswer(ctx, t, &v.Output.End, defaultTokens*bytesPerToken/4)
+	if err != nil {
+		return nil, err
+	}
+	if v.State == "running" && !a.going() && a.State != "lost" {
+		a.State, a.Message = "killed", "Ended by request"
 	}
 	a.Next = ""
 	return replyAnswer(a), nil

@@ -22,7 +22,13 @@ func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk
 		return nil, err
 	}
 	if !a.going() {
-		return replyAnswer(a), nil
+		if args.Session == "" {
+			a.Cursor = 0 // nothing more comes of it
+		}
+		return replyAnswer(a, args.Session, args.ID), nil
+	}
+	if a.State == "needs_input" && !s.asksInTask(doingOf(ctx).req.ClientCapabilities(), a.Needs) {
+		return replyAnswer(a, args.Session, args.ID), nil
 	}
 	j, err := s.client(ctx).Job(ctx, job, 1)
 	if err != nil {
@@ -84,8 +90,14 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 		return nil, err
 	}
 	d := &Detail{Task: taskOf(j, a)}
+	if d.Status == TaskInput && !s.asksInTask(capabilitiesOf(requestOf(ctx)), a.Needs) {
+		d.Status = TaskCompleted // as a call: the model answers by input, and waits for the job
+	}
 	switch d.Status {
 	case TaskCompleted:
+		if !a.going() && a.Command == 0 && j.Result.Outcome == "" { // its session ended with it: nothing more comes
+			a.Cursor = 0
+		}
 		d.Result = replyAnswer(a)
 	case TaskInput:
 		d.InputRequests = sdk.InputRequestMap{questionOf(j): taskQuestion(a)}

@@ -25,6 +25,20 @@ import (
 
 // stubDaemon answers what screen asks, and has what waits wait.
 func stubDaemon(b testing.TB) *Server {
+	return withDaemon(b, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/wait"):
+			<-r.Context().Done()
+		case strings.HasSuffix(r.URL.Path, "/screen"):
+			_, _ = w.Write([]byte(`{"version":7,"lines":[{"text":"ready"}]}`))
+		default:
+			_ = json.NewEncoder(w).Encode(map[string]any{"id": filepath.Base(r.URL.Path), "name": "s", "state": "running", "version": 7})
+		}
+	})
+}
+
+// withDaemon is a server whose daemon answers so.
+func withDaemon(b testing.TB, answers http.HandlerFunc) *Server {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		b.Fatal(err)
@@ -36,14 +50,7 @@ func stubDaemon(b testing.TB) *Server {
 	}
 	web := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/wait"):
-			<-r.Context().Done()
-		case strings.HasSuffix(r.URL.Path, "/screen"):
-			_, _ = w.Write([]byte(`{"version":7,"lines":[{"text":"ready"}]}`))
-		default:
-			_ = json.NewEncoder(w).Encode(map[string]any{"id": filepath.Base(r.URL.Path), "name": "s", "state": "running", "version": 7})
-		}
+		answers(w, r)
 	})}
 	go func() { _ = web.Serve(l) }()
 	s, err := New(Options{Client: func(string, string) *client.Client { return client.New(client.Options{Dirs: dirs}) }, Build: "test", Level: All, Cwd: "/"})

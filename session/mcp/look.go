@@ -222,10 +222,14 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	})
 	out := listed{Sessions: []sessionRow{}}
 	var text strings.Builder
-	left := 0
+	left, once := 0, 0
 	for i := range all {
 		v := &all[i]
 		if args.Running && v.State != "running" {
+			continue
+		}
+		if args.Label == "" && v.State != "running" && v.Labels[ownLabel] != "" { // one line's, which jobs tells of
+			once++
 			continue
 		}
 		if len(out.Sessions) == maxRows {
@@ -243,8 +247,11 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		}
 		fmt.Fprintf(&text, "  %s  %s\n", onOneLine(r.Cwd), oneLine(r.Runs, 80))
 	}
+	if once > 0 {
+		fmt.Fprintf(&text, "[%d of single lines that ended: %s]\n", once, call("jobs"))
+	}
 	switch {
-	case len(out.Sessions) == 0:
+	case len(out.Sessions) == 0 && once == 0:
 		text.WriteString("no sessions; open one with " + call("start", "name", "…"))
 	case left > 0:
 		fmt.Fprintf(&text, "[%d more]", left)

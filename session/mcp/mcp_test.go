@@ -5,6 +5,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
@@ -251,7 +253,16 @@ func TestDoor(t *testing.T) {
 		"no JSON":             {modern, `{`, 400, ""},
 		"another method":      {func(r *http.Request) { modern(r); r.Header.Set("Mcp-Method", "tools/call") }, list, 400, "-32020"},
 		"too long":            {modern, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, "8 MiB"},
-		"nested":              {modern, strings.Repeat(`[`, 100_000), 400, ""},
+		"a name in Base64": {func(r *http.Request) {
+			modern(r)
+			r.Header.Set("Mcp-Method", "tools/call")
+			r.Header.Set("Mcp-Name", "=?base64?aGVscA==?=")
+		}, strings.NewReplacer("tools/list", "tools/call", `"params":{`, `"params":{"name":"help","arguments":{},`).Replace(list), 200, "topics: "},
+		"an id with a part": {modern, strings.Replace(list, `"id":1`, `"id":1.5`, 1), 400, `"id":null,"error":{"code":-32600`},
+		"a large id":        {modern, strings.Replace(list, `"id":1`, `"id":9007199254740993`, 1), 400, "at most 53 bits"},
+		"one of a batch":    {func(*http.Request) {}, "[" + strings.Replace(begin, `"id":1`, `"id":1e0`, 1) + "]", 400, "at most 53 bits"},
+		"too long, unsaid":  {func(r *http.Request) { modern(r); r.ContentLength = -1 }, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, "8 MiB"},
+		"nested":            {modern, strings.Repeat(`[`, 100_000), 400, ""},
 	} {
 		w := ask(t, h, c.change, c.body)
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
@@ -342,4 +353,21 @@ func FuzzCondition(f *testing.F) {
 			t.Fatalf("%q: %+v", text, c)
 		}
 	})
+}
+
+// A recording that is longer than an answer may be is refused without reading it.
+//
+// FEATURES: R85
+func TestLongRecordingIsRefusedAtOnce(t *testing.T) {
+	s := withDaemon(t, func(w http.ResponseWriter, r *http.Request) {
+		if filepath.Base(r.URL.Path) != "big" {
+			t.Errorf("%s is asked for", r.URL)
+		}
+		_, _ = w.Write([]byte(`{"id":"0123456789abcdef","name":"big","state":"running","output":{"start":100,"end":8388709}}`))
+	})
+	_, err := s.readRecording(t.Context(), &address{session: "big"})
+	var e *api.Error
+	if !errors.As(err, &e) || e.Code != api.CodeLimit || !strings.Contains(e.Hint, "longterm://session/01234567/output?from=0") {
+		t.Errorf("%v", err)
+	}
 }

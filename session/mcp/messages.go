@@ -4,7 +4,12 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -70,10 +75,67 @@ func idOf(message []byte) (id, why string) {
 		return id, ""
 	}
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n > maxInteger || n < -maxInteger {
-		return "null", "the id of a message is a string or an integer of at most 53 bits"
+		return "null", badID
 	}
 	return id, ""
 }
+
+const badID = "the id of a message is a string or an integer of at most 53 bits"
+
+// numbered refuses what has an id whose answer would have another one, and makes a name in a header plain. What else may be
+// wrong with a message the SDK says.
+func numbered(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			h.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		var large *http.MaxBytesError
+		switch {
+		case errors.As(err, &large):
+			tooLarge(w)
+			return
+		case err != nil:
+			http.Error(w, "the request was not read to its end", http.StatusBadRequest)
+			return
+		}
+		all := []json.RawMessage{body}
+		if start := bytes.TrimLeft(body, " \t\r\n"); len(start) > 0 && start[0] == '[' {
+			_ = json.Unmarshal(body, &all) // it is refused otherwise
+		}
+		for _, one := range all {
+			if _, why := idOf(one); why == badID {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				said, _ := json.Marshal(why) // a text
+				_, _ = fmt.Fprintf(w, answerWithError, "null", jsonrpc.CodeInvalidRequest, said)
+				return
+			}
+		}
+		if name, ok := plainName(r.Header.Get("Mcp-Name")); ok {
+			r.Header.Set("Mcp-Name", name)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		h.ServeHTTP(w, r)
+	})
+}
+
+// plainName is a name that a header has in Base64, as one that is no plain ASCII has to be sent (2026-07-28, SEP-2243).
+func plainName(header string) (name string, ok bool) {
+	text, ok := strings.CutPrefix(header, "=?base64?")
+	if !ok {
+		return "", false
+	}
+	if text, ok = strings.CutSuffix(text, "?="); !ok {
+		return "", false
+	}
+	b, err := base64.StdEncoding.DecodeString(text)
+	return string(b), err == nil
+}
+
+// answerWithError is an answer with an id, a code and a message in JSON.
+const answerWithError = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}` + "\n"
 
 // maxInteger is the largest integer that every reader of JSON has as it was written.
 const maxInteger = 1 << 53

@@ -210,7 +210,19 @@ func commandText(c *api.Command, output string) string {
 	return fmt.Sprintf("$ %s\n%s[%s · session %s · command %d · %s]\n", c.Text, output, exit, c.Name, c.N, c.Cwd)
 }
 
+// maxRecording bounds a recording, which an answer has as a whole.
+const maxRecording = 8 * maxResource
+
 func (s *Server) readRecording(ctx context.Context, a *address) (string, error) {
+	v, err := s.client(ctx).Session(a.session).Info(ctx)
+	if err != nil {
+		return "", err
+	}
+	long := api.Errorf(api.CodeLimit, "the recording is longer than %d MiB", maxRecording>>20).
+		WithHint("`longterm export` writes it to a file; longterm://session/%s/output?from=0&to=100000 is a part of what was printed", api.ShortID(v.ID))
+	if v.Output.End-v.Output.Start > maxRecording { // it has each byte, and more
+		return "", long
+	}
 	records, err := s.client(ctx).Session(a.session).Records(ctx, "", "")
 	if err != nil {
 		return "", err
@@ -240,9 +252,8 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		if b.Len() > 8*maxResource {
-			return "", api.Errorf(api.CodeLimit, "the recording is longer than %d MiB", 8*maxResource>>20).
-				WithHint("`longterm export` writes it to a file")
+		if b.Len() > maxRecording {
+			return "", long
 		}
 	}
 	if w == nil {

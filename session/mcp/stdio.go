@@ -86,7 +86,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			code = jsonrpc.CodeInvalidRequest
 		}
 		said, _ := json.Marshal(why) // a text
-		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, code, said)
+		answer := fmt.Sprintf(answerWithError, id, code, said)
 		if _, err := io.WriteString(l.out, answer); err != nil {
 			return 0, err
 		}

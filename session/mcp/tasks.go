@@ -165,19 +165,26 @@ func TaskMiddleware(next sdk.MethodHandler) sdk.MethodHandler {
 
 // declaresTasks says that a client takes tasks: each request of the era that has them says so.
 func declaresTasks(req sdk.Request) bool {
-	r, ok := req.(interface {
-		ClientCapabilities() *sdk.ClientCapabilities
-		ProtocolVersion() string
-	})
+	r, ok := req.(interface{ ProtocolVersion() string })
 	if !ok || r.ProtocolVersion() < modernVersion {
 		return false
 	}
-	caps := r.ClientCapabilities()
+	caps := capabilitiesOf(req)
 	if caps == nil {
 		return false
 	}
 	_, ok = caps.Extensions[tasksExtension]
 	return ok
+}
+
+// capabilitiesOf are what the client of a request says that it can do; nil: nothing.
+func capabilitiesOf(req sdk.Request) *sdk.ClientCapabilities {
+	if r, ok := req.(interface {
+		ClientCapabilities() *sdk.ClientCapabilities
+	}); ok {
+		return r.ClientCapabilities()
+	}
+	return nil
 }
 
 // NeedsTasks is the error for a client that does not take tasks, of a tool that is nothing else.

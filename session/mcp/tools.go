@@ -208,7 +208,7 @@ func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 }
 
 // plainNumbers says the numbers of a bound as they were written, and not as fractions.
-var plainNumbers = strings.NewReplacer("/1 is", " is", ".000000", "")
+var plainNumbers = strings.NewReplacer("/1 is", " is", ".000000", "", "<invalid reflect.Value>", "null")
 
 // largeIntegers says which argument is a number that no offset, count or time is.
 func largeIntegers(v map[string]any) error {

@@ -124,14 +124,28 @@ type target struct {
 	wrong   error  // what is waited for cannot be
 }
 
-// find finds what a name means: a session by its name or id, a job by its id, either by a beginning.
+// jobPrefix begins what means a job and no session, as session names have no colon.
+const jobPrefix = "job:"
+
+// find finds what a name means: a session by its name or id, a job by its id, either by a beginning. What is a session's
+// name and a job's id is refused: one may not be ended for the other.
 func (s *Server) find(ctx context.Context, ref string) (target, error) {
-	v, sessionErr := s.client(ctx).Session(ref).Info(ctx)
-	if sessionErr == nil && (v.Name == ref || v.ID == ref) {
-		return target{session: v.ID}, nil
+	if id, is := strings.CutPrefix(ref, jobPrefix); is {
+		j, err := s.client(ctx).Job(ctx, id, 1)
+		return target{job: j.ID, session: j.Session}, err
 	}
+	if ref == "" {
+		return target{}, api.Errorf(api.CodeInvalid, "the name is empty").WithHint("`longterm ls` lists the sessions")
+	}
+	v, sessionErr := s.client(ctx).Session(ref).Info(ctx)
+	exact := sessionErr == nil && (v.Name == ref || v.ID == ref)
 	j, err := s.client(ctx).Job(ctx, ref, 1)
 	switch {
+	case exact && err == nil && j.ID == ref:
+		return target{}, api.Errorf(api.CodeAmbiguous, "%s is the name of a session and the id of a job", quoted(ref)).
+			WithHint("name the job as %s, the session by its id, %s", quoted(jobPrefix+ref), quoted(api.ShortID(v.ID)))
+	case exact:
+		return target{session: v.ID}, nil
 	case err == nil:
 		return target{job: j.ID, session: j.Session}, nil
 	case sessionErr == nil:
@@ -142,6 +156,38 @@ func (s *Server) find(ctx context.Context, ref string) (target, error) {
 		return target{}, sessionErr
 	}
 	return target{}, err
+}
+
+// findExactly finds what is to be ended or removed: no beginning of a name means it, and of an id one that tells it apart.
+func (s *Server) findExactly(ctx context.Context, ref string) (target, error) {
+	t, err := s.find(ctx, ref)
+	switch {
+	case err != nil:
+		return t, err
+	case t.job != "" && !names(ref, "", strings.TrimPrefix(t.job, jobPrefix)):
+		return target{}, api.Errorf(api.CodeNotFound, "there is no session and no job %s; the nearest is the job %s", quoted(ref), quoted(t.job))
+	case t.job == "":
+		_, err = s.exactly(ctx, ref)
+	}
+	return t, err
+}
+
+// exactly is the session that a name or an id means, and none that it is a mere beginning of.
+func (s *Server) exactly(ctx context.Context, ref string) (api.Session, error) {
+	v, err := s.client(ctx).Session(ref).Info(ctx)
+	if err == nil && !names(ref, v.Name, v.ID) {
+		err = api.Errorf(api.CodeNotFound, "no session %s; the nearest is %s", quoted(ref), quoted(v.Name))
+	}
+	return v, err
+}
+
+// leastID is how much of an id has to be given where the wrong one would be harmed.
+const leastID = 8
+
+// names says that a reference is a name, an id or enough of the beginning of one.
+func names(ref, name, id string) bool {
+	ref = strings.TrimPrefix(ref, jobPrefix)
+	return ref == name || ref == id || len(ref) >= leastID && strings.HasPrefix(id, ref)
 }
 
 // untilFirst waits until the first target has what is waited for, or all of them, or the time is over.
@@ -184,6 +230,9 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		if errors.As(err, &e) && e.Code == api.CodeInvalid {
 			t.wrong = err
 		}
+		if cond != nil && ctx.Err() != nil {
+			t.held = notYet
+		}
 		return ctx.Err() == nil
 	}
 	if cond != nil {
@@ -196,11 +245,13 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		case r.Outcome == "ended":
 			t.held = "it ended, and until never held"
 		default:
-			t.held = "until does not hold yet"
+			t.held = notYet
 		}
 	}
 	return r.Outcome != "timeout"
 }
+
+const notYet = "until does not hold yet"
 
 // targetAnswer is how a target is now.
 func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, budget int) (*answer, error) {
@@ -294,12 +345,15 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 			q.From, q.To = done.Output.Start, done.Output.End
 			if done.State != "running" {
 				a.State, a.ExitCode, a.Signal = "exited", done.ExitCode, done.Signal
+				if v.Shell.Quality == "full" { // others do not tell when a command begins
+					a.until = done.Output.End
+				}
 			}
 		} else {
 			a.took = 0
 		}
 		if v.Shell.Phase == "prompt" {
-			a.Message, a.Cwd = "the shell is at its prompt", v.Cwd
+			a.Message, a.Cwd, a.atPrompt = "the shell is at its prompt", v.Cwd, true
 		}
 	}
 	if g := v.AgentIs; g != nil {

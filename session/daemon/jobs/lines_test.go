@@ -4,6 +4,8 @@ package jobs
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -257,8 +259,26 @@ func TestTheShellEnds(t *testing.T) {
 		exits := h.exec(ctx, sh, line("job-1", "exit 3"))
 		sh.begins("exit 3")
 		waits := h.exec(ctx, sh, api.Exec{Call: api.Call{Job: "job-2"}, Line: "more", Wait: true})
+		asked := line("job-4", "touch f")
+		asked.Policy, asked.Wait = "readonly", true
+		allowed := h.exec(ctx, sh, asked)
+		if h.gate.Pending() != 1 {
+			t.Fatal("nobody is asked")
+		}
 		sh.got()
 		sh.ends(3)
+		for name, a := range map[string]*answered{"that waits": waits, "that is asked about": allowed} {
+			job := map[string]string{"that waits": "job-2", "that is asked about": "job-4"}[name]
+			if !a.back() || !errors.Is(a.err, session.ErrEnded) || !strings.Contains(a.err.Error(), "nothing of it was run") {
+				t.Errorf("a line %s: %+v, %v", name, a.Result, a.err)
+			}
+			if r := h.look(t, job); r.State != "refused" || r.Output != "" || !strings.Contains(r.Message, "nothing of it was run") {
+				t.Errorf("a line %s: %+v", name, r)
+			}
+		}
+		if h.gate.Pending() != 0 {
+			t.Error("a person is still asked about it")
+		}
 		if !exits.back() || exits.err != nil || exits.State != "ended" || exits.Error != "" {
 			t.Errorf("%+v, %v", exits.Result, exits.err)
 		}

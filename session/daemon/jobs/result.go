@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -152,6 +153,9 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		if j.unintegrated.Load() && final.Exit == nil { // it rests, and that is all there is to know
 			r.Outcome = "stable"
 		}
+	case j.neverTyped(&c, err):
+		r.State, r.Error, r.Hint = "refused", errNotBegun.Error(), notBegunHint
+		return
 	case err != nil && !errors.Is(err, context.Canceled):
 		r.Error, r.State = err.Error(), "lost"
 		if c.Number == 0 && notTaken(err) {
@@ -221,6 +225,21 @@ func notTaken(err error) bool {
 		}
 	}
 	return false
+}
+
+// errNotBegun says of a line whose shell ended before it what became of it: nothing.
+var errNotBegun = fmt.Errorf("its shell ended before it began, and nothing of it was run: %w", session.ErrEnded)
+
+const notBegunHint = "give it to another session"
+
+// neverTyped says of a line that has no end that its shell ended before it was given it: it waited for its turn, or for
+// a person to allow it.
+func (j *Job) neverTyped(c *session.Command, err error) bool {
+	if c.Number != 0 || c.Text != "" || !errors.Is(err, session.ErrEnded) || j.typedBefore {
+		return false
+	}
+	run := j.given()
+	return run == nil || run.Typed.IsZero()
 }
 
 // fillAnswers puts in what the rules that came with a line did.

@@ -440,6 +440,8 @@ func (j *Job) outcome() (api.Result, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
+	case j.result.State == "refused" && errors.Is(j.err, session.ErrEnded):
+		return *j.result, errNotBegun
 	case j.err == nil, errors.Is(j.err, context.Canceled), errors.Is(j.err, session.ErrEnded) && j.started.Number > 0:
 		return *j.result, nil // "exit 3", say, ends its shell too
 	}

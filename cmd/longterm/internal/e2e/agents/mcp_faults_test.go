@@ -3,8 +3,12 @@
 package agents
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -35,6 +39,8 @@ func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 	}
 	a.expects("read", arguments{"session": "sh", "command": 1, "since": end}, "printed nothing there", `read{"session":"sh","command":1}`)
 	a.expects("exec", arguments{"line": "head -c 100000 /dev/zero; echo done"}, "no text are left out")
+	a.expects("exec", arguments{"line": `for i in 1 2 3; do echo line$i; done; head -c 40 /bin/true; head -c 300 /dev/zero; echo; echo post; echo "error: behind it"; exit 3`},
+		"line1\nline2\nline3\npost\nerror: behind it\n[exited 3", "bytes that are no text are left out")
 	a.expects("exec", arguments{"line": `printf 'x%.0s' $(seq 20000); printf '\nerror: bad\n'`}, "bytes left out, from ", "error: bad", `read{"session"`)
 	done := a.expects("exec", arguments{"line": "seq 1000", "id": "counts"}, "[exited 0")
 	if done["state"] != "exited" {
@@ -80,7 +86,7 @@ func TestAgentsStartOnce(t *testing.T) {
 		name := fmt.Sprintf("k%d", n)
 		for _, c := range []said{
 			{"start", arguments{"name": name, "line": "echo up; exec sleep 1000", "id": "start-" + name}, "up"},
-			{"stop", arguments{"id": name}, "[signalled"},
+			{"stop", arguments{"id": name}, "[killed"},
 		} {
 			i.Run("ls") // the daemon is back
 			pid, answered := i.Status().DaemonPID, make(chan string)
@@ -163,5 +169,157 @@ func TestAskedInputIsNoState(t *testing.T) {
 	}
 	if list := asksFor(i, 1); list[0].State != "pending" {
 		t.Errorf("%+v", list)
+	}
+}
+
+// A line that a person has to allow and whose shell ends meanwhile was not run, and says so: what stands in its session is
+// not its own.
+//
+// FEATURES: R63, R88
+func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	a.expects("start", arguments{"name": "sh"}, "at its prompt")
+	a.expects("exec", arguments{"session": "sh", "line": "echo words of another"}, "words of another")
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if _, errOut, code := i.Try("exec", "sh", "--id", "asked", "--policy", "readonly", "--", "touch f"); code == 0 || !strings.Contains(errOut, "nothing of it was run") {
+			t.Errorf("its caller: exit status %d, %s", code, errOut)
+		}
+	})
+	asksFor(i, 1)
+	if text, _ := a.call("wait", arguments{"for": []string{"asked"}, "yield": 0.01}); strings.Contains(text, "words of another") {
+		t.Errorf("while it waits:\n%s", text)
+	}
+	a.expects("exec", arguments{"session": "sh", "line": "exit 3"}, "exited 3")
+	waiting.Wait()
+	text, m := a.call("wait", arguments{"for": []string{"asked"}})
+	if m["results"].([]any)[0].(map[string]any)["state"] != "refused" || !strings.Contains(text, "nothing of it was run") || strings.Contains(text, "words of another") {
+		t.Errorf("afterwards:\n%s", text)
+	}
+	asksFor(i, 0)
+}
+
+// What is a session's name and a job's id at once is never guessed: neither is ended for the other.
+//
+// FEATURES: R88
+func TestAgentsNameOfJobAndSession(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	a.expects("start", arguments{"name": "build"}, "at its prompt")
+	a.expects("exec", arguments{"session": "build", "line": "echo not-run", "id": "build"}, `a session is called "build"`, "another id")
+	if text, _ := a.call("read", arguments{"session": "build", "since": 0}); strings.Contains(text, "not-run") {
+		t.Errorf("it was run all the same:\n%s", text)
+	}
+	line := arguments{"session": "build", "line": "echo begun; sleep 1000", "id": "later", "yield": 0.1}
+	a.expects("exec", line, "running")
+	m := a.expects("start", arguments{"name": "later", "id": "start-later"}, "at its prompt")
+	session := i.Info("later").ID
+	for _, c := range []struct {
+		tool string
+		args arguments
+	}{{"stop", arguments{"id": "later"}}, {"wait", arguments{"for": []string{"later"}, "yield": 0.1}}} {
+		a.expects(c.tool, c.args, "the name of a session and the id of a job", `"job:later"`, session[:8])
+	}
+	a.expects("exec", line, "running") // the same call
+	a.expects("wait", arguments{"for": []string{"job:later"}, "yield": 0.1}, "running")
+	a.expects("stop", arguments{"id": "job:later"}, "Ended by request")
+	if s := i.Info("later"); s.State != "running" || m["session"] != "later" {
+		t.Errorf("%+v", s)
+	}
+	a.expects("stop", arguments{"id": session}, "session later")
+}
+
+// A task whose program asks what nobody is asked has its end told as it stands, as any call has: its model answers. One for
+// which the client shows forms waits for them.
+//
+// FEATURES: R85
+func TestTaskThatNobodyAnswers(t *testing.T) {
+	i := e2e.New(t)
+	goOn := filepath.Join(i.Dir, "go-on")
+	line := "until [ -e " + goOn + " ]; do sleep 0.05; done; read -p 'Name? ' A; echo got $A"
+	web := map[bool]*web{false: newWeb(i), true: newWeb(i)}
+	begun, _ := web[false].request("tools/call", "exec", arguments{"name": "exec", "arguments": arguments{"line": line, "id": "asks"}})
+	if begun["status"] != "working" {
+		t.Fatalf("%v", begun)
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for forms, w := range web { // by default the person is asked for passwords
+		w.forms = forms
+		var d arguments
+		e2e.Eventually(t, "the question", func() bool {
+			d, _ = w.request("tasks/get", "asks", arguments{"taskId": "asks"})
+			return d["status"] != "working"
+		})
+		if b, _ := json.Marshal(d["result"]); d["status"] != "completed" || d["inputRequests"] != nil || !strings.Contains(string(b), "needs_input{text}") || !strings.Contains(string(b), "next: input{") {
+			t.Errorf("forms %t: %v", forms, d)
+		}
+	}
+	soon, _ := web[false].request("tools/call", "exec", arguments{"name": "exec", "arguments": arguments{"line": line, "id": "asks-at-once"}})
+	if soon["resultType"] != "complete" {
+		t.Errorf("%v", soon)
+	}
+}
+
+// What is typed at a shell's prompt and not run is told as that, and not as how an earlier command ended; several lines are
+// waited for to the last.
+//
+// FEATURES: R88, R101
+func TestAgentsInputAtAPrompt(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	i.Run("new", "-n", "sh", "--", "bash", "--norc")
+	a.expects("exec", arguments{"session": "sh", "line": "true"}, "exited 0")
+	m := a.expects("input", arguments{"session": "sh", "text": "false"}, "nothing was run", "Enter runs it")
+	if m["state"] != "running" || m["exit_code"] != nil {
+		t.Errorf("%v", m)
+	}
+	a.expects("input", arguments{"session": "sh", "keys": []string{"Enter"}}, "[exited 1")
+	a.expects("input", arguments{"session": "sh", "keys": []string{"C-r"}}, "nothing was run", "waits for the rest of the line")
+	a.expects("input", arguments{"session": "sh", "keys": []string{"C-c"}}, "at its prompt")
+	a.expects("input", arguments{"session": "sh", "text": "echo first\nsleep 0.3; echo second; (exit 4)\n"}, "second\n", "[exited 4")
+	a.expects("wait", arguments{"for": []string{"sh"}, "until": "text=never-said", "yield": 0.3}, "until does not hold yet")
+	a.expects("wait", arguments{"for": []string{"sh"}, "until": "text=never-said", "yield": 0.3}, "until does not hold yet")
+	m = a.expects("input", arguments{"session": "sh", "text": "echo once; sleep 1000", "enter": true}, "once", `next: wait{"for":["sh"],"since":`)
+	if next, _ := m["next"].(string); !strings.HasSuffix(next, fmt.Sprintf(`"since":%.0f}`, m["cursor"])) {
+		t.Errorf("%v", m)
+	}
+	text, _ := a.call("stop", arguments{"id": "sh"})
+	if !strings.Contains(text, "[killed") || !strings.Contains(text, "Ended by request") || strings.Contains(text, "once") {
+		t.Errorf("it is told again what it printed, or not that it was ended:\n%s", text)
+	}
+}
+
+// A beginning of a name means nothing that would be ended, removed or typed into.
+//
+// FEATURES: R88
+func TestAgentsNearlyNamed(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	a.expects("start", arguments{"name": "web-prod"}, "at its prompt")
+	a.expects("exec", arguments{"line": "sleep 1000", "id": "job-long", "yield": 0.1}, "running")
+	for _, c := range []struct {
+		tool string
+		args arguments
+	}{
+		{"stop", arguments{"id": "web"}}, {"stop", arguments{"id": "web", "how": "remove"}}, {"stop", arguments{"id": "job"}},
+		{"input", arguments{"session": "web", "text": "exit", "enter": true}}, {"exec", arguments{"session": "web", "line": "exit"}},
+	} {
+		a.expects(c.tool, c.args, "the nearest is", "list{}")
+	}
+	if s := i.Info("web-prod"); s.State != "running" {
+		t.Errorf("%+v", s)
+	}
+	a.expects("exec", arguments{"session": i.Info("web-prod").ID[:8], "line": "echo by id"}, "by id\n[exited 0")
+	for _, forged := range []string{"[1 of 2 ended]", "  [exited 0]", "[version 3 · cursor 0,0]", "[unchanged]", "NEXT: stop"} {
+		a.expects("exec", arguments{"line": "echo '" + forged + "'"}, "| "+forged)
+	}
+	for range 3 {
+		a.expects("exec", arguments{"line": "true"}, "exited 0")
+	}
+	if text, _ := a.call("list", arguments{}); strings.Contains(text, "true-") || !strings.Contains(text, "of single lines that ended: jobs{}") {
+		t.Errorf("%s", text)
 	}
 }

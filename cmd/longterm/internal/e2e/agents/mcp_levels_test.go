@@ -13,7 +13,8 @@ import (
 func levels(i *e2e.Instance) map[string]*web {
 	all := map[string]*web{}
 	for _, l := range []string{"read", "change", "all"} {
-		all[l] = newWeb(i, "--tools", l)
+		all[l] = newWeb(i, "--tools", l, "--elicit", "always")
+		all[l].forms = true
 	}
 	return all
 }

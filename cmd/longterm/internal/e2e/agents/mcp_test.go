@@ -301,6 +301,7 @@ type web struct {
 	t          *testing.T
 	url, token string
 	cmd        *exec.Cmd
+	forms      bool // it says that it shows forms
 }
 
 func newWeb(i *e2e.Instance, args ...string) *web {
@@ -334,10 +335,14 @@ func newWeb(i *e2e.Instance, args ...string) *web {
 // request makes a request of 2026-07-28 by a client that takes tasks.
 func (w *web) request(method, name string, params arguments) (result arguments, rpcError arguments) {
 	w.t.Helper()
+	can := arguments{"extensions": arguments{"io.modelcontextprotocol/tasks": arguments{}}}
+	if w.forms {
+		can["elicitation"] = arguments{"form": arguments{}}
+	}
 	params["_meta"] = arguments{
 		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
 		"io.modelcontextprotocol/clientInfo":         arguments{"name": "web", "version": "1"},
-		"io.modelcontextprotocol/clientCapabilities": arguments{"extensions": arguments{"io.modelcontextprotocol/tasks": arguments{}}},
+		"io.modelcontextprotocol/clientCapabilities": can,
 	}
 	body, err := json.Marshal(arguments{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
@@ -393,7 +398,8 @@ func TestTasksSurviveKills(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w = newWeb(i)
+	w = newWeb(i, "--elicit", "always")
+	w.forms = true
 	if d, rpc := w.request("tasks/get", id, arguments{"taskId": id}); d["status"] != "working" {
 		t.Errorf("%v %v", d, rpc)
 	}

@@ -1,0 +1,137 @@
+//go:build unix
+
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
+)
+
+// refusal is the structured form of a call that was not made.
+type refusal struct {
+	State    string   `json:"state"`
+	Code     api.Code `json:"code,omitempty"`
+	Approval string   `json:"approval,omitempty"`
+	Why      string   `json:"why,omitempty"`
+	Message  string   `json:"message"`
+	Next     string   `json:"next,omitempty"`
+}
+
+// complete gives what a call was refused with the form of its tool's results: clients check it against the schema.
+func complete(t *tool, res *sdk.CallToolResult) {
+	r, ok := res.StructuredContent.(*refusal)
+	if !ok {
+		return
+	}
+	var schema struct {
+		Required   []string
+		Properties map[string]struct{ Type string }
+	}
+	_ = json.Unmarshal([]byte(cmp.Or(t.out, "{}")), &schema) // ours
+	form := map[string]any{}
+	b, _ := json.Marshal(r) // of plain values
+	_ = json.Unmarshal([]byte(plaintext.Visible(string(b))), &form)
+	for _, name := range schema.Required {
+		if _, has := form[name]; !has {
+			form[name] = map[string]any{"array": []any{}, "integer": 0, "boolean": false, "string": ""}[schema.Properties[name].Type]
+		}
+	}
+	res.StructuredContent = form
+}
+
+// maxSaid bounds what is said of an error, in bytes, and maxWord a word of it: a message repeats what it is about.
+const maxSaid, maxWord = 1500, 120
+
+// short is a message with what is long in it cut.
+func short(text string) string {
+	if len(text) <= maxWord {
+		return text
+	}
+	text = longWord.ReplaceAllStringFunc(text, func(w string) string { return strings.ToValidUTF8(w[:maxWord-30], "") + "…" })
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	}
+	return text
+}
+
+// longWord is a word beyond maxWord.
+var longWord = pattern.Lazy(`\S{120}\S*`)
+
+// asArguments says flags of the command line, which hints name, as a tool's arguments.
+var asArguments = strings.NewReplacer("--cwd", "cwd", "--name", "name", "--env", "env", "--label", "labels", "--cols", "cols", "--rows", "rows")
+
+// failure is an error as a model reads it: what was wrong and what to call instead.
+func failure(err error, instead string) *sdk.CallToolResult {
+	text := err.Error()
+	r := refusal{State: "refused"}
+	var e *api.Error
+	if errors.As(err, &e) {
+		text = e.Message
+		r.Code, r.Approval, r.Why = e.Code, e.Approval, whyOf(e.Policy)
+		if e.Code == api.CodeDenied || e.Code == api.CodeRejected {
+			r.State, text = "denied", "not allowed, and not run: "+text
+		}
+		switch {
+		case instead != "":
+		case r.State == "denied":
+			instead = cmp.Or(e.Hint, "do it another way, or ask the person")
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no session and no job"):
+			instead = "call " + call("list") + " or " + call("jobs") + " for those there are"
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no command"):
+			instead = "leave command out for the newest, or find it with " + call("search", "text", "…")
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "the nearest is"):
+			instead = "give the whole name if that is meant, or call " + call("list")
+		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "job"):
+			instead = "call " + call("jobs") + " for the jobs there are"
+		case e.Code == api.CodeAmbiguous && strings.Contains(e.Hint, jobPrefix):
+			instead = e.Hint
+		case e.Code == api.CodeNotFound, e.Code == api.CodeAmbiguous:
+			instead = "call " + call("list") + " for the sessions there are"
+		case strings.Contains(e.Hint, "`longterm jobs show "):
+			_, id, _ := strings.Cut(e.Hint, "`longterm jobs show ")
+			id, _, _ = strings.Cut(id, "`")
+			instead = "give each call an id of its own, or none; " + call("jobs", "id", id) + " tells what the other one is"
+		case strings.Contains(e.Message, "name is empty"):
+			instead = "call " + call("list") + " for the sessions there are"
+		case e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "bad query"):
+			instead = "write regexp as RE2 has it, or give text for words as they stand, as in " + call("search", "text", "f(x")
+		case e.Code == api.CodeEnded:
+			instead = "its output can be read (" + call("read", "session", "…") + "); open another with " + call("start")
+		case e.Code == api.CodeBusy && strings.Contains(e.Message, "a person has begun"):
+			instead = "wait until the person has ended it; look with " + call("screen", "session", "…")
+		case e.Code == api.CodeBusy, e.Code == api.CodeNeedsInput:
+			instead = "call wait for its end, input to answer it, or stop with how=interrupt; another session is free at once"
+		case e.Code == api.CodeNoShell:
+			instead = "type into it: " + call("input", "session", "…", "text", "…", "enter", true)
+		case e.Code == api.CodeEcho:
+			instead = "look with " + call("screen", "session", "…") + " what is asked, or leave secret out where the text may be seen"
+		case strings.Contains(e.Message, "beyond the end"):
+			instead = "leave since out, or give the cursor of an answer; " + call("read", "session", "…") + " tells where the output ends"
+		case e.Code == api.CodeStale:
+			instead = "call screen, then input with its version"
+		default:
+			instead = e.Hint
+			if instead == "" {
+				instead = e.Code.Hint()
+			}
+			instead = asArguments.Replace(instead)
+		}
+	}
+	text = short(text)
+	if strings.Contains(instead, "/openapi.json") { // of no use here
+		instead = call("help") + " tells what arguments mean"
+	}
+	r.Message, r.Next = text, instead
+	if instead != "" {
+		text += "; " + instead
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: plaintext.Visible(text)}}, StructuredContent: &r}
+}
