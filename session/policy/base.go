@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -42,11 +43,34 @@ func (w *walk) base(c *Command, x *invocation) {
 		}
 		return
 	}
+	if x.name == "git" {
+		x = withoutSettings(x)
+	}
 	why, ok := w.reads(x)
 	if ok || w.engine.preset == Build && w.builds(x) {
 		return
 	}
 	w.missed(c, "not reading", why, miss)
+}
+
+// harmlessSetting are settings that git is given with -c and that change neither what it runs nor what it writes where.
+var harmlessSetting = pattern.Lazy(`(?i)^(?:(?:color|advice)\.[a-z.]+=[a-z0-9]*|(?:core\.(?:quotepath|abbrev|fsmonitor)|log\.showsignature|gc\.auto(?:detach)?|diff\.renames|` +
+	`init\.defaultbranch|(?:commit|tag)\.gpgsign|protocol\.version)=(?:false|no|off|0|main|master|[0-9]+)|core\.(?:quotepath|abbrev)=[a-z0-9]+|diff\.renames=[a-z]+|` +
+	`(?:core\.pager|pager\.[a-z]+)=(?:cat|false)?|user\.(?:name|email)=[^\x01-\x05]*)$`)
+
+// withoutSettings is a command of git's without settings before the subcommand that change nothing of what it does.
+func withoutSettings(x *invocation) *invocation {
+	argv := x.argv
+	for len(argv) > 3 && argv[1] == "-c" && harmlessSetting.MatchString(argv[2]) {
+		argv = append(argv[:1:1], argv[3:]...)
+	}
+	if len(argv) == len(x.argv) {
+		return x
+	}
+	bare := *x
+	bare.argv = argv
+	bare.row, bare.words, bare.args = resolve(x.name, argv)
+	return &bare
 }
 
 // missed asks about a command that no rule allows, and says what the one lacks that comes nearest.
@@ -81,7 +105,7 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if transparent[x.name] && x.children {
 		return w.wrapperReads(x)
 	}
-	if why, ok, decided := shellReads(x); decided {
+	if why, ok, decided := shellReads(x, w.engine.preset == Build); decided {
 		return why, ok
 	}
 	if x.name == "command" && x.args.Has("-v", "-V") {
@@ -101,6 +125,9 @@ func (w *walk) reads(x *invocation) (string, bool) {
 			return "the subcommand is not known to only read", false
 		}
 	}
+	if x.name == "git" && len(x.argv) == 3 && x.argv[1] == "config" && strings.Contains(x.argv[2], ".") && !hasHole(x.argv[2]) {
+		return "", true // a key alone is read
+	}
 	args := x.args
 	if x.name == "find" && x.children { // what -exec runs was judged by itself
 		args.Options = slices.DeleteFunc(slices.Clone(args.Options), func(o option) bool { return o.Name == "-exec" || o.Name == "-ok" })
@@ -115,10 +142,18 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if why, ok := w.specialReads(x); !ok {
 		return why, false
 	}
+	sought := ""
+	if ops := x.args.Operands; len(ops) > 1 && (x.name == "rg" || strings.HasSuffix(x.name, "grep")) && ops[0] != ops[1] &&
+		!x.args.Has("-e", "-f", "--regexp", "--file", "--files") {
+		sought = ops[0]
+	}
 	for _, a := range x.argv[1:] {
 		if hasHole(a) && !x.args.Dashes && strings.IndexAny(a, holes) == 0 &&
 			x.row.Unsafe+x.row.Writes+x.row.Argv != "" {
 			return "what is not known may be an option", false
+		}
+		if x.name == "echo" || x.name == "printf" || a == sought {
+			continue // a text
 		}
 		if searches.has(x.name) && !strings.HasPrefix(a, "-") && a != "." && w.secret(strings.TrimSuffix(a, "/")+"/x") {
 			return a + " usually holds secrets", false
@@ -136,13 +171,18 @@ func (w *walk) reads(x *invocation) (string, bool) {
 // lists are programs that look at names and sizes, not at what is in files.
 var lists = words("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
 
-// shellReads judges commands of the shell that change only how it goes on. The last result says whether it did.
-func shellReads(x *invocation) (string, bool, bool) {
+// shellReads judges commands of the shell that change only how it goes on; traced says that it may print what it runs. The last
+// result says whether it did.
+func shellReads(x *invocation, traced bool) (string, bool, bool) {
 	args := x.argv[1:]
+	letters := "-+euoC"
+	if traced {
+		letters += "xv"
+	}
 	switch x.name {
 	case "set":
 		for i, a := range args {
-			known := strings.Trim(a, "-+euoC") == "" && len(a) > 1 || i > 0 && a == "pipefail" ||
+			known := strings.Trim(a, letters) == "" && len(a) > 1 || i > 0 && a == "pipefail" ||
 				i > 0 && (a == "errexit" || a == "nounset")
 			if !known {
 				return "", false, false
@@ -261,6 +301,10 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 		return "it shows the environment, with its secrets", false
 	case "systemctl":
 		return "", len(ops) > 0
+	case "gh":
+		if repo, _ := x.args.Get("-R", "--repo"); strings.Count(repo, "/") > 1 {
+			return repo + " names a host", false
+		}
 	}
 	return "", true
 }

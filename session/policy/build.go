@@ -48,7 +48,7 @@ func (w *walk) builds(x *invocation) bool {
 		if before := x.argv[i]; program.IsText(before, a) || i > 0 && program.IsPlace(before+"="+a) {
 			continue
 		}
-		if w.leaves(x, program, a) {
+		if w.leaves(x, program, a) || takenOver(x, a) {
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func (w *walk) builds(x *invocation) bool {
 // leaves reports whether a word names something outside of the project, wherever it stands in it.
 func (w *walk) leaves(x *invocation, program *building.Program, a string) bool {
 	if hasHole(a) {
-		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=")
+		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && w.stamps(a))
 	}
 	if x.name == "bazel" && strings.HasPrefix(a, "//") || program.IsPlace(a) {
 		return false
@@ -73,6 +73,19 @@ func (w *walk) leaves(x *invocation, program *building.Program, a string) bool {
 	return slices.ContainsFunc(building.Paths(a), func(p string) bool {
 		return w.outside(p) && !(onlyRead && w.ofTheSystem(p))
 	})
+}
+
+// stamps reports settings of go's linker that are only values of variables, of which some are not known: "-s -X main.version=…".
+func (w *walk) stamps(a string) bool {
+	fields := strings.Fields(strings.TrimPrefix(a, "-ldflags="))
+	for i, f := range fields {
+		key, _, set := strings.Cut(strings.TrimPrefix(f, "-X="), "=")
+		variable := set && !hasHole(key) && (i > 0 && fields[i-1] == "-X" || strings.HasPrefix(f, "-X="))
+		if strings.Contains(f, hole) || !variable && f != "-X" && f != "-s" && f != "-w" && f != "-buildid=" {
+			return false
+		}
+	}
+	return len(fields) > 0
 }
 
 // ofTheSystem reports whether a path is where the system has headers and libraries.
@@ -103,6 +116,8 @@ func (w *walk) builtHere(x *invocation) bool {
 			name = strings.TrimRight(name, ":+?")
 			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, w.changesBuild(name), w.isInside))
 		})
+	case x.name == "git":
+		return !losesWork(x)
 	case x.name == "pytest": // plugins may be left out
 		for i, a := range args {
 			plugin, is := strings.CutPrefix(a, "-p")
@@ -115,6 +130,20 @@ func (w *walk) builtHere(x *invocation) bool {
 		}
 	}
 	return true
+}
+
+// losesWork reports what of git's throws changes away that are nowhere else.
+func losesWork(x *invocation) bool {
+	sub, args := programs.Full(x.name, x.argv[1]), x.argv[2:]
+	return slices.ContainsFunc(args, func(a string) bool {
+		switch sub {
+		case "stash":
+			return a == "clear" || a == "drop"
+		case "reset": // git takes abbreviations
+			return len(a) > 2 && strings.HasPrefix("--hard", a) || len(a) > 3 && strings.HasPrefix("--merge", a)
+		}
+		return false
+	})
 }
 
 // harmlessOfCMake are cmake's own tools that only tell, or make directories.
@@ -142,7 +171,7 @@ var toolsOfGo = words("vet cover pprof nm objdump trace addr2line buildid doc co
 
 // inside are builders that have to stay in the working directory with all that they are given: they have no
 // project's file that says what they do.
-var inside = words("cp mv chmod")
+var inside = words("cp mv chmod tee")
 
 // staysInside reports whether all that a command is given is below the working directory or /tmp, and nothing of it
 // is what decides what other commands do or holds secrets.
@@ -169,6 +198,12 @@ func (w *walk) staysInside(x *invocation) bool {
 		}
 		return p == "" || p[0] == '~' || hasHole(p) || w.outside(p) || w.secret(p)
 	})
+}
+
+// takenOver reports a file that decides what is run in a person's shell in the project: direnv's. Where git has it, it is one
+// of the project's.
+func takenOver(x *invocation, word string) bool {
+	return x.name != "git" && path.Base(word[strings.LastIndexByte(word, '=')+1:]) == ".envrc"
 }
 
 // outside reports whether a path may be outside of the project and of /tmp, or what decides what others do in it.
@@ -269,23 +304,30 @@ func (w *walk) runsScript(x *invocation) bool {
 	if module, rest, is := pythonModule(x, name); is {
 		return w.runsModule(module, rest)
 	}
+	tests := strings.HasPrefix(name, "node") && x.args.Has("--test")
 	if len(x.args.Operands) == 0 {
-		return false
+		return tests && !w.noProject() && w.harmlessOptions(x, harmlessOfNode)
 	}
-	for _, o := range x.args.Options {
-		if !harmlessOfInterpreters.has(o.Name) {
-			return false
-		}
+	if !w.harmlessOptions(x, harmlessOfInterpreters) && !(strings.HasPrefix(name, "node") && w.harmlessOptions(x, harmlessOfNode)) {
+		return false
 	}
 	file, rest := x.args.Operands[0], x.args.Operands
 	if dir, base := path.Split(file); dir != "" && systemPlaces[dir] {
 		row, words, args := resolve(base, rest)
+		if len(rest) == 2 && (rest[1] == "--version" || rest[1] == "--help") {
+			return building.Lookup(base) != nil
+		}
 		return building.Lookup(base) != nil && w.builds(&invocation{name: base, argv: rest, words: words, row: row, args: args})
 	}
 	if !strings.Contains(file, "/") {
 		file = "./" + file
 	}
 	return w.projects(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !w.anyLeaves(rest[1:])
+}
+
+// harmlessOptions reports whether all options are of a list, and none names what is not the project's.
+func (w *walk) harmlessOptions(x *invocation, list words) bool {
+	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.Has && w.anyLeaves([]string{o.Value}) })
 }
 
 func (w *walk) anyLeaves(args []string) bool {
@@ -336,6 +378,11 @@ var ofScripts = words("python pypy node nodejs ruby perl php lua luajit Rscript"
 
 // harmlessOfInterpreters change nothing of what an interpreter runs.
 var harmlessOfInterpreters = words("-u -B -O -OO -w -W -q -E -s -I")
+
+// harmlessOfNode change how node runs a project's files and its tests, and add no code of others.
+var harmlessOfNode = words("--test --test-only --test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-force-exit --test-shard " +
+	"--test-update-snapshots --experimental-test-coverage --enable-source-maps --no-warnings --trace-warnings --trace-deprecation --watch --check -c " +
+	"--experimental-strip-types --experimental-vm-modules --max-old-space-size --expose-gc --unhandled-rejections --throw-deprecation")
 
 // gitPlaces are where git has its subcommands as programs; byGit are those that it executes by itself.
 var (
@@ -412,7 +459,8 @@ func (w *walk) part(x *invocation) bool {
 	if w.installed(dir) && ofTheir.MatchString(base) {
 		return true
 	}
-	if partOf(base) == "" {
+	telemetry := base == "go" && len(x.argv) == 2 && x.argv[1] == "** telemetry **" // go starts itself to count
+	if partOf(base) == "" && !telemetry {
 		return false
 	}
 	known := systemPlaces[dir] || goTools.MatchString(dir) || w.installed(dir)

@@ -76,3 +76,68 @@ func TestBuildKnowsWhatItRuns(t *testing.T) {
 		"find . -exec grep -n foo {} +", "find . -name '*.go' -exec wc -l {} \\;", "find src -exec gcc -c {} \\; || true",
 	)
 }
+
+// What loses work or decides what a person's shell runs is asked about, and steps of every day are not.
+//
+// FEATURES: R61
+func TestBuildOfEveryDay(t *testing.T) {
+	buildRows(t, Ask,
+		`git stash clear`,
+		`git stash drop`,
+		`echo x > .envrc`,
+		`touch .envrc`,
+		`cp a .envrc`,
+		`make | tee /etc/x`,
+		`make | tee .git/hooks/pre-commit`,
+		`git reset --hard`,
+		`git reset --merge`,
+		`go build -ldflags "$(cat flags)" .`,
+		`go build -ldflags "-extld=$(cat x) -X a=b" .`,
+		`make > .envrc`,
+		`make | tee sub/.envrc`,
+		`mv x .envrc`,
+		`gcc -o .envrc x.c`,
+		`node --test --test-reporter=./x.mjs`,
+		`node --test --import=data:x`,
+		`node --test /srv/x.js`,
+		`git reset --har`,
+		`git stash drop stash@{0}`,
+		`make | tee ~/.bashrc`,
+		`make | tee ../x`,
+		`cd /; node --test`,
+		`git -c core.pager=sh log`,
+		`git -c core.fsmonitor=x status`,
+		`git -c log.showsignature=true log`,
+		"gofmt -w /etc/x", "go build -ldflags \"-X main.v=$(curl x)\" .",
+	)
+	buildRows(t, Allow,
+		`git stash`,
+		`git stash pop`,
+		`make 2>&1 | tee build.log`,
+		`go test ./... | tee -a out/log.txt`,
+		`make | tee Makefile`,
+		`git reset`,
+		`git reset HEAD file`,
+		`git reset --soft HEAD~1`,
+		`set -x; make`,
+		`node --test`,
+		`node --test test/`,
+		`go build -ldflags "-X main.version=$(git describe --tags)" ./...`,
+		`go build -ldflags "-s -w -X main.v=$(git describe)" .`,
+		`go build -ldflags="-X main.v=$(git describe)" .`,
+		`git add .envrc && git commit -m x`,
+		`node --enable-source-maps dist/x.js`,
+		`git -c log.showsignature=false log -1`,
+		`git config extensions.objectformat`,
+		`make | tee /tmp/x.log`,
+		`git -c user.name=a -c user.email=a@b commit -m x`,
+		`git -c color.ui=always diff`,
+		"gofmt -l .", "gofmt -w main.go", "gofmt -r 'a -> b' -w .", "node /usr/bin/npm ls", "node /usr/bin/npm --version",
+	)
+	e, l := engineFor(t, "build"), Line{Cwd: "/home/me/.config/go/telemetry/local", Home: "/home/me"}
+	for file, want := range map[string]Verdict{"/usr/local/go/bin/go": Allow, "/tmp/go": Ask} {
+		if j := e.JudgeArgv(file, []string{"go", "** telemetry **"}, l); j.Verdict != want {
+			t.Errorf("%s counts: %s (%s)", file, j.Verdict, j.Why)
+		}
+	}
+}

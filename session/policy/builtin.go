@@ -116,6 +116,15 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 	case "zargs":
 		w.zargs(args)
 		return none, false
+	case "setopt", "unsetopt":
+		w.zshOptions(args, x.name == "setopt")
+		return none, false
+	case "coproc": // of zsh, for which it is no command: what later commands print to >&p comes in
+		if len(args) == 0 {
+			return none, false
+		}
+		x.children = true
+		return w.aside(func() stream { return w.run(args, stream{text: hole, is: true}) }), true
 	case "shift":
 		if len(w.args) > 0 {
 			w.args = w.args[1:]
@@ -125,6 +134,11 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		ops := x.args.Operands
 		if x.args.Dashes {
 			w.args = append([]string{}, ops...)
+		}
+		for i, a := range args {
+			if i > 0 && (args[i-1] == "-o" || args[i-1] == "+o") {
+				w.zshOptions([]string{a}, args[i-1] == "-o")
+			}
 		}
 		return none, true
 	case "trap":
@@ -156,6 +170,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		}
 		return none, true
 	case "zstyle", "bindkey", "emulate":
+		if x.name == "emulate" {
+			w.emulates(args)
+		}
 		for i, a := range args {
 			if (a == "-e" && x.name == "zstyle" || a == "-s" && x.name == "bindkey") && i+1 < len(args) {
 				w.perhapsShell(ansiC(args[len(args)-1]), x.name)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -56,10 +57,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 				list = append(list, w.word(e.Value)...)
 			}
 		}
-		w.arrays[name] = list
-		if a.Append || len(w.active) > 0 {
-			w.arrays[name] = []string{hole}
-		}
+		w.scope.putList(name, w.elements(name, list, a.Append))
 		for i := 0; i+1 < len(list); i += 2 {
 			w.zshTable(name, list[i], list[i+1])
 		}
@@ -88,10 +86,29 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 			key = w.text(word)
 		}
 		w.zshTable(name, key, text)
-		delete(w.arrays, name)
+		w.scope.putList(name, nil)
 		text = hole
 	}
 	w.setVariable(name, text, keep)
+}
+
+// maxElements is how many elements of an array are known that is put together by several assignments.
+const maxElements = 64
+
+// elements are those of an array when a list is assigned or added to it.
+func (w *walk) elements(name string, list []string, added bool) []string {
+	old, known := w.scope.lists[name]
+	switch {
+	case !added:
+	case !known || len(old)+len(list) > maxElements:
+		return []string{hole}
+	default:
+		list = slices.Concat(old, list)
+	}
+	if list == nil {
+		return []string{}
+	}
+	return list
 }
 
 // setVariable sets a variable, and judges the ones that change what runs.
@@ -282,6 +299,8 @@ func (w *walk) writeTo(target string) {
 			w.ask(&c, "write", "it writes a file")
 		} else if w.engine.preset == Build && w.outside(target) {
 			w.ask(&c, "write", "it writes a file outside of the working directory")
+		} else if w.engine.preset == Build && path.Base(target) == ".envrc" {
+			w.ask(&c, "write", "direnv runs it in a person's shell")
 		}
 	}
 	if c.Verdict != Allow {

@@ -1,16 +1,44 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// runners are the words by which code in other languages runs programs, removes files or hides what it
-// does. Code that has none of them does nothing that concerns the hard denials.
-var runners = pattern.Lazy("system|exec|popen|Popen|subprocess|spawn|child_process|`|%x|qx|rmtree|rmSync|rmdir|unlink|" +
-	"rm_r|remove|[dD]elete|Command|passthru|run-program|call-process|proc_open|execute|:cmd|\\.cmd|globals|getattr|\\$\\w+\\(|fork|eval|__import__|b64decode|fromCharCode|pack\\(|shell|run <|run[ (]|Process|Kernel|/sh |rm\\(|rimraf|Sys\\.command|\"\\.!|\\.run\\(|\\.call\\(|open\\(|File\\.|fs\\.|\\|")
+// runners are parts of the words by which code in other languages runs programs, removes files or hides what it does. Code
+// that has none of them does nothing that concerns the hard denials. They are looked for one by one: an expression with as
+// many alternatives takes a hundred times as long.
+var runners = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
+	"rm_r", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
+	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
+	"Sys.command", "\".!", ".call(", "File.", "fs.", "rite", "kill", "code.interact", "rename", "|"}
+
+// calledByName reports a call of a function whose name a variable holds: $f(
+func calledByName(text string) bool {
+	for _, rest, is := strings.Cut(text, "$"); is; _, rest, is = strings.Cut(rest, "$") {
+		end := 0
+		for end < len(rest) && isWord(rest[end]) {
+			end++
+		}
+		if end > 0 && strings.HasPrefix(rest[end:], "(") {
+			return true
+		}
+	}
+	return false
+}
+
+// runs reports whether code has one of the runners.
+func runs(text string) bool {
+	return contains(text, runners[:]) || calledByName(text)
+}
+
+// contains reports whether a text has one of the words in it.
+func contains(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
 
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
@@ -26,6 +54,16 @@ func (w *walk) code(lang, text string, x *invocation) {
 	}
 	if lang == "vim" || lang == "sql" || lang == "make" {
 		w.bang(lang, text)
+		return
+	}
+	if lang == "m4" {
+		_, rest, is := strings.Cut(text, "syscmd(")
+		for n := 0; is && n < maxCalls; n++ {
+			if arg, ok := argument("(" + strings.NewReplacer("`", " ", "'", " ").Replace(rest[:min(len(rest), maxEscape)])); ok {
+				w.shellText(arg, "m4")
+			}
+			_, rest, is = strings.Cut(rest, "syscmd(")
+		}
 		return
 	}
 	if lang == "sed" {
@@ -64,7 +102,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 	if strings.Contains(text, "socket") && reaches.MatchString(text) {
 		w.unknown(x.argv, whyReached)
 	}
-	if !runners.MatchString(text) {
+	if !runs(text) {
 		return
 	}
 	if lang == "awk" {
@@ -83,20 +121,28 @@ func (w *walk) code(lang, text string, x *invocation) {
 		strings.Count(text, "fork") > 0 && w.engine.preset != Off && lang != "awk" {
 		w.unknown(x.argv, "it may start itself again and again")
 	}
+	if killsAll.MatchString(text) && w.engine.preset != Off {
+		c := Command{Argv: x.argv}
+		w.ask(&c, "hard:kill", "it may end every process of the user")
+		w.record(c)
+	}
+	if strings.Contains(text, "code.interact") && x.in.is {
+		w.code(lang, strings.ReplaceAll(x.in.text, "code.interact", ""), x)
+	}
 	removes := removesIn.MatchString(text)
 	parts := literal.FindAllString(text, 200)
 	var all []string
 	for _, p := range parts {
 		in := strings.TrimLeft(p, "%qxw")
 		in = in[1 : len(in)-1]
-		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|! "), "| ")
+		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|!<>+ "), "| ")
 		all = append(all, in)
 		w.only(func() { w.source(in) })
 		if removes && (strings.HasPrefix(in, "/") || strings.HasPrefix(in, "~")) {
 			arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", w.home)
 			w.only(func() { w.run([]string{"rm", "-rf", arg}, stream{}) })
 		}
-		if strings.HasPrefix(in, "/dev/") && w.device(in) == fatal && strings.Contains(text, "open") {
+		if strings.HasPrefix(in, "/dev/") && w.device(in) == fatal && contains(text, writers[:]) {
 			w.unknown(x.argv, "it may write over a disk")
 		}
 	}
@@ -117,6 +163,12 @@ func (w *walk) code(lang, text string, x *invocation) {
 		}
 	}
 }
+
+// writers are parts of the words by which code opens or writes files, killsAll finds a signal to everybody.
+var (
+	writers  = [...]string{"open", "rite", "truncate"}
+	killsAll = pattern.Lazy(`\bkill\b[\s(]*['"]?\w+['"]?\s*(?:,|=>)\s*-1\b|\bkill\s*\(\s*-1\b`)
+)
 
 // reaches are means to give a connection to a shell.
 var reaches = pattern.Lazy(`dup2|pty\.spawn|["'](/usr)?/bin/(ba|z|da)?sh\b|STDIN\W*,\W*">&`)
@@ -153,33 +205,58 @@ func (w *walk) bang(lang, text string) {
 			w.unknown([]string{clip(text)}, "it is too long to be judged")
 			return
 		}
-		w.bangLine(strings.TrimRight(line, "\r\n"))
+		line = strings.TrimRight(line, "\r\n")
+		w.bangLine(line)
+		if before, escape, is := strings.Cut(line, `\!`); is && lang == "sql" && strings.TrimSpace(before) != "" && strings.Count(before, "'")%2 == 0 {
+			w.shellText(escape, "the escape to a shell")
+		}
 	}
 }
 
+// maxEscape is how long a command is that is looked at in code of m4: each call is looked at to its end.
+const maxEscape = 4096
+
 // shellEscape is the beginning of a line that editors, database clients and debuggers give to a shell.
-var shellEscape = pattern.Lazy(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe(?:cute)?|bo(?:tright)?|tab)\s+)?["']?(?:[0-9.,$%'<>;+-]*\s*` +
-	`(?:(?:[rwe]|read|write|edit|file|rew?)!?\s+)?!+|\\!|\.(?:sh|she|shel|shell|sys|syst|syste|system)\s|system\s|sys\s|` +
-	`shell\s|platform\s+shell\s|ter(?:m|minal)?!?\s|make\s+SHELL=|pipe\s+.*\|)\s*(.*)$`)
+var shellEscape = pattern.Lazy(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe?c?u?t?e?|bo(?:tright)?|tab|(?:buf|arg|win|tab|c|l|cf|lf)do|norm(?:al)?!?|noa(?:utocmd)?|` +
+	`keep(?:alt|jumps|marks|patterns)|eval|let\s+@\w\s*=|(?:g|v|global|vglobal)!?/(?:[^/\\]|\\.)*/|with\s.*?--)\s*[:"']*\s*)*["']?(?:[0-9.,$%'<>;+-]*\s*` +
+	`(?:(?:[rwe]|read|write|edit|file|rew?)!?\s*)?!+|\\!|\.(?:sh|she|shel|shell|sys|syst|syste|system)\s|system\s|sys\s|` +
+	`she(?:l|ll)?\s|platform\s+shell\s|ter(?:m|minal)?!?\s|make\s+SHELL=|pipe\s+.*\||\|[^|]*\||tar(?:g|ge|get)?\s+(?:extended-)?remote\s*\||` +
+	`set\s+exec-wrapper\s|set?\s+(?:makeprg|mp|grepprg|gp|equalprg|ep|formatprg|fp|keywordprg|kp)=|` +
+	`\.(?:on?c?e?|ou?t?p?u?t?|rea?d?|imp?o?r?t?)\s+["']?\||\\(?:o|g|gx|w|out)\s*["']?\|)\s*(.*)$`)
+
+// aliasOfShell reports a line that gives the shell's command of a debugger another name.
+func aliasOfShell(text string) bool {
+	rest, is := strings.CutPrefix(strings.TrimSpace(text), "alias ")
+	_, what, set := strings.Cut(rest, "=")
+	what = strings.TrimSpace(what)
+	return is && set && (strings.HasPrefix(what, "she") || strings.HasPrefix(what, "!") || strings.HasPrefix(what, "pipe") || strings.HasPrefix(what, "|"))
+}
 
 // embedded is code of another language within an editor or a debugger.
 var embedded = pattern.Lazy(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
 
 func (w *walk) bangLine(text string) {
 	if m := shellEscape.FindStringSubmatch(text); m != nil {
-		w.shellText(strings.TrimRight(m[1], `"'`), "the escape to a shell")
+		command := strings.TrimRight(m[1], `"'`)
+		if strings.HasPrefix(strings.TrimSpace(text), "se") {
+			command = strings.ReplaceAll(command, `\ `, " ")
+		}
+		w.shellText(strings.TrimSuffix(command, `\<cr>`), "the escape to a shell")
 		return
+	}
+	if aliasOfShell(text) {
+		w.unknown([]string{clip(text)}, "it gives the way to a shell another name")
 	}
 	if m := embedded.FindStringSubmatch(text); m != nil {
 		w.code("other", m[1], &invocation{name: "the editor", argv: []string{clip(text)}})
 		return
 	}
-	if !strings.Contains(text, "(") && !strings.Contains(text, "PROGRAM") && !strings.Contains(text, "libcall") {
+	if !strings.Contains(text, "(") && !strings.Contains(strings.ToUpper(text), "PROGRAM") && !strings.Contains(text, "libcall") {
 		return
 	}
 	if strings.Contains(text, "system") || strings.Contains(text, "delete(") || strings.Contains(text, "libcall") ||
 		strings.Contains(text, "os.execute") || strings.Contains(text, "eval(") || strings.Contains(text, "job_start") ||
-		strings.Contains(text, "COPY") && strings.Contains(text, "PROGRAM") {
+		copiesProgram(text) {
 		for _, p := range literal.FindAllString(text, 50) {
 			in := p[1 : len(p)-1]
 			w.only(func() { w.source(in) })
@@ -188,6 +265,12 @@ func (w *walk) bangLine(text string) {
 			}
 		}
 	}
+}
+
+// copiesProgram reports PostgreSQL's COPY to or from a program.
+func copiesProgram(text string) bool {
+	_, rest, is := strings.Cut(strings.ToLower(text), "copy")
+	return is && strings.Contains(rest, "program")
 }
 
 // argumentsIn finds the words by which code takes the arguments that it is given.
@@ -224,6 +307,9 @@ func codeReads(lang, text string) bool {
 // removesIn finds the words by which code removes files.
 var removesIn = pattern.Lazy(`rmtree|unlink|rmSync|rm_r|elete|emoveSync|\brm\(|remove|rmdir|rimraf|emptyDir|deltree`)
 
+// removers are parts of these words, of which each has one.
+var removers = [...]string{"rm", "unlink", "elete", "emove", "rimraf", "emptyDir", "deltree"}
+
 // removing are calls that remove a whole tree.
 var removingCall = pattern.Lazy(`(?:\b(?:rmtree|remove_tree|rmSync|rmdirSync|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir|rm|rmdir|removeSync|` +
 	`emptyDirSync|emptyDir|removedirs|Deno\.remove(?:Sync)?|deltree|del|unlink|delete-directory)|rimraf(?:["']\))?(?:\.sync)?)[ \t]*(\(|["'])`)
@@ -236,7 +322,7 @@ var homeIn = pattern.Lazy(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homed
 
 // removed judges the trees that code removes, as far as they are written out: a literal, the user's directory.
 func (w *walk) removed(lang, text string) {
-	if !removesIn.MatchString(text) {
+	if !contains(text, removers[:]) || !removesIn.MatchString(text) {
 		return
 	}
 	text = homeIn.ReplaceAllString(text, strings.ReplaceAll(strconv.Quote(w.home), "$", ""))

@@ -11,7 +11,7 @@ import (
 // given a literal. The rest is unknown, as an unset variable is in the shell.
 
 // running are calls whose argument is a command: shell text, or a list of words.
-var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|Popen|check_output|check_call|getoutput|` +
+var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|open[23]|Popen|check_output|check_call|getoutput|` +
 	`getstatusoutput|execSync|spawnSync|execFile|execFileSync|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|` +
 	`io\.popen|os:cmd|System\.cmd|Sys\.command|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
 	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
@@ -20,7 +20,7 @@ var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen
 
 // evaluating are calls whose argument is more code.
 var evaluating = pattern.Lazy(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
-	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|\beval\s+\w|` +
+	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|\beval\s+[\w<]|` +
 	`\b(?:globals|locals|vars)\(\)\s*\[|__builtins__|(?:globalThis|process)\[|\$\w+\s*\(|process\.binding`)
 
 // loose are words that run programs only in the company of what names the library.
@@ -32,6 +32,9 @@ var joined = pattern.Lazy(`"\s*(?:\+|\.|~|\.\.|<>|&)?\s*"|'\s*(?:\+|\.|~|\.\.|<>
 
 // given finds variables that are given a literal.
 var given = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
+
+// addedTo finds variables that a literal is added to.
+var addedTo = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*[+.]=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
 
 const maxCalls = 50
 
@@ -48,11 +51,16 @@ func (w *walk) calls(lang, text string, x *invocation) {
 		}
 		known[m[1]] = value
 	}
-	places := running.FindAllStringIndex(text, maxCalls)
-	if lang == "sh" || lang == "sql" || lang == "vim" {
-		places = nil
+	for _, m := range addedTo.FindAllStringSubmatch(text, 200) {
+		if before, is := known[m[1]]; is {
+			known[m[1]] = before + m[2] + m[3]
+		}
 	}
-	for _, at := range places {
+	found := running.FindAllStringIndex(text, maxCalls)
+	if lang == "sh" || lang == "sql" || lang == "vim" {
+		found = nil
+	}
+	for _, at := range found {
 		word := text[at[0]:at[1]]
 		if before := text[:at[0]]; word == "exec" || word == "spawn" || word == "run" || word == "call" {
 			if !looseFits(word, lang, text) || strings.HasSuffix(before, ".") && lang != "ruby" && word != "exec" ||
@@ -158,8 +166,14 @@ func pieces(lang, arg string, known map[string]string) string {
 			}
 			body := arg[min(i+1, len(arg)):min(end, len(arg))]
 			formatted := i > 0 && (arg[i-1] == 'f' || arg[i-1] == 'F') && lang == "python"
-			b.WriteString(interpolated(lang, body, c, formatted, known))
 			i = end + 1
+			text := interpolated(lang, body, c, formatted, known)
+			if lang == "python" && len(arg) <= maxFormatted {
+				var used int
+				text, used = filledIn(text, arg[min(i, len(arg)):], known)
+				i += used
+			}
+			b.WriteString(text)
 		case c == ' ' || c == '\t' || c == '+' || c == '\n':
 			i++
 		case c == '.' && (lang == "perl" || lang == "php" || lang == "other" || lang == "awk"):
@@ -190,6 +204,39 @@ func pieces(lang, arg string, known map[string]string) string {
 		}
 	}
 	return b.String()
+}
+
+// maxFormatted is how long an expression of Python is in which formats are filled in: one may stand in another.
+const maxFormatted = 4096
+
+// places are where a format of Python's has values.
+var places = pattern.Lazy(`%[sdr]|\{[0-9]*\}`)
+
+// filledIn is a literal of Python with what % or .format puts into it, and how much of the rest that was.
+func filledIn(format, rest string, known map[string]string) (string, int) {
+	after := strings.TrimLeft(rest, " ")
+	var values []string
+	used := len(rest)
+	if operand, is := strings.CutPrefix(after, "%"); is {
+		values = topLevel(operand)
+	} else if call, is := strings.CutPrefix(after, ".format("); is {
+		inner, ok := argument("(" + call)
+		if !ok {
+			return format, 0
+		}
+		values = topLevel(inner)
+		used = len(rest) - len(call) + min(len(call), len(inner)+1)
+	} else {
+		return format, 0
+	}
+	return places.ReplaceAllStringFunc(format, func(string) string {
+		if len(values) == 0 {
+			return someText
+		}
+		value := pieces("python", values[0], known)
+		values = values[1:]
+		return value
+	}), used
 }
 
 func isWord(c byte) bool {

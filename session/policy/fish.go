@@ -403,6 +403,7 @@ func (f *fishReader) variable(b *strings.Builder, arguments string) bool {
 	used := 1 + end
 	if m := element.FindString(rest); m != "" {
 		used = len(m)
+		f.odd = f.odd || strings.HasPrefix(rest[used:], "$") // joined they are another word than the lists
 	} else if name != "argv" {
 		return false
 	}

@@ -116,6 +116,12 @@ func (w *walk) hard(c *Command, x *invocation) {
 			}
 		}
 	case "mv":
+		if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 && w.tree(ops[len(ops)-1]) == fatal {
+			w.ask(c, "hard:remove", "it takes the place of a directory of the system")
+		}
+		if x.args.Has("-t", "--target-directory") {
+			ops = append(ops[:len(ops):len(ops)], "") // the target is an option
+		}
 		if len(ops) > 1 {
 			for _, p := range ops[:len(ops)-1] {
 				if w.overwritten(p) == perhaps {
@@ -199,9 +205,20 @@ func (w *walk) hard(c *Command, x *invocation) {
 		if x.args.Has("-r", "--remove", "--remove-home", "--remove-all-files") {
 			w.ask(c, "hard:remove", "it removes a person's files")
 		}
+	case "tmux":
+		w.terminals(c, x)
+	case "7z", "7za", "7zz", "7zr":
+		if slices.Contains(x.argv, "-sdel") && len(ops) > 1 {
+			w.trees(c, ops[1:])
+		}
+	case "curl", "wget":
+		w.downloaded(c, x)
 	case "crontab":
 		if x.args.Has("-r") {
 			w.ask(c, "hard:remove", "it removes all of the user's jobs")
+		}
+		if w.fetched && !x.args.Has("-l", "-r") {
+			w.ask(c, "unknown", "the jobs may be what another machine has sent")
 		}
 	case "longterm":
 		w.ownSettings(c, x)
@@ -216,40 +233,9 @@ func (w *walk) hard(c *Command, x *invocation) {
 // whyReached is why a program is asked about that a connection is given to.
 const whyReached = "whoever is at the other end of the connection may tell it what to run"
 
-// needed are directories whose rights everybody depends on.
-var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
-
-// rights asks about those of a directory of the system itself, or of all that is in it.
-func (w *walk) rights(c *Command, paths []string) {
-	for _, p := range paths {
-		if full, ok := w.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && w.tree(p) == fatal) {
-			w.ask(c, "hard:system", "it changes who may use the whole system")
-		}
-	}
-}
-
 // local are those of rclone's places that are no remote ones.
 func local(places []string) []string {
 	return slices.DeleteFunc(slices.Clone(places), func(p string) bool { return strings.Contains(p, ":") })
-}
-
-// gitPlace returns the directory that git's own options name: "." if they name none.
-func gitPlace(x *invocation) []string {
-	place := "."
-	for i := 1; i < len(x.argv) && strings.HasPrefix(x.argv[i], "-"); i++ {
-		a := x.argv[i]
-		value, joined := strings.CutPrefix(a, "--work-tree=")
-		switch {
-		case joined:
-			place = value
-		case (a == "-C" || a == "--work-tree") && i+1 < len(x.argv):
-			i++
-			place = x.argv[i]
-		case a == "-c" || a == "--git-dir" || a == "--namespace":
-			i++
-		}
-	}
-	return []string{place}
 }
 
 // over judges unpacking into a directory of the system.
@@ -271,6 +257,12 @@ var diskReaders = words("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_
 	"docker podman xfs_growfs resize2fs fsck fstrim tar zstd gzip pv head tail strings xxd hexdump od sha256sum md5sum " +
 	"cmp rsync less more sudo")
 
+// messages are programs that are given texts, messageOptions what stands before those.
+var (
+	messages       = words("git gh glab hub jj hg svn")
+	messageOptions = words("-m --message -t --title -b --body -F --notes -n")
+)
+
 // gets asks about a disk in the hands of a program that is not known to only read it.
 func (w *walk) gets(c *Command, x *invocation) {
 	if c.Verdict != Allow || diskReaders.has(x.name) || len(x.argv) < 2 {
@@ -279,8 +271,8 @@ func (w *walk) gets(c *Command, x *invocation) {
 	if x.row != nil && (x.row.Reads || x.row.Run != 0 || x.row.Lang != "") && !writesOf.has(x.name) {
 		return
 	}
-	for _, a := range x.argv[1:] {
-		if !strings.Contains(a, "/") {
+	for i, a := range x.argv[1:] {
+		if !strings.Contains(a, "/") || i > 0 && messages.has(x.name) && messageOptions.has(x.argv[i]) {
 			continue
 		}
 		for _, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.LastIndexByte(a, ':')+1:],

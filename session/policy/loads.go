@@ -135,6 +135,50 @@ func (w *walk) loads(x *invocation, value string) {
 	}
 }
 
+// optionsOf judges variables that hold options or files of a program.
+func (w *walk) optionsOf(x *invocation) {
+	switch x.name {
+	case "tar", "gtar":
+		if v := w.scope.get("TAR_OPTIONS"); v.set && v.text != "" {
+			w.mayAsk(func() {
+				w.scope.put("TAR_OPTIONS", "")
+				w.source("tar " + v.text)
+			})
+		}
+	case "make", "gmake":
+		v := w.scope.get("MAKEFILES")
+		for file := range strings.FieldsSeq(v.text) {
+			if text, ok := w.pipes[file]; ok {
+				w.bang("make", text)
+			}
+		}
+	case "perl":
+		if v := w.scope.get("PERL5DB"); v.set && v.text != "" {
+			w.code("perl", v.text, x)
+		}
+	}
+}
+
+// terminals asks about what tmux runs or types that does not stand on the line: in the terminals of a server that runs
+// perhaps since long, nothing is judged.
+func (w *walk) terminals(c *Command, x *invocation) {
+	keys := false
+	for i, a := range x.argv[1:] {
+		switch a {
+		case "source-file", "source", "load-buffer", "loadb", "paste-buffer", "pasteb", "-C", "-CC":
+			w.ask(c, "unknown", "tmux runs or types what does not stand on the line")
+			return
+		case "send-keys", "send":
+			keys = true
+		case "-H", "Space":
+			if keys && i > 0 {
+				w.ask(c, "unknown", "what it types is told key by key")
+				return
+			}
+		}
+	}
+}
+
 // loading are variables that put code into programs, or in front of their own.
 var loading = fieldSet("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR")
 

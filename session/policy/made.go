@@ -61,18 +61,58 @@ const maxMade = 200
 func (w *walk) copied(x *invocation) {
 	ops := x.args.Operands
 	link := x.name == "ln" && x.args.Has("-s", "--symbolic")
-	var dir string
-	var has bool
-	if dir, has = x.args.Get("-t", "--target-directory"); has {
-		dir += "/"
+	if dir, has := x.args.Get("-t", "--target-directory"); has {
+		w.copies(ops, dir+"/", link)
 	} else if len(ops) == 1 && x.name == "ln" {
-		dir = "./"
+		w.copies(ops, "./", link)
 	} else if len(ops) > 1 {
-		dir, ops = ops[len(ops)-1], ops[:len(ops)-1]
-	} else {
-		return
+		w.copies(ops[:len(ops)-1], ops[len(ops)-1], link)
 	}
-	for _, from := range ops {
+}
+
+// rewritten notes what a program makes of another: a copy, or the same without what it does not need to run.
+func (w *walk) rewritten(x *invocation) {
+	var ops []string
+	to := ""
+	for i := 1; i < len(x.argv); i++ {
+		switch a := x.argv[i]; {
+		case (a == "-o" || a == "--output") && i+1 < len(x.argv):
+			i++
+			to = x.argv[i]
+		case !strings.HasPrefix(a, "-"):
+			ops = append(ops, a)
+		}
+	}
+	if to == "" && len(ops) > 1 {
+		to, ops = ops[len(ops)-1], ops[:len(ops)-1]
+	}
+	if to != "" && len(ops) > 0 {
+		w.copies(ops[len(ops)-1:], to, false)
+	}
+}
+
+// dumped notes what dd writes: a copy of a file, or what it is given.
+func (w *walk) dumped(x *invocation) {
+	from, to := "", ""
+	for _, a := range x.argv[1:] {
+		if file, is := strings.CutPrefix(a, "if="); is {
+			from = file
+		} else if file, is := strings.CutPrefix(a, "of="); is {
+			to = file
+		}
+	}
+	switch {
+	case to == "":
+	case from == "":
+		w.filled(to, x.in)
+	default:
+		w.copies([]string{from}, to, false)
+	}
+}
+
+// copies notes copies of files, or links to them.
+func (w *walk) copies(files []string, dir string, link bool) {
+	for _, from := range files {
 		if len(w.made) > maxMade {
 			return
 		}
@@ -202,6 +242,29 @@ func (w *walk) runText(text string, argv []string, in stream) stream {
 	defer func() { w.args, w.feed = args, feed }()
 	w.args, w.feed = append([]string{}, argv[1:]...), in
 	return w.shellText(text, argv[0])
+}
+
+// downloaded judges where curl and wget write what they get, as far as a directory and a file of settings say it.
+func (w *walk) downloaded(c *Command, x *invocation) {
+	dir, _ := x.args.Get("--output-dir", "-P", "--directory-prefix")
+	for i, a := range x.argv[1 : len(x.argv)-1] {
+		if a == "--output-dir" || a == "-P" && x.name == "wget" {
+			dir = x.argv[i+2]
+		}
+	}
+	if name, has := x.args.Get("-o", "--output"); has && dir != "" {
+		w.target(c, dir+"/"+name)
+	}
+	if full, ok := w.clean(dir); ok && dir != "" && (full == "/dev" || needed.has(full)) {
+		w.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
+	}
+	if file, has := x.args.Get("-K", "--config"); has {
+		for line := range strings.Lines(w.pipes[file]) {
+			if key, value, ok := strings.Cut(line, "="); ok && strings.Trim(key, " -") == "output" {
+				w.target(c, strings.Trim(value, " \"\n"))
+			}
+		}
+	}
 }
 
 // Mounts put one place under the name of another: what is removed there is removed here. They are followed as links that

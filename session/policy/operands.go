@@ -21,8 +21,29 @@ func (w *walk) operandCode(x *invocation) {
 		}
 	case x.name == "cmd" && len(x.args.Operands) > 0:
 		w.only(func() { w.windowsCommand(x.argv) })
+	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
+		for _, o := range x.args.Options {
+			if o.Name == "-o" && o.Has {
+				w.sshOption(x, o.Value)
+			}
+		}
+	case x.row.Lang == "perl":
+		for _, o := range x.args.Options {
+			if (o.Name == "-M" || o.Name == "-m") && strings.ContainsAny(o.Value, ";(") {
+				w.code("perl", o.Value, x)
+			}
+		}
+	case x.row.Lang == "node" && x.name != "deno":
+		for _, a := range x.argv[1:] {
+			if _, text, is := strings.Cut(a, "data:text/javascript,"); is {
+				w.code("node", text, x)
+			}
+		}
 	case x.row.Lang == "vim":
 		for _, o := range x.args.Operands {
+			if x.name == "ed" && strings.HasPrefix(o, "!") {
+				w.bang("vim", o)
+			}
 			if text, ok := strings.CutPrefix(o, "+"); ok {
 				w.bang("vim", text)
 			}
@@ -58,18 +79,15 @@ func (w *walk) operandCode(x *invocation) {
 				w.bangLine(strings.TrimLeft(text, "+"))
 			}
 		}
-	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
-		for _, o := range x.args.Options {
-			if o.Name == "-o" && o.Has {
-				w.sshOption(x, o.Value)
-			}
-		}
 	case x.name == "strace" || x.name == "ltrace":
 		if v, ok := x.args.Get("-o"); ok && v != "" && (v[0] == '|' || v[0] == '!') {
 			w.shellText(v[1:], x.name)
 		}
 	case x.name == "apt" || x.name == "apt-get" || x.name == "aptitude":
 		for _, a := range x.argv[1:] {
+			if _, piped := w.pipes[a]; piped {
+				w.unknown(x.argv, "it runs what its settings say, which are made by the same line")
+			}
 			key, value, ok := strings.Cut(a, "=")
 			if ok && strings.Contains(key, "-Invoke") || ok && strings.Contains(key, "Dir::Bin") {
 				w.perhapsShell(value, x.name)
@@ -151,10 +169,16 @@ func (w *walk) gitConfig(x *invocation) {
 		w.gitProgram(x, key, value, once)
 		switch {
 		case strings.HasPrefix(key, "alias."):
+			given := ""
+			if len(x.words) > 2 && strings.EqualFold(x.words[1], key[len("alias."):]) {
+				for _, word := range x.words[2:] {
+					given += " " + oneWord(word)
+				}
+			}
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
-				w.shellText(text, "the alias")
+				w.shellText(text+given, "the alias")
 			} else if value != "" {
-				w.only(func() { w.source("git " + value) })
+				w.only(func() { w.source("git " + value + given) })
 			}
 		case strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff."):
 			if strings.Contains(value, " ") {
@@ -169,6 +193,13 @@ func (w *walk) gitConfig(x *invocation) {
 			}
 		}
 	}
+	if all := w.scope.get("GIT_CONFIG_PARAMETERS"); all.set { // 'key=value' 'key'='value'
+		for setting := range strings.SplitSeq(strings.ReplaceAll(all.text, "'='", "="), "'") {
+			if key, value, ok := strings.Cut(setting, "="); ok {
+				judge(key, value, true)
+			}
+		}
+	}
 	for i := range 16 { // settings in the environment
 		key := w.scope.get("GIT_CONFIG_KEY_" + strconv.Itoa(i))
 		if !key.set {
@@ -178,7 +209,11 @@ func (w *walk) gitConfig(x *invocation) {
 	}
 	for i, a := range x.argv[1:] {
 		rest := x.argv[i+2:]
-		if setting, ok := strings.CutPrefix(a, "--config-env="); ok {
+		setting, ok := strings.CutPrefix(a, "--config-env=")
+		if a == "--config-env" && len(rest) > 0 {
+			setting, ok = rest[0], true
+		}
+		if ok {
 			key, name, _ := strings.Cut(setting, "=")
 			if gitRuns(strings.ToLower(key)) && !w.scope.get(name).set {
 				w.unknown(x.argv, "git runs what "+name+" says")

@@ -97,6 +97,25 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 // gitReaders are subcommands of git's that change nothing where they work.
 var gitReaders = words("status log diff show ls-files rev-parse blame grep cat-file describe shortlog")
 
+// gitPlace returns the directory that git's own options name: "." if they name none.
+func gitPlace(x *invocation) []string {
+	place := "."
+	for i := 1; i < len(x.argv) && strings.HasPrefix(x.argv[i], "-"); i++ {
+		a := x.argv[i]
+		value, joined := strings.CutPrefix(a, "--work-tree=")
+		switch {
+		case joined:
+			place = value
+		case (a == "-C" || a == "--work-tree") && i+1 < len(x.argv):
+			i++
+			place = x.argv[i]
+		case a == "-c" || a == "--git-dir" || a == "--namespace":
+			i++
+		}
+	}
+	return []string{place}
+}
+
 // gitInOwn says that git works in a directory of longterm's own, or makes one there.
 func (w *walk) gitInOwn(x *invocation) bool {
 	if place := gitPlace(x)[0]; place != "." && w.ownPlace(place) {
@@ -188,6 +207,8 @@ func (w *walk) signals(c *Command, x *invocation) {
 	case "pkill":
 		switch {
 		case probes(x):
+		case x.args.Has("-v", "--inverse"):
+			w.ask(c, "hard:kill", "it ends every process but some")
 		case len(ops) > 0 && strings.Trim(ops[len(ops)-1], ".*^$") == "":
 			w.ask(c, "hard:kill", "it ends every process")
 		case len(ops) > 0 && namesUs(x, ops[len(ops)-1]):

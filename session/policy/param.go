@@ -33,7 +33,7 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 	}
 	v := w.lookup(name)
 	if p.Flags != nil && strings.Contains(p.Flags.Value, "e") && (name == "" || !v.set || hasHole(v.text) ||
-		p.Index != nil || p.Exp != nil || p.Repl != nil || p.NestedParam != nil || len(w.arrays[name]) > 0) {
+		p.Index != nil || p.Exp != nil || p.Repl != nil || p.NestedParam != nil || len(w.scope.lists[name]) > 0) {
 		w.unknown([]string{"${(" + p.Flags.Value + ")" + name + "}"}, whyEvaluated)
 	}
 	if p.Index != nil {
@@ -121,7 +121,7 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 
 // element folds ${a[1]}, ${a[@]}.
 func (w *walk) element(f *fields, p *syntax.ParamExp, quoted bool) {
-	list, ok := w.arrays[p.Param.Value]
+	list, ok := w.scope.lists[p.Param.Value]
 	index, lit := p.Index.(*syntax.Word)
 	if !ok || !lit || p.Length || p.Slice != nil || p.Exp != nil || p.Repl != nil || p.Excl {
 		w.expansion(f, hole, quoted)
@@ -188,7 +188,7 @@ func (w *walk) lookup(name string) value {
 		}
 		return value{set: true}
 	}
-	if list := w.arrays[name]; len(list) > 0 {
+	if list := w.scope.lists[name]; len(list) > 0 {
 		return value{text: list[0], set: true}
 	}
 	return value{}
@@ -219,12 +219,27 @@ func trimmed(s, pattern string, op syntax.ParExpOperator) (string, bool) {
 // globExpr writes a shell pattern as a regular expression.
 func globExpr(pattern string) string {
 	var b strings.Builder
-	for _, r := range pattern {
+	skip := 0 // up to where brackets were read
+	for i, r := range pattern {
+		if i < skip {
+			continue
+		}
 		switch string(r) {
 		case globStar, "*":
 			b.WriteString(".*")
 		case globOne, "?":
 			b.WriteString(".")
+		case "[":
+			if end := strings.IndexByte(pattern[min(i+2, len(pattern)):], ']'); end >= 0 {
+				skip = i + 2 + end + 1
+				class := strings.ReplaceAll(pattern[i+1:skip-1], `\`, `\\`)
+				if strings.HasPrefix(class, "!") {
+					class = "^" + class[1:]
+				}
+				b.WriteString("[" + class + "]")
+				continue
+			}
+			b.WriteString(`\[`)
 		default:
 			b.WriteString(regexp.QuoteMeta(string(r)))
 		}

@@ -186,7 +186,22 @@ func (w *walk) clean(p string) (string, bool) {
 		}
 		p = w.cwd + "/" + p
 	}
-	return path.Clean(p), true
+	return rooted(path.Clean(p)), true
+}
+
+// rooted is a clean path without other names of the root, by a process that has it: /proc/self/root/etc is /etc.
+func rooted(p string) string {
+	for {
+		below, is := strings.CutPrefix(p, "/proc/")
+		who, rest, deeper := strings.Cut(below, "/")
+		if !is || !deeper || rest != "root" && !strings.HasPrefix(rest, "root/") ||
+			who != "self" && who != "thread-self" && strings.Trim(who, "0123456789"+holes) != "" {
+			return p
+		}
+		if p = strings.TrimPrefix(rest, "root"); p == "" {
+			return "/"
+		}
+	}
 }
 
 // globMatch matches a path with marks for globs against a known one, component by component.
@@ -212,7 +227,7 @@ var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md",
 	"loop", "nbd", "sr", "ram",
 	"zram", "mem", "kmem", "port", "nvd", "ada", "da", "bcache", "drbd", "rbd", "pmem", "root", "block",
 	"sg", "mtd", "ubi", "cciss", "dasd",
-	"fd0", "st0", "raw", "vg"}
+	"fd0", "st0", "raw", "vg", "zd", "zvol"}
 
 // blockDevice reports whether a clean absolute path names a disk.
 func blockDevice(full string) bool {
@@ -268,6 +283,13 @@ func (w *walk) overwritten(p string) danger {
 		return d
 	}
 	full, ok := w.clean(p)
+	if ok && hasGlob(full) {
+		for file := range vital {
+			if globMatch(full, file) {
+				return perhaps
+			}
+		}
+	}
 	if ok && (vital[full] || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
 		return perhaps
 	}
@@ -342,4 +364,16 @@ func InRoots(dir string, roots []string) bool {
 		}
 	}
 	return false
+}
+
+// needed are directories whose rights everybody depends on.
+var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
+
+// rights asks about those of a directory of the system itself, or of all that is in it.
+func (w *walk) rights(c *Command, paths []string) {
+	for _, p := range paths {
+		if full, ok := w.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && w.tree(p) == fatal) {
+			w.ask(c, "hard:system", "it changes who may use the whole system")
+		}
+	}
 }

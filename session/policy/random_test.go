@@ -119,6 +119,9 @@ func (c *composer) text(t string) string {
 		w = strings.ReplaceAll(w, "T2", strings.NewReplacer(`\`, `\\`, "`", "\\`", "$", `\$`).Replace(t))
 		return w
 	}
+	if strings.HasPrefix(w, "zsh ") && strings.Contains(t, "[1]}") {
+		w = "bash -c Q" // zsh counts from 1: that would be another element
+	}
 	if strings.Contains(t, "\nE") && strings.Contains(w, "'E'") {
 		w = "T" // a here-document in a here-document ends it
 	}

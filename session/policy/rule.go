@@ -164,10 +164,22 @@ func (r *Rule) at(cwd string) (counts, maybe bool) {
 	}), false
 }
 
+// samePlace reports two names of a file where /bin and its kind are links into /usr. Where they are not, what would be denied
+// of one is denied of both.
+func samePlace(a, b string) bool {
+	merged := func(p string) string {
+		if strings.HasPrefix(p, "/bin/") || strings.HasPrefix(p, "/sbin/") {
+			return "/usr" + p
+		}
+		return p
+	}
+	return strings.HasPrefix(a, "/") && strings.HasPrefix(b, "/") && merged(a) == merged(b)
+}
+
 // matches reports whether the rule is about a command that is run in a directory; maybe, whether what is not
 // known may make it so.
 func (r *Rule) matches(x *invocation, cwd string) (match, maybe bool) {
-	if x.name != r.Program && x.argv[0] != r.Program {
+	if x.name != r.Program && x.argv[0] != r.Program && (r.Decision == Allow || !samePlace(x.argv[0], r.Program)) {
 		return false, false
 	}
 	here, perhaps := r.at(cwd)

@@ -87,6 +87,8 @@ func (w *walk) run(argv []string, in stream) stream {
 		w.loadedBy(x, name, w.scope.get(name).text)
 	}
 	w.loadedByLine(x)
+	w.optionsOf(x)
+	w.fetched = w.fetched || fetching.has(base)
 	w.hard(&c, x)
 	w.matchRules(&c, x)
 	out, special := w.builtin(&c, x)
@@ -101,6 +103,9 @@ func (w *walk) run(argv []string, in stream) stream {
 	w.record(c)
 	return out
 }
+
+// fetching are programs that print or write what other machines send.
+var fetching = words("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat socat ssh scp sftp ftp lftp")
 
 // oddRune reports runes that look like blanks but are part of a word for the shell.
 func oddRune(r rune) bool {
@@ -193,6 +198,9 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	if done {
 		return out
 	}
+	if shell, given := x.args.Get("-s", "--shell"); given && (x.name == "su" || x.name == "runuser") && len(x.args.Operands) > 0 { // it gets what stands behind the user
+		w.run(append([]string{shell}, x.args.Operands[1:]...), x.in)
+	}
 	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.is {
 		x.children = true
 		return w.shellText(x.in.text, x.name)
@@ -214,13 +222,25 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	}
 	w.inputAsFile(x)
 	if given, done := w.byOperands(operands, x); done {
+		if startsShell.has(x.name) && !x.children && x.in.is {
+			x.children = true
+			return w.shellText(x.in.text, x.name)
+		}
 		return given
+	}
+	if startsShell.has(x.name) && !x.children && x.in.is {
+		x.children = true
+		return w.shellText(x.in.text, x.name)
 	}
 	if row.Run == programs.RunFirstCode {
 		return out
 	}
 	return w.byInput(operands, x, out)
 }
+
+// startsShell are programs that start a shell where they are given no command: it reads what they are given.
+var startsShell = words("newgrp nsenter unshare chroot setarch linux32 linux64 i386 script fakeroot fakechroot sg capsh doas proot firejail nix-shell " +
+	"unbuffer machinectl login")
 
 // byOptions judges what the options of a program name: commands, code, programs, files. It returns what the
 // program prints then, and whether that is all.
@@ -255,7 +275,12 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 				}
 				return w.shellText(text, x.name), true
 			}
+			feed := w.feed
+			if x.name == "split" { // its pieces
+				w.feed = x.in
+			}
 			out = w.shellText(execValue(o.Value), x.name)
+			w.feed = feed
 		case row.IsArgv(o.Name) && len(o.Argv) > 0:
 			x.children = true
 			w.runEach(o.Argv, x)
@@ -270,6 +295,8 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 			w.runsNamed(x, o.Value)
 		case row.IsLoad(o.Name) && o.Has:
 			w.loads(x, o.Value)
+		case o.Has && len(w.pipes) > 0 && w.pipes[o.Value] != "" && row.Lang != "" && row.Lang != "sh":
+			w.code(row.Lang, w.pipes[o.Value], x)
 		}
 	}
 	return out, false
@@ -334,13 +361,13 @@ func (w *walk) inputAsFile(x *invocation) {
 // the program prints: out, where nothing is known of that.
 func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 	row := x.row
-	if row.StdinRun && (len(operands) == 0 || operands[0] == "-" || row.Lang == "sh" || row.StdinAlways) &&
+	if row.StdinRun && (len(operands) == 0 || standardInput(operands[0]) || row.Lang == "sh" || row.StdinAlways) &&
 		x.in.is && !w.hasCode(x) {
 		x.children = true
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
 		}
-		if hasHole(x.in.text) && row.Lang != "sql" && row.Lang != "vim" {
+		if hasHole(x.in.text) && row.Lang != "sql" && row.Lang != "vim" && row.Lang != "m4" {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
 		w.code(row.Lang, x.in.text, x)
@@ -353,6 +380,9 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 			w.code(row.Lang, text, x)
 			return out
 		}
+		if strings.HasPrefix(operands[0], "/dev/fd/") || strings.HasPrefix(operands[0], "/proc/self/fd/") {
+			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+		}
 		if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
 			x.children = true
 			if hasHole(m.text) {
@@ -364,11 +394,28 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 	return out
 }
 
+// standardInput reports an operand that stands for it.
+func standardInput(operand string) bool {
+	switch operand {
+	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
+		return true
+	}
+	return false
+}
+
 // keep notes what a program makes, that later commands of the line may run or remove.
 func (w *walk) keep(x *invocation) {
 	switch x.name {
 	case "cp", "mv", "ln", "install", "gcp":
 		w.copied(x)
+	case "rsync", "scp":
+		if ops := x.args.Operands; len(ops) > 1 && !slices.ContainsFunc(ops, func(o string) bool { return strings.Contains(o, ":") }) {
+			w.copies(ops[:len(ops)-1], ops[len(ops)-1], false)
+		}
+	case "dd", "dcfldd", "dc3dd":
+		w.dumped(x)
+	case "objcopy", "gobjcopy", "llvm-objcopy", "strip", "llvm-strip", "ditto", "patchelf", "upx":
+		w.rewritten(x)
 	case "mknod":
 		if ops := x.args.Operands; len(ops) > 1 && strings.Trim(ops[1], "b") == "" {
 			if full, ok := w.spot(ops[0]); ok {
@@ -411,7 +458,13 @@ func (w *walk) targets(c *Command, x *invocation) {
 	ops := x.args.Operands
 	switch x.row.WriteTo {
 	case programs.LastOperand:
-		if len(ops) < 2 || x.args.Has("-t", "--target-directory") {
+		if dir, has := x.args.Get("-t", "--target-directory"); has {
+			for _, p := range ops {
+				w.target(c, dir+"/"+path.Base(p))
+			}
+			return
+		}
+		if len(ops) < 2 {
 			return
 		}
 		ops = ops[len(ops)-1:]

@@ -14,6 +14,9 @@ type change struct {
 	name string
 	old  value
 	had  bool
+
+	array bool     // it is the list of an array that changed
+	list  []string // as it was; nil: there was none
 }
 
 // scope holds the variables, functions and place of the shell at one point of the line.
@@ -21,15 +24,16 @@ type change struct {
 // Assignments are logged. A subshell is left by undoing its part of the log; a branch by making unknown
 // what it changed: both cost what was assigned, not what is set, so that a line takes linear time.
 type scope struct {
-	vars map[string]value
-	log  []change
+	vars  map[string]value
+	lists map[string][]string // the elements of arrays; no list is nil
+	log   []change
 }
 
 func (s *scope) get(name string) value { return s.vars[name] }
 
 func (s *scope) put(name, text string) {
 	old, had := s.vars[name]
-	s.log = append(s.log, change{name, old, had})
+	s.log = append(s.log, change{name: name, old: old, had: had})
 	if len(text) > 64<<10 {
 		text = hole
 	}
@@ -39,10 +43,24 @@ func (s *scope) put(name, text string) {
 	s.vars[name] = value{text: text, set: true, fixed: old.fixed}
 }
 
+// putList sets the elements of an array; nil: they are those of none any more.
+func (s *scope) putList(name string, list []string) {
+	s.log = append(s.log, change{name: name, array: true, list: s.lists[name]})
+	s.setList(name, list)
+}
+
+func (s *scope) setList(name string, list []string) {
+	if list == nil {
+		delete(s.lists, name)
+		return
+	}
+	s.lists[name] = list
+}
+
 // fix says that later assignments to a variable do something else, or nothing.
 func (s *scope) fix(name string) {
 	v := s.vars[name]
-	s.log = append(s.log, change{name, v, v.set})
+	s.log = append(s.log, change{name: name, old: v, had: v.set})
 	v.set, v.fixed = true, true
 	s.vars[name] = v
 }
@@ -53,7 +71,9 @@ func (s *scope) mark() int { return len(s.log) }
 func (s *scope) undo(mark int) {
 	for i := len(s.log) - 1; i >= mark; i-- {
 		c := s.log[i]
-		if c.had {
+		if c.array {
+			s.setList(c.name, c.list)
+		} else if c.had {
 			s.vars[c.name] = c.old
 		} else {
 			delete(s.vars, c.name)
@@ -65,6 +85,10 @@ func (s *scope) undo(mark int) {
 // blur makes unknown what was assigned since mark: it may or may not have happened.
 func (s *scope) blur(mark int) {
 	for _, c := range s.log[mark:] {
+		if c.array {
+			s.setList(c.name, []string{hole})
+			continue
+		}
 		if now := s.vars[c.name]; now.text != c.old.text || !c.had {
 			s.vars[c.name] = value{text: hole, set: true, fixed: now.fixed}
 		}

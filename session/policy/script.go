@@ -61,14 +61,14 @@ func (w *walk) script(operands []string, x *invocation) stream {
 // sourced makes unknown what a file that nobody has read may have set.
 func (w *walk) sourced() {
 	w.sources = true
-	w.heard += len(w.scope.vars) + len(w.arrays) + len(w.funcs) // a line of assignments and files in turn stays linear
+	w.heard += len(w.scope.vars) + len(w.scope.lists) + len(w.funcs) // a line of assignments and files in turn stays linear
 	for name, v := range w.scope.vars {
 		if v.text != hole {
 			w.scope.put(name, hole)
 		}
 	}
-	for name := range w.arrays {
-		w.arrays[name] = []string{hole}
+	for name := range w.scope.lists {
+		w.scope.putList(name, []string{hole})
 	}
 	for name, f := range w.funcs {
 		w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}

@@ -41,7 +41,7 @@ func TestMoreSpellingsOfWhatHardForbids(t *testing.T) {
 		{"", "unlink /etc/passwd", Ask}, {"", "unlink a", Allow},
 		{"", "chmod 000 /", Ask}, {"", "chmod 777 /*", Ask}, {"", "chmod 700 /etc /usr", Ask}, {"", "chown nobody /", Ask}, {"", "chmod 700 ~/.ssh", Allow},
 		{"", "chmod +x a", Allow}, {"", "chmod 1777 /tmp", Allow}, {"", "chown me /opt/app", Allow},
-		{"", `sg root "rm -rf /"`, Ask}, {"", `sg root -c "rm -rf /"`, Ask}, {"", "sg users", Allow},
+		{"", `sg root "rm -rf /"`, Deny}, {"", `sg root -c "rm -rf /"`, Deny}, {"", "sg users", Allow},
 		{"", "cmake -E env rm -rf /", Deny}, {"", "cmake -E env A=b rm -rf /", Deny}, {"", "cmake -E time rm -rf /", Deny}, {"", "cmake -E env make", Allow},
 		{"", "pytest --basetemp=/etc", Deny}, {"", "pytest --basetemp /usr", Deny}, {"", "pytest --basetemp=/tmp/x", Allow},
 		{"", `node -pe 'require("child_process").execSync("rm -rf /")'`, Ask},

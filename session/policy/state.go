@@ -41,7 +41,7 @@ func (w *walk) remembered(l *Line) {
 		w.unknown([]string{clip(l.Text)}, whyLost)
 		return
 	}
-	w.scope.vars, w.arrays, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
+	w.scope.vars, w.scope.lists, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
 	if s.moved {
 		w.cwd, w.lost = "", true
 	}
@@ -82,7 +82,7 @@ func (s *State) after(l Line, ran Ran) *State {
 	w.remembered(&l)
 	cwd := w.cwd
 	w.line(l)
-	next := &State{vars: w.scope.vars, arrays: w.arrays, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved}
+	next := &State{vars: w.scope.vars, arrays: w.scope.lists, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved}
 	if ran == Perhaps && (w.cwd != cwd || w.lost) {
 		next.moved = true
 	}

@@ -28,14 +28,13 @@ type walk struct {
 	refused  *Command // the first that is denied, also where that only makes it a question
 	risky    Risk
 
-	scope  scope
-	arrays map[string][]string
-	funcs  map[string]*function
-	args   []string // of the function or shell text that is followed; nil if not known
-	cwd    string
-	root   string // the directory that the line was given in
-	home   string
-	shell  string
+	scope scope
+	funcs map[string]*function
+	args  []string // of the function or shell text that is followed; nil if not known
+	cwd   string
+	root  string // the directory that the line was given in
+	home  string
+	shell string
 
 	active []frame // functions that are followed or declared
 	unsure int     // what is followed may not be run, or not in this shell
@@ -57,6 +56,7 @@ type walk struct {
 	made       map[string]made   // files that the line makes, by their clean path
 	lost       bool              // the line changed to a directory that is not known
 	parent     bool              // it names the process that started its shell, which is a keeper
+	fetched    bool              // it gets something from another machine
 	sources    bool              // it runs a file in its own shell, which may set anything
 	pipes      map[string]string // what stands behind the names of process substitutions
 	cache      map[*syntax.CmdSubst]string
@@ -91,7 +91,7 @@ type stream struct {
 
 func newWalk(e *Engine, l Line) *walk {
 	w := &walk{engine: e, budget: maxRuns + min(len(l.Text), maxShort), cwd: l.Cwd, root: path.Clean(l.Cwd), placed: l.Installed, account: l.Account, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
-		scope: scope{vars: map[string]value{}}, arrays: map[string][]string{},
+		scope: scope{vars: map[string]value{}, lists: map[string][]string{}},
 		funcs: map[string]*function{}, pipes: map[string]string{}, aliases: map[string][]string{},
 		made: map[string]made{}}
 	if l.Home == "" {
@@ -245,6 +245,15 @@ func (w *walk) shellText(text string, how string) stream {
 	}
 	run := func() stream { return w.source(text) }
 	switch word, _, _ := strings.Cut(how, " "); word {
+	case "zsh", "bash", "sh", "dash", "ash": // which read it as their own; sh may be any of them but zsh
+		if word != "zsh" && path.Base(w.shell) != "zsh" {
+			break
+		} else if word != "zsh" {
+			word = "bash"
+		}
+		outside := w.shell
+		w.shell = word
+		defer func() { w.shell = outside }()
 	case "eval", "source", ".": // this shell runs it, now
 		return run()
 	case "the", "trap", "bind", "complete", "compgen", "zstyle", "bindkey", "emulate", "text", "read", "mapfile", "readarray":
@@ -281,6 +290,9 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 		w.forks++
 		w.unsure++
 		defer func() { w.forks--; w.unsure--; w.scope.undo(mark); w.cwd, w.args = cwd, args }()
+	}
+	if s.Coprocess {
+		in = stream{text: hole, is: true} // what later commands print to it
 	}
 	if !in.is {
 		in = w.stdin

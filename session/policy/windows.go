@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -30,7 +31,7 @@ func (w *walk) windows(text string) {
 		w.unknown([]string{clip(text)}, "it is nested too deep to be judged")
 		return
 	}
-	piped, steps := false, 0
+	piped, varied, steps := false, false, 0
 	for _, part := range windowsParts(text) {
 		if steps++; steps > maxSteps {
 			w.unknown([]string{clip(text)}, "it is too long to be judged")
@@ -38,12 +39,13 @@ func (w *walk) windows(text string) {
 		}
 		words := windowsWords(part.text)
 		if part.after != '|' && part.after != '(' && part.after != ')' && part.after != '{' {
-			piped = false
+			piped, varied = false, false
 		}
-		w.win.piped = piped
+		w.win.piped, w.win.varied = piped, varied
 		w.windowsCommand(words)
 		for _, word := range words {
 			piped = piped || drive.MatchString(word) || word == "/"
+			varied = varied || windowsBare.MatchString(word) && !strings.HasPrefix(word, "$_")
 		}
 	}
 	if windowsUnknown.MatchString(text) {
@@ -72,6 +74,7 @@ func (w *walk) windows(text string) {
 // windowsState is what the line did before a command of Windows.
 type windowsState struct {
 	piped   bool              // what is piped into it is a disk's root
+	varied  bool              // it is what a variable holds
 	root    bool              // it runs in a disk's root
 	aliases map[string]string // names that the line gives to commands
 }
@@ -147,6 +150,28 @@ func windowsWords(part string) []string {
 	return words
 }
 
+// joinedSwitches is a command of cmd.exe's own with its switches joined to it: rd/s/q, del/f, cmd/c.
+var joinedSwitches = pattern.Lazy(`(?i)^@*(?:rd|rmdir|del|erase|format|cmd|takeown|icacls|start|cipher)(?:\.exe)?/`)
+
+// windowsSwitches takes joined switches from the command's name.
+func windowsSwitches(argv []string) []string {
+	if !joinedSwitches.MatchString(argv[0]) {
+		return argv
+	}
+	name, switches, _ := strings.Cut(argv[0], "/")
+	words := []string{name}
+	for s := range strings.SplitSeq(switches, "/") {
+		words = append(words, "/"+s)
+	}
+	return append(words, argv[1:]...)
+}
+
+// splatted reports an argument that stands for several, which a variable holds: Remove-Item @all.
+func splatted(a string) bool {
+	name, is := strings.CutPrefix(a, "@")
+	return is && plainName(strings.ReplaceAll(name, ":", "_"))
+}
+
 // windowsCommand judges the words of one command.
 func (w *walk) windowsCommand(argv []string) {
 	if len(argv) == 0 || w.nested > maxNested {
@@ -154,6 +179,7 @@ func (w *walk) windowsCommand(argv []string) {
 	}
 	w.nested++
 	defer func() { w.nested-- }()
+	argv = windowsSwitches(argv)
 	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimLeft(argv[0], "@"), `\`, "/"))), ".exe")
 	args := argv[1:]
 	if len(args) == 0 && strings.Contains(argv[0], " ") { // a text: the argument of a method, perhaps
@@ -191,6 +217,10 @@ func (w *walk) windowsCommand(argv []string) {
 	case "cmd", "powershell", "pwsh":
 		for i, a := range args {
 			option, rest, joined := strings.Cut(strings.ToLower(a), " ")
+			if name == "cmd" && len(a) > 2 && (option[:2] == "/c" || option[:2] == "/k") { // nothing has to stand between
+				w.windows(a[2:] + " " + strings.Join(args[i+1:], " "))
+				return
+			}
 			if option == "/c" || option == "/k" || len(option) > 1 && strings.HasPrefix("-command", option) || option == "-commandwithargs" {
 				if joined { // an argument with blanks in it
 					rest = a[len(option)+1:] + " "
@@ -209,13 +239,13 @@ func (w *walk) windowsCommand(argv []string) {
 	case "rd", "rmdir", "del", "erase", "remove-item", "ri", "rm":
 		if root && has("/s", "-r", "-fo", "/q") {
 			w.deny(&c, "hard:remove", whyRemove, useRemove)
-		} else if bare && has(" -r", " /s", " -fo") {
+		} else if (bare || w.win.varied) && has(" -r", " /s", " -fo") || slices.ContainsFunc(args, splatted) {
 			w.ask(&c, "hard:remove", whyPerhaps)
 		} else if has("hklm:") && has(" -r") {
 			w.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	case "format":
-		if len(args) > 0 && drive.MatchString(args[0]) {
+		if slices.ContainsFunc(args, drive.MatchString) {
 			w.deny(&c, "hard:device", whyDevice, useDevice)
 		}
 	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "reset-physicaldisk",

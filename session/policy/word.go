@@ -259,6 +259,11 @@ func (w *walk) expansion(f *fields, s string, quoted bool) {
 		f.add(strings.ReplaceAll(s, hole, someText))
 		return
 	}
+	if w.globs() {
+		var names fields
+		w.lit(&names, s, false, f.cur.Len() == 0)
+		s = names.cur.String()
+	}
 	ifs := " \t\n"
 	if v := w.scope.get("IFS"); v.set {
 		if hasHole(v.text) {

@@ -75,7 +75,7 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 			x.children = true
 			return w.shellText(operands[1], x.name)
 		}
-	case "su", "runuser":
+	case "runuser":
 		if len(operands) > 1 && !x.args.Has("-u", "--user") {
 			operands = operands[1:]
 		}
@@ -99,6 +99,9 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 		}
 	case "screen":
 		if x.args.Has("-X") {
+			if do, _ := x.args.Get("-X"); slices.Contains([]string{"source", "readbuf", "paste", "bufferfile"}, do) {
+				w.unknown(x.argv, "screen runs or types what does not stand on the line")
+			}
 			return w.perhapsTyped(operands)
 		}
 	}

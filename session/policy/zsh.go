@@ -64,6 +64,46 @@ func (w *walk) globSubst(f *fields, text string, quoted bool) {
 	w.lit(f, text, false, f.cur.Len() == 0)
 }
 
+// globbing is what is kept of zsh's option globsubst among the variables: no variable has that name.
+const globbing = "set -o globsubst"
+
+// zshOptions follows setopt and its kind: with globsubst, all that is expanded is a pattern for names of files.
+func (w *walk) zshOptions(names []string, on bool) {
+	if path.Base(w.shell) != "zsh" {
+		return
+	}
+	for _, name := range names {
+		name = strings.ReplaceAll(strings.ToLower(name), "_", "")
+		bare, no := strings.CutPrefix(name, "no")
+		switch {
+		case hasHole(name) || hasGlob(name):
+			w.scope.put(globbing, hole)
+		case bare == "globsubst" && on != no:
+			w.scope.put(globbing, "on")
+		case bare == "globsubst":
+			w.scope.put(globbing, "")
+		}
+	}
+}
+
+// emulates follows zsh's emulate, which sets the options that another shell has.
+func (w *walk) emulates(args []string) {
+	for _, a := range args {
+		switch a {
+		case "sh", "ksh", "csh":
+			w.zshOptions([]string{"globsubst"}, true)
+		case "zsh":
+			w.zshOptions([]string{"globsubst"}, false)
+		}
+	}
+}
+
+// globs reports whether what is expanded may be a pattern for names of files, in zsh.
+func (w *walk) globs() bool {
+	v := w.scope.get(globbing)
+	return v.set && v.text != ""
+}
+
 // zshTable judges assignments to the tables of zsh that hold functions, aliases and where programs are.
 func (w *walk) zshTable(name, key, text string) {
 	if path.Base(w.shell) != "zsh" {
@@ -75,6 +115,8 @@ func (w *walk) zshTable(name, key, text string) {
 	case "aliases", "galiases", "saliases", "dis_aliases":
 		w.shellText(text, "the alias "+key)
 		w.aliases[key] = strings.Fields(text)
+	case "options":
+		w.zshOptions([]string{key}, text != "off")
 	case "mapfile": // zsh/mapfile: files as an array
 		w.writeTo(key)
 	case "commands":

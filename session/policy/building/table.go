@@ -27,7 +27,7 @@ var table = sync.OnceValue(func() map[string]*Program {
 		},
 		"cargo": {Subs: "build test check clippy fmt run doc bench clean tree metadata", Asks: "--config -Z --registry --index"},
 		"npm,pnpm,yarn": {
-			Subs: "test run ci ls start build", Texts: "-m --message",
+			Subs: "test run ci ls list start build", Texts: "-m --message",
 			Asks: "--script-shell --node-options --userconfig --globalconfig --registry --git --shell --ignore-scripts=false --init-module --onload-script --scripts-prepend-node-path",
 		},
 		"make,gmake": {Asks: "--eval -E"},
@@ -44,6 +44,7 @@ var table = sync.OnceValue(func() map[string]*Program {
 			Asks: "-Dmaven.ext.class.path* -Dexec.* -Dmaven.compiler.executable* -s --settings -gs --global-settings -t --toolchains -Dmaven.repo.remote* -DremoteRepositories* -Djvm*"},
 		"gradle":                       {Asks: "-I --init-script -D* --include-build --scan"},
 		"bazel":                        {Subs: "build test query", Asks: "--run_under --script_path --override_repository --workspace_status_command --bes_backend --remote_executor --remote_cache --extra_toolchains --shell_executable"},
+		"gofmt,goimports":              {Texts: "-r -local"},
 		"tsc":                          {},
 		"eslint":                       {Asks: "--resolve-plugins-relative-to"},
 		"prettier":                     {},
@@ -56,9 +57,9 @@ var table = sync.OnceValue(func() map[string]*Program {
 		"gcc,cc,g++,c++,clang,clang++": {Asks: compiling},
 		"rustc":                        {Asks: "-Clinker* linker=* --codegen linker* link-arg* -Clink-arg* -Zcodegen-backend* codegen-backend*"},
 		"just,task":                    {Asks: "-c --command --shell --shell-arg --set-shell --taskfile-remote --experiments -g --global -g*"},
-		"mkdir,touch,cp,mv,chmod":      {},
+		"mkdir,touch,cp,mv,chmod,tee":  {},
 		"git": {
-			Subs: "init add commit stash fetch checkout switch restore branch tag", Texts: "-m --message --author --date --trailer",
+			Subs: "init add commit stash fetch checkout switch restore branch tag reset", Texts: "-m --message --author --date --trailer",
 			Asks: "--upload-pack --template -t --exec",
 		},
 	}

@@ -18,7 +18,7 @@ var tools = []Program{
 		"api-resources," +
 		"kubectl config view,kubectl config current-context,kubectl cluster-info", Reads: true, Values: "-n " +
 		"-o -l -c -f",
-		Unsafe: "--kubeconfig --profile --profile-output"},
+		Unsafe: "--kubeconfig --profile --profile-output --server -s --insecure-skip-tls-verify"},
 	{Name: "go", OneDash: true, Stop: true, Values: "-C", Unsafe: "-C", SubOnly: true},
 	{Name: "go version,go env,go help,go doc", OneDash: true, Reads: true, Unsafe: "-w -u -http"},
 	{Name: "go list", OneDash: true, Reads: true, Values: "-f -tags -mod",
@@ -45,10 +45,11 @@ var tools = []Program{
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
 	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 " +
 		"list,pip3 show,pip3 freeze," +
-		"pip check,brew list,brew info,gem list", Reads: true, Unsafe: "--log --logs-dir"},
+		"pip check,brew list,brew info,gem list", Reads: true, Unsafe: "--log --logs-dir --registry --userconfig --globalconfig --proxy --https-proxy --index-url --extra-index-url -i " +
+		"--find-links -f --trusted-host --config-settings --source"},
 	{Name: "apt list,apt show,apt search,apt policy", Reads: true, Strict: true, Flags: "-a -v --installed --upgradable --upgradeable --all-versions --verbose " +
 		"--manual-installed --names-only --full"},
-	{Name: "dpkg", Reads: true, Strict: true, Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
+	{Name: "dpkg", Reads: true, Strict: true, Shell: "--pre-invoke --post-invoke --status-logger", Need: "-l -L -s -S --list --listfiles --status --search", Unsafe: "-i -r -P " +
 		"--install --remove --purge"},
 	{Name: "rpm", Reads: true, Strict: true, Need: "-q --query", Values: "-E --eval --qf --queryformat --whatprovides --whatrequires",
 		Flags: "-a -l -f -c -d -R --all --list --file --configfiles --docfiles --requires --provides --changelog --scripts --last --state --info --conflicts", Shell: "--pipe", Unsafe: "-E --eval -i -e -U -F --install --erase --upgrade"},

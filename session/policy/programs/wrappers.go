@@ -10,6 +10,7 @@ var wrappers = []Program{
 	{Name: "run0,pkexec,please,gosu,su-exec,setpriv,chpst,setuidgid,envuidgid", Values: "--user -u -g " +
 		"--reuid --regid",
 		Stop: true, Run: RunArgv},
+	{Name: "newgrp,sg", Shell: "-c", Skip: 1},
 	{Name: "su", Values: "-s -g -G -w --shell --group", Shell: "-c --command --session-command", Skip: 1},
 	{Name: "start-stop-daemon", Values: "-u -c -p -n -g -d -N -x -a --pidfile --user --chuid --name --exec --startas"},
 	{Name: "salt", Values: "-t -G -L -C", Run: RunShell, Skip: 2},

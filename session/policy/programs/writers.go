@@ -17,7 +17,7 @@ var writers = []Program{
 		Flags:   "--delete --archive --delete-after --delete-before --delete-excluded --delete-during",
 		WriteTo: LastOperand},
 	{Name: "scp,sftp", Values: "-c -F -i -J -l -o -P -X", Runs: "-S", WriteTo: LastOperand},
-	{Name: "sftp", Values: "-B -b -c -F -i -J -l -o -P -R -s -X", Runs: "-S -D", WriteTo: LastOperand},
+	{Name: "sftp", Values: "-B -b -c -F -i -J -l -o -P -R -s -X", Runs: "-S -D", WriteTo: LastOperand, Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "tee", Flags: "--append --ignore-interrupts", WriteTo: AllOperands},
 	{Name: "sponge,truncate", Values: "-s -r --size --reference", WriteTo: AllOperands},
 	{Name: "touch,mkdir,mkfifo,mknod,patch,split,csplit,chmod,chown,chgrp,chattr,setfacl,dos2unix,unix2dos",
@@ -27,6 +27,8 @@ var writers = []Program{
 	{Name: "ed,red", Values: "-p --prompt", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "chmod,chown,chgrp,chattr,setfacl", Flags: "--recursive --preserve-root --no-preserve-root --verbose"},
 	{Name: "dd"},
+	{Name: "objcopy,gobjcopy,llvm-objcopy,strip,llvm-strip,patchelf", Values: "-O -I -B -F -j -R -K -N -W -G -o --output --set-interpreter --set-rpath"},
+	{Name: "ditto,upx", Values: "-o"},
 	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs," +
 		"newfs_apfs,newfs_hfs",
 		Values: "-L -t -b -n -U -m -E -O -F32 --label", WriteTo: AllOperands},

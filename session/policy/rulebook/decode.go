@@ -49,7 +49,7 @@ var (
 )
 
 // reserved are names of what is built in.
-var reserved = []string{"unknown", "not reading", "not listed", "environment", "secret", "write", "network", "reveal"}
+var reserved = []string{"unknown", "not reading", "not listed", "environment", "secret", "write", "network", "reveal", "stop"}
 
 // Decode reads a file's content. All that is wrong with it comes at once, as tomldoc.Problems. Project says
 // that it is a project's: its directories may be relative.

@@ -175,6 +175,24 @@ func parseUntil(text string) (time.Time, error) {
 	return time.Time{}, errors.New("no time")
 }
 
+// shellSign is what a short rule has that only a shell gives a meaning: such a rule would never hold. Empty: there is none.
+func shellSign(text string) string {
+	if strings.Contains(text, "\n") {
+		return "a line break"
+	}
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0 && word == "exactly":
+			return ""
+		case i == 0 && strings.HasPrefix(word, "-"), strings.HasPrefix(word, "$"), strings.Contains(word, "`"):
+			return word
+		case slices.Contains([]string{"|", "||", "&", "&&", ";", "<", ">", ">>", "2>&1"}, word):
+			return word
+		}
+	}
+	return ""
+}
+
 // short makes rules of a list as in deny = ["git push --force"].
 func (d *decoder) short(section int, it *tomldoc.Item, key string) {
 	var list []string
@@ -184,6 +202,10 @@ func (d *decoder) short(section int, it *tomldoc.Item, key string) {
 	verdict := map[string]policy.Verdict{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[key]
 	for i, text := range list {
 		at := d.doc.Element(it, i)
+		if sign := shellSign(text); sign != "" {
+			d.problem(at, key, "%q is about one command, and no shell reads it: %s means nothing in it; name a program and its words", text, sign)
+			continue
+		}
 		r, err := policy.ParseRule(text, verdict)
 		if err != nil {
 			d.problem(at, key, "%s", strings.TrimPrefix(err.Error(), "policy: "))
