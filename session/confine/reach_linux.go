@@ -39,6 +39,10 @@ func reachRules() []bpf.Rule {
 		{Nr: unix.SYS_PROCESS_VM_READV, Then: bpf.Ask},
 		{Nr: unix.SYS_PROCESS_VM_WRITEV, Then: bpf.Ask},
 		{Nr: unix.SYS_PRLIMIT64, Args: []bpf.Arg{other(0), {Index: 2, Mask: ^uint64(0), Not: true}}, Then: bpf.Ask},
+		{Nr: unix.SYS_SETPRIORITY, Args: []bpf.Arg{other(1)}, Then: bpf.Ask},
+		// The descriptors of another process, with which its listener could be answered: which process a descriptor stands for
+		// may have changed by the time that the kernel looks, so nothing has it.
+		{Nr: unix.SYS_PIDFD_GETFD, Then: bpf.Fail(unix.EPERM)},
 		// A file that tells its owner by a signal of one's choice: nothing needs it to be one of these.
 		{Nr: unix.SYS_FCNTL, Args: append([]bpf.Arg{{Index: 1, Mask: word, Value: fSetSi}}, harm(2)...), Then: bpf.Fail(unix.EPERM)},
 	}
@@ -47,6 +51,9 @@ func reachRules() []bpf.Rule {
 		unix.SYS_PIDFD_SEND_SIGNAL: 1,
 	} {
 		rules = append(rules, bpf.Rule{Nr: nr, Args: harm(index), Then: bpf.Ask})
+	}
+	for _, nr := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+		rules = append(rules, bpf.Rule{Nr: nr, Args: []bpf.Arg{other(0)}, Then: bpf.Ask})
 	}
 	return rules
 }

@@ -105,6 +105,8 @@ func (n Notification) Aim() Aim {
 		case first < 0:
 			return Aim{PID: -first, Group: true}
 		}
+	case unix.SYS_SETPRIORITY:
+		return Aim{PID: second, Group: first == unix.PRIO_PGRP, Everyone: first == unix.PRIO_USER}
 	case unix.SYS_PTRACE, unix.SYS_TGKILL, unix.SYS_RT_TGSIGQUEUEINFO:
 		return Aim{PID: second}
 	case unix.SYS_PIDFD_SEND_SIGNAL:
