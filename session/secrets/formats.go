@@ -27,8 +27,8 @@ var (
 	dotted      = classOf(alnum + "_-.")
 	header      = classOf(alnum + "._~+/=-")
 	hexDigits   = classOf(digits + "abcdef")
-	inPEM       = classOf(alnum + "+/=:,- \r\n")
-	inUser      = func() (c class) { // of user and password in a URL
+	inPEM       = classOf(alnum + "+/=:,- \\\r\n") // in JSON a key's lines end with a backslash and a letter
+	inUser      = func() (c class) {               // of user and password in a URL
 		for i := '!'; i <= '~'; i++ {
 			c[i] = i != '/' && i != '@' && i != '"' && i != '\'' && i != '<' && i != '>'
 		}

@@ -53,9 +53,10 @@ func TestText(t *testing.T) {
 		"git@github.com:a/b user@host":                   "git@github.com:a/b user@host",
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig-1_":    "eyJ" + strings.Repeat("*", 40),
 		"eyJust-a-word.that-is-long-enough-to-be-one":    "eyJust-a-word.that-is-long-enough-to-be-one",
-		"-----BEGIN RSA PRIVATE KEY-----\r\nMIIE\r\nab==\r\n-----END RSA PRIVATE KEY-----": "-----BEGIN RSA PRIVATE KEY-----\r\n****\r\n****\r\n-----END RSA PRIVATE KEY-----",
-		"-----BEGIN CERTIFICATE-----\nMIIE":                                                "-----BEGIN CERTIFICATE-----\nMIIE",
-		"":                                                                                 "",
+		"-----BEGIN RSA PRIVATE KEY-----\r\nMIIE\r\nab==\r\n-----END RSA PRIVATE KEY-----":        "-----BEGIN RSA PRIVATE KEY-----\r\n****\r\n****\r\n-----END RSA PRIVATE KEY-----",
+		`{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIE\nab==\n-----END PRIVATE KEY-----\n"}`: `{"private_key": "-----BEGIN PRIVATE KEY-----**************-----END PRIVATE KEY-----\n"}`,
+		"-----BEGIN CERTIFICATE-----\nMIIE":                                                       "-----BEGIN CERTIFICATE-----\nMIIE",
+		"":                                                                                        "",
 	} {
 		if got := s.Text(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
