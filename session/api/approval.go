@@ -28,7 +28,7 @@ type Judged struct {
 type Approval struct {
 	ID      string      `json:"id" doc:"A1, A2 …"`
 	State   string      `json:"state" enum:"pending,answered,gone" doc:"gone: nobody waits for it any more"`
-	Kind    string      `json:"kind" enum:"line,command,execution,network,reveal,write"`
+	Kind    string      `json:"kind" enum:"line,command,execution,network,reveal,write,stop"`
 	Actor   actor.Actor `json:"actor" doc:"who asks"`
 	Session string      `json:"session,omitempty" doc:"id; absent: none yet"`
 	Name    string      `json:"name,omitempty" doc:"of the session"`

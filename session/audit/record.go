@@ -25,6 +25,7 @@ const (
 	Network   Kind = "network"   // a connection out of a sandbox
 	Reveal    Kind = "reveal"    // secrets shown
 	Write     Kind = "write"     // a file of rules that is trusted, and the like
+	Stop      Kind = "stop"      // sessions of others that an agent ends
 
 	Answer Kind = "answer" // somebody answered an approval
 	End    Kind = "end"    // a job ended

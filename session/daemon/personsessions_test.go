@@ -43,6 +43,67 @@ func TestAgentsLabelTheirOwnOnly(t *testing.T) {
 	}
 }
 
+// An agent ends and forgets sessions of others only when a person has allowed it; its own it ends as it likes.
+//
+// FEATURES: R63
+func TestAgentsAskToEndOthersSessions(t *testing.T) {
+	r := startDaemon(t, testDirs(t))
+	bot, events := r.as("bot"), r.events(t)
+	for _, name := range []string{"p1", "p2", "p3"} {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"cat"}})
+	}
+	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "own", Argv: []string{"cat"}})
+	told := func(method, path string, body any, words, how string) answer {
+		t.Helper()
+		done := make(chan answer, 1)
+		go func() { done <- bot.ask(method, path, body) }()
+		v := asked(t, events)
+		if v.Kind != "stop" || v.Path != words || v.Actor.Agent != "bot" || v.Risk != "high" {
+			t.Errorf("%s: %s %q of %+v, risk %s; want %q", path, v.Kind, v.Path, v.Actor, v.Risk, words)
+		}
+		if s := get[api.Session](r, "GET", "/sessions/p1", nil); s.State != "running" {
+			t.Fatalf("%s: %s before the answer", path, s.State)
+		}
+		r.answer(v.ID, how, "")
+		return <-done
+	}
+	for _, q := range []struct {
+		method, path string
+		body         any
+		words        string
+	}{
+		{"POST", "/sessions/p1/kill", api.Kill{}, "end session p1"},
+		{"DELETE", "/sessions/p1?force=true", nil, "remove session p1"},
+		{"POST", "/sessions/p1/signal", api.Signal{Signal: "SIGKILL", Scope: "all"}, "signal KILL to session p1"},
+		{"POST", "/kill", api.KillSeveral{Sessions: []string{"p1", "own", "p2"}}, "end sessions p1, p2"},
+		{"POST", "/kill", api.KillSeveral{All: true}, "end sessions p1, p2, p3"},
+	} {
+		if a := told(q.method, q.path, q.body, q.words, "reject"); a.status < 400 {
+			t.Errorf("%s, rejected: %d %s", q.path, a.status, a.body)
+		}
+	}
+	for _, name := range []string{"p1", "p2", "p3", "own"} {
+		if s := get[api.Session](r, "GET", "/sessions/"+name, nil); s.State != "running" {
+			t.Errorf("%s is %s after rejections", name, s.State)
+		}
+	}
+	if a := told("POST", "/kill", api.KillSeveral{Sessions: []string{"p2", "own"}}, "end sessions p2", "once"); a.status >= 300 {
+		t.Errorf("allowed: %d %s", a.status, a.body)
+	}
+	for _, q := range []struct {
+		by           *running
+		method, path string
+		body         any
+	}{
+		{bot, "POST", "/sessions/p1/signal", api.Signal{Signal: "WINCH"}}, {bot, "POST", "/sessions/own/kill", api.Kill{}},
+		{bot, "DELETE", "/sessions/own", nil}, {r, "POST", "/sessions/p1/kill", api.Kill{}}, {r, "DELETE", "/sessions/p1", nil},
+	} {
+		if a := q.by.ask(q.method, q.path, q.body); a.status >= 300 {
+			t.Errorf("%s: %d %s", q.path, a.status, a.body)
+		}
+	}
+}
+
 // An agent does not have a person's terminals leave.
 //
 // FEATURES: R75

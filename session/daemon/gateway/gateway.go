@@ -37,6 +37,7 @@ const (
 	Network   Kind = "network"   // host:port, of a sandbox
 	Reveal    Kind = "reveal"    // a secret
 	Write     Kind = "write"     // a file of rules that is trusted, and the like
+	Stop      Kind = "stop"      // sessions of others that an agent ends
 )
 
 // Ask is what somebody wants to do.

@@ -266,6 +266,9 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 		return engine.Judge(line)
 	}
 	line.Text = ""
+	if line.Installed = a.Installed; a.Kind == Execution {
+		line.Account = account()
+	}
 	if a.Script && len(a.Argv) > 1 {
 		// bash FILE: what a preset would ask was asked of FILE; what rules say of bash counts.
 		j := engine.JudgeArgv(a.Path, a.Argv, line)
@@ -273,9 +276,6 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 			return engine.JudgeArgv(a.Argv[1], a.Argv[1:], line)
 		}
 		return j
-	}
-	if line.Installed = a.Installed; a.Kind == Execution {
-		line.Account = account()
 	}
 	if j, ok := a.byLink(engine, line); ok {
 		return j

@@ -147,7 +147,7 @@ func allows(g *store.Grant, need *scoped) bool {
 
 // risk tells how bad it may be.
 func risk(j *policy.Judgement) string {
-	if strings.HasPrefix(j.Rule, "hard:") || j.Rule == string(Reveal) || j.Rule == string(Write) {
+	if strings.HasPrefix(j.Rule, "hard:") || j.Rule == string(Reveal) || j.Rule == string(Write) || j.Rule == string(Stop) {
 		return "high"
 	}
 	level := "low"

@@ -12,6 +12,7 @@ import (
 var (
 	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
 	ofApproval = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
+	ofEnding   = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeDenied, api.CodeRejected} // an agent's, of what is another's
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
 	ofInput    = append(slices.Clip(ofTyping), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
 	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
@@ -41,16 +42,16 @@ var Routes = []Route{
 	op("PATCH", "/sessions/{session}", "edit-session", "rename", "Change name and labels",
 		(*Server).editSession, append(ofSession, api.CodeNameTaken)),
 	op("DELETE", "/sessions/{session}", "remove-session", "rm", "Forget a session and its history",
-		(*Server).removeSession, append(ofSession, api.CodeRunning)),
+		(*Server).removeSession, append(slices.Clip(ofEnding), api.CodeRunning)),
 	op("POST", "/sessions/{session}/input", "type", "send", "Type text, keys, a paste or bytes",
 		(*Server).postInput, ofInput),
 	op("POST", "/sessions/{session}/resize", "resize", "resize", "Change the size",
 		(*Server).postResize, append(ofSession, api.CodeEnded)),
 	op("POST", "/sessions/{session}/signal", "signal", "signal", "Signal processes",
-		(*Server).postSignal, append(ofSession, api.CodeEnded)),
+		(*Server).postSignal, append(slices.Clip(ofEnding), api.CodeEnded)),
 	op("POST", "/sessions/{session}/kill", "kill", "kill", "End the process and all its descendants",
-		(*Server).postKill, append(ofSession, api.CodeTimeout)),
-	op("POST", "/kill", "kill-several", "kill", "End the processes of several sessions at the same time", (*Server).postKillSeveral, ofSession),
+		(*Server).postKill, append(slices.Clip(ofEnding), api.CodeTimeout)),
+	op("POST", "/kill", "kill-several", "kill", "End the processes of several sessions at the same time", (*Server).postKillSeveral, ofEnding),
 	op("POST", "/sessions/{session}/restore", "restore", "restore", "Start the process of an ended session again",
 		(*Server).postRestore, append(append(ofStarting, ofSession...), api.CodeRunning)),
 	op("POST", "/arrange", "arrange", "layout", "Ask the viewers that are open to change how sessions stand",

@@ -152,6 +152,9 @@ func (s *Server) removeSession(ctx context.Context, in *struct {
 	if err != nil {
 		return none{}, err
 	}
+	if err := s.mayEnd(ctx, "remove session", e); err != nil {
+		return none{}, err
+	}
 	// Who asks may run in the session, and go with it: what has begun is done.
 	return none{true}, s.reg.Remove(context.WithoutCancel(ctx), e, in.Force)
 }
@@ -173,12 +176,18 @@ func (s *Server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (n
 	if err != nil {
 		return none{}, err
 	}
+	if err := s.maySignal(ctx, e, &in.Body); err != nil {
+		return none{}, err
+	}
 	return none{true}, s.reg.Signal(ctx, e, in.Body)
 }
 
 func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.Session, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
+		return api.Session{}, err
+	}
+	if err := s.mayEnd(ctx, "end session", e); err != nil {
 		return api.Session{}, err
 	}
 	// The client may go away; half a kill ladder is of no use.
@@ -198,6 +207,9 @@ func (s *Server) graceOf(k *api.Kill) time.Duration {
 func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillSeveral }) (api.Killed, error) {
 	list, err := s.toKill(ctx, &in.Body)
 	if err != nil {
+		return api.Killed{}, err
+	}
+	if err := s.mayEnd(ctx, "end sessions", list...); err != nil {
 		return api.Killed{}, err
 	}
 	out := api.Killed{Ended: make([]api.Session, 0, len(list))}
