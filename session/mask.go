@@ -11,10 +11,13 @@ const maskBefore = "lt="
 
 // masked is the nonce with what it stands behind; empty for a program that is no shell.
 func (s *Session) masked() []byte {
-	if s.cfg.Shell == nil || s.cfg.Shell.Nonce == "" {
-		return nil
+	switch {
+	case s.cfg.Shell != nil && s.cfg.Shell.Nonce != "":
+		return []byte(maskBefore + s.cfg.Shell.Nonce)
+	case s.cfg.Nonce != "":
+		return []byte(maskBefore + s.cfg.Nonce)
 	}
-	return []byte(maskBefore + s.cfg.Shell.Nonce)
+	return nil
 }
 
 // Mask hides the nonce in data, the output from an offset on, also where data has only a

@@ -58,6 +58,9 @@ type Config struct {
 	Status  Status // what is known at the start
 	// Shell is how the session's shell was started, for the integration; nil: it is none.
 	Shell *shell.Launch
+	// Nonce is what a shell's marks had on another machine, where the session was; empty: it was not, or is not known. It
+	// is hidden in output as that of Shell is.
+	Nonce string
 	// Ran is told of every command of the shell that begins and ends, in order, on the
 	// owner's goroutine. After a restart it may be told again.
 	Ran func(Command)

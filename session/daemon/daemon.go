@@ -87,6 +87,8 @@ type Daemon struct {
 	shares   *shares        // likewise
 	webhooks *webhook.Queue // what people are told outside
 	crashed  bool           // the daemon before this one did
+	// elsewhere says that its sessions are copies of another machine's.
+	elsewhere bool
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 
@@ -228,7 +230,7 @@ func (d *Daemon) load(ctx context.Context) error {
 func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post, Former: d.former,
+		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post, Former: d.former, Elsewhere: d.elsewhere,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {

@@ -10,6 +10,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +81,7 @@ func TestSessionsAreCopied(t *testing.T) {
 	inFleet(t, house)
 	id, l := gone(t, house, "reader")
 	s := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "work", Argv: []string{"/bin/sh", "-c", "echo kept for later; exec sleep 1000"}})
+	shell := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "shell", Argv: []string{"bash", "--norc"}})
 	await(t, "the fleet has a copy", func() bool {
 		if !bytes.Equal(copied(t, id, l, s.ID), []byte("kept for later\r\n")) {
 			return false
@@ -90,6 +93,10 @@ func TestSessionsAreCopied(t *testing.T) {
 	if err != nil || h.Removed || !bytes.Contains(record, []byte(`"work"`)) {
 		t.Fatalf("%+v %s %v", h, record, err)
 	}
+	await(t, "the nonce of a shell's marks is told, for others to hide it", func() bool {
+		_, record, err := copies.Record(t.Context(), l.JetStream(), id.CA, "house", shell.ID)
+		return err == nil && bytes.Contains(record, []byte(`"nonce":"`))
+	})
 }
 
 // await asks until it is so.
@@ -221,6 +228,7 @@ func TestHistoriesOfALostHost(t *testing.T) {
 //
 // FEATURES: R94
 func TestLostHostIsReadInPlace(t *testing.T) {
+	const nonce = "6a124d4d1f8c7006180c72afdf0a4b6c" // of its shells' marks: no output shows it
 	house := startDaemon(t, testDirs(t))
 	inFleet(t, house)
 	id, l := gone(t, house, "lost")
@@ -243,13 +251,20 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		must(err)
 		publish(copies.Head{To: copies.Place{Offset: uint64(len(text))}, End: uint64(end)}, b)
 		rec := store.Session{ID: session, Name: name, Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
-		record, err := json.Marshal(map[string]any{"session": rec, "commands": []store.Command{{Session: session, N: 1, Text: "make " + name, State: store.CommandRunning, Started: time.Now()}}})
+		record, err := json.Marshal(map[string]any{"session": rec, "nonce": nonce, "commands": []store.Command{{Session: session, N: 1, Text: "make " + name, State: store.CommandRunning, Started: time.Now()}}})
 		must(err)
 		publish(copies.Head{Record: true, End: uint64(end)}, record)
 	}
 	work, other := uuid.NewString(), uuid.NewString()
+	const marked = "nothing\x1b]133;A;lt=" + nonce + "\a\r\n"
 	tell(work, "work", "first\r\nneedle here\r\n", 27)
-	tell(other, "other", "nothing\r\n", 9)
+	tell(other, "other", marked, len(marked))
+	// A session of its ids that runs here, as one does that was restored from the copy, is not touched by who reads that.
+	runs := exec.CommandContext(t.Context(), "sleep", "1000")
+	runs.Env = append(os.Environ(), "LONGTERM_SESSION="+work)
+	must(runs.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- runs.Wait() }()
 
 	local := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }})
 	defer local.Close()
@@ -272,7 +287,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		if err != nil || string(out.Data) != "first\r\nneedle here\r\n" || said.NotCopied != 7 {
 			t.Errorf("away %v: %q, %v; %+v", away, out.Data, err, said)
 		}
-		if out, err = c.Session(other[:6]).OutputAt(t.Context(), "0"); err != nil || string(out.Data) != "nothing\r\n" || said.NotCopied != 0 {
+		if out, err = c.Session(other[:6]).OutputAt(t.Context(), "0"); err != nil || string(out.Data) != strings.Replace(marked, nonce, strings.Repeat("0", len(nonce)), 1) || said.NotCopied != 0 {
 			t.Errorf("away %v: %q, %v; %+v", away, out.Data, err, said)
 		}
 		found, err := c.Search(t.Context(), client.SearchQuery{Text: "needle", Limit: 10})
@@ -299,6 +314,11 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 	}
 	if a := house.ask("GET", "/sessions", nil); bytes.Contains(a.body, []byte(work)) {
 		t.Errorf("it is a session of this machine: %s", a.body)
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("reading a copy ended a process: %v", err)
+	default:
 	}
 	never := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }, Way: &client.ViaFleet{Local: local, Host: "never", Away: true}})
 	defer never.Close()

@@ -27,7 +27,7 @@ type shelf struct {
 func (d *Daemon) openShelf(dir string) (member.Shelf, error) {
 	in := &Daemon{
 		cfg: Config{Dirs: paths.Dirs{State: dir, Run: filepath.Join(dir, "run"), Config: d.cfg.Dirs.Config}, Build: d.cfg.Build}, log: d.log.With("copies", filepath.Base(dir)),
-		started: time.Now(), keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), tokens: d.tokens, conf: d.conf, audit: d.audit, known: d.known,
+		started: time.Now(), keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), tokens: d.tokens, conf: d.conf, audit: d.audit, known: d.known, elsewhere: true,
 	}
 	in.cfg.Log = in.log
 	if err := in.cfg.Dirs.Make(); err != nil {

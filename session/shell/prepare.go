@@ -106,6 +106,12 @@ func NewNonce() string {
 	return hex.EncodeToString(b[:])
 }
 
+// IsNonce says that a text has the form of one.
+func IsNonce(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == 16
+}
+
 // install puts scripts into dir: files are pairs of the name there and the embedded one.
 func install(dir string, files [][2]string) error {
 	for _, f := range files {

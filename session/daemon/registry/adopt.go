@@ -286,6 +286,7 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 		Status:  status, Log: h.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
 		Shell:   h.spawner.LaunchOf(e.rec.ID),
+		Nonce:   takenNonce(dir),
 		Ran:     func(c session.Command) { h.ran(e, c) },
 
 		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,

@@ -34,6 +34,7 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
 	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -123,6 +124,8 @@ type Config struct {
 	Post func(webhook.Notice) error
 	// Former is this machine's name in a fleet, if that has histories of another machine that had it before; nil: it has none.
 	Former func() string
+	// Elsewhere says that the sessions are copies of another machine's: no process here is one of theirs, whatever id it has.
+	Elsewhere bool
 }
 
 // New is a set without sessions; Load reads those there are.
@@ -133,6 +136,9 @@ func New(c Config) *Registry {
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		awake:   session.NewAwake(endedAwake),
+	}
+	if c.Elsewhere {
+		h.walker.read = func() *sys.Table { return &sys.Table{} }
 	}
 	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{}}
 	h.restarts = restarts{reg: h, may: c.Again, pause: map[string]time.Duration{}, ask: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -27,6 +28,17 @@ const HostLabel = "fleet-host"
 type handedOver struct {
 	Session  store.Session   `json:"session"`
 	Commands []store.Command `json:"commands,omitempty"` // the newest ones, oldest first
+	// Nonce is that of its shell's marks, which stands in the output: who reads the copy is not shown it.
+	Nonce string `json:"nonce,omitempty"`
+}
+
+// nonceFile, in the directory of a session that was taken in, has the nonce that its output does not show.
+const nonceFile = "nonce"
+
+// takenNonce is that; empty: there is none.
+func takenNonce(dir string) string {
+	b, _ := os.ReadFile(filepath.Join(dir, nonceFile)) // mostly there is none
+	return string(b)
 }
 
 // HandOver is what is recorded of a session and its newest commands, in at most so many bytes. Variables that it was
@@ -34,6 +46,9 @@ type handedOver struct {
 func (h *Registry) HandOver(ctx context.Context, e *Handle, limit int) ([]byte, error) {
 	out := handedOver{Session: e.Record()}
 	out.Session.Env = nil
+	if l := h.spawner.LaunchOf(e.rec.ID); l != nil {
+		out.Nonce = l.Nonce
+	}
 	list, err := h.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Newest: true, Limit: 1000})
 	if err != nil {
 		return nil, err
@@ -110,7 +125,7 @@ func (h *Registry) TakeIn(ctx context.Context, host, id string, record []byte, j
 			return "", err
 		}
 	}
-	if err := h.takeIn(ctx, e, in.Commands, journalDir); err != nil {
+	if err := h.takeIn(ctx, e, &in, journalDir); err != nil {
 		h.forget(e)
 		return "", err
 	}
@@ -119,8 +134,13 @@ func (h *Registry) TakeIn(ctx context.Context, host, id string, record []byte, j
 	return e.rec.Name, nil
 }
 
-func (h *Registry) takeIn(ctx context.Context, e *Handle, commands []store.Command, journalDir string) error {
+func (h *Registry) takeIn(ctx context.Context, e *Handle, in *handedOver, journalDir string) error {
 	top := filepath.Dir(journalDir)
+	if shell.IsNonce(in.Nonce) {
+		if err := os.WriteFile(filepath.Join(top, nonceFile), []byte(in.Nonce), 0o600); err != nil {
+			return err
+		}
+	}
 	if err := store.WriteManifest(top, e.rec); err != nil {
 		return err
 	}
@@ -131,8 +151,8 @@ func (h *Registry) takeIn(ctx context.Context, e *Handle, commands []store.Comma
 	if err := h.store.CreateSession(ctx, e.rec); err != nil {
 		return err
 	}
-	for i := range commands {
-		if _, err := h.store.AddCommand(ctx, commands[i]); err != nil && !errors.Is(err, store.ErrCommandExists) {
+	for i := range in.Commands {
+		if _, err := h.store.AddCommand(ctx, in.Commands[i]); err != nil && !errors.Is(err, store.ErrCommandExists) {
 			return err
 		}
 	}
