@@ -84,7 +84,7 @@ func (c *copier) run(ctx context.Context) {
 			c.p.m.cfg.Log.Warn("what sessions print is not copied to the fleet now", "err", err)
 		}
 		c.mu.Lock()
-		c.err = err
+		c.err = plain(err)
 		c.mu.Unlock()
 		switch pause = copyEvery; {
 		case err != nil && !errors.Is(err, errHere):
@@ -101,6 +101,17 @@ func (c *copier) run(ctx context.Context) {
 		case <-c.p.copyNow:
 		}
 	}
+}
+
+// plain says of an error what it means where it was not said by who has it.
+func plain(err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("the fleet's server keeps no copies, for want of room perhaps; it says why where it runs: %w", err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, jetstream.ErrNoStreamResponse):
+		return fmt.Errorf("the fleet's server takes none now; its disk may be full, which it says where it runs: %w", err)
+	}
+	return err
 }
 
 // round copies what there is of all sessions.

@@ -182,13 +182,16 @@ func CallerOf(ctx context.Context) (Caller, bool) {
 	return c, ok && c.Host != ""
 }
 
+// TokenPrefix is what the tokens begin with that members are known by.
+const TokenPrefix = "fleet:"
+
 // grantOf is what a member's certificate allows here. One that names no right that is known may nothing.
 func grantOf(m ident.Member) Caller {
 	may, err := access.ParseRights(m.May)
 	if err != nil || may == 0 {
 		return Caller{}
 	}
-	g := access.Grant{Name: "fleet:" + m.Name, May: may, Masked: m.Masked}
+	g := access.Grant{Name: TokenPrefix + m.Name, May: may, Masked: m.Masked}
 	if may == access.Everything {
 		g.Level = access.All
 	}
@@ -375,6 +378,10 @@ func (m *Member) Dial(ctx context.Context, host string) (net.Conn, error) {
 		if _, err := m.now(); err != nil {
 			return nil, err
 		}
+	}
+	if errors.Is(err, link.ErrRevoked) || errors.Is(err, link.ErrPeerRevoked) { // it does not get better: nobody waits for it
+		return nil, api.Errorf(api.CodeDenied, "the host %s of the fleet is not reached: %v", host, err).
+			WithHint("`longterm fleet invite`, where the fleet was made, lets a machine in anew")
 	}
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "the host %s of the fleet cannot be reached: %v", host, err).WithHint("`longterm fleet hosts` says which are connected; what the fleet has copied of one that is gone can be read as if it were there, and `longterm fleet restore %s` has it here", host)

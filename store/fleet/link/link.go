@@ -210,6 +210,9 @@ func (l *Link) note(err error) {
 // ErrRevoked says that the fleet has this machine in no more.
 var ErrRevoked = errors.New("this machine's certificate was revoked, and no other lets it in; `longterm fleet leave`, and join again with a new code")
 
+// ErrPeerRevoked says that the fleet has the other machine in no more.
+var ErrPeerRevoked = errors.New("was revoked")
+
 // State says where the link is connected, or why it is not.
 func (l *Link) State() (server string, err error) {
 	revoked := l.revoked.Load().Has(l.o.Identity.Serial)
@@ -346,7 +349,7 @@ func (l *Link) Dial(ctx context.Context, host string) (net.Conn, error) {
 
 func (l *Link) notRevoked(state tls.ConnectionState) error {
 	if m := ident.MemberOf(state.PeerCertificates[0]); l.revoked.Load().Has(m.Serial) {
-		return fmt.Errorf("the certificate of %s was revoked", m.Name)
+		return fmt.Errorf("the certificate of %s %w", m.Name, ErrPeerRevoked)
 	}
 	return nil
 }

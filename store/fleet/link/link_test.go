@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -338,6 +339,22 @@ func TestStreamsAreResumed(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Clocks of a fleet may be an hour apart, either way: certificates count for each machine from when they are made.
+//
+// FEATURES: R94
+func TestClocksMayDiffer(t *testing.T) {
+	w := newWorld(t)
+	i := w.identity(ident.Host, "a", false)
+	pool := x509.NewCertPool()
+	pool.AddCert(i.CA)
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
+		_, err := i.Cert.Verify(x509.VerifyOptions{Roots: pool, CurrentTime: time.Now().Add(off), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+		if err != nil {
+			t.Errorf("by a clock that is off by %v: %v", off, err)
 		}
 	}
 }

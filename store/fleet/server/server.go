@@ -6,6 +6,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -47,7 +48,12 @@ type Config struct {
 	// OnRevoked is told of each list that counts, as it is signed; nil: nobody is.
 	OnRevoked func(signed []byte)
 	Log       *slog.Logger
+
+	every time.Duration // how often it is looked whether all is as it should be; 0: lookEvery
 }
+
+// lookEvery is how often that is looked at.
+const lookEvery = 5 * time.Second
 
 // Server is a server that runs.
 type Server struct {
@@ -58,6 +64,8 @@ type Server struct {
 	cut    context.CancelFunc
 	work   sync.WaitGroup
 	ready  chan struct{}
+	dir    string // where JetStream keeps things
+	down   bool   // it gave up; of keep alone
 
 	revoked atomic.Pointer[ident.Revocations]
 }
@@ -101,6 +109,7 @@ func Start(cfg Config) (*Server, error) {
 	if s.srv, err = nats.NewServer(o); err != nil {
 		return nil, fmt.Errorf("the server: %w", err)
 	}
+	s.dir = o.StoreDir
 	s.srv.SetLoggerV2(logger{cfg.Log}, false, false, false)
 	s.srv.Start()
 	if !s.srv.ReadyForConnections(readyTime) {
@@ -189,7 +198,9 @@ func (s *Server) keep(ctx context.Context) {
 	}
 	made, copied := 0, 0 // how many servers keep the registry, and copies
 	pause := 200 * time.Millisecond
+	var said error
 	for ready := false; ctx.Err() == nil; {
+		s.keepsAgain()
 		if want := s.replicas(); want > made { // of a cluster only the leader knows how many there are
 
 			try, done := context.WithTimeout(ctx, 10*time.Second)
@@ -198,7 +209,7 @@ func (s *Server) keep(ctx context.Context) {
 			if err == nil {
 				made = want
 			} else {
-				s.cfg.Log.Info("the registry cannot be made yet", "err", err)
+				said = s.sayOnce("the registry cannot be made yet", said, err)
 			}
 		}
 		if made > copied { // the registry works without
@@ -208,11 +219,11 @@ func (s *Server) keep(ctx context.Context) {
 			if err == nil {
 				copied = made
 			} else {
-				s.cfg.Log.Info("what sessions print cannot be kept yet", "err", err)
+				said = s.sayOnce("what sessions print cannot be kept yet", said, err)
 			}
 		}
 		if !ready && there(ctx, js) {
-			ready, pause = true, 5*time.Second
+			ready, pause = true, cmp.Or(s.cfg.every, lookEvery)
 			close(s.ready)
 			s.work.Go(func() { s.followRevocations(ctx, js) })
 		}
@@ -220,6 +231,36 @@ func (s *Server) keep(ctx context.Context) {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
+	}
+}
+
+// sayOnce tells whoever runs the server when there is too little room, unless that was said before. That there is no leader
+// yet, say, passes by itself.
+func (s *Server) sayOnce(what string, said, err error) error {
+	var e *jetstream.APIError
+	if !errors.As(err, &e) || !copies.NoRoom(e) {
+		s.cfg.Log.Info(what, "err", err)
+		return said
+	}
+	if said == nil || said.Error() != err.Error() {
+		s.cfg.Log.Warn(what+": there is too little room on the disk", "dir", s.cfg.Dir, "err", err)
+	}
+	return err
+}
+
+// keepsAgain has JetStream begin anew where it gave up, as it does when its disk is full: there may be room by now.
+func (s *Server) keepsAgain() {
+	if s.srv.JetStreamEnabled() {
+		s.down = false
+		return
+	}
+	if !s.down { // it may be on its way down
+		s.down = true
+		s.cfg.Log.Error("nothing is kept: the disk is full, or cannot be written; it is tried again", "dir", s.cfg.Dir)
+		return
+	}
+	if err := s.srv.EnableJetStream(&nats.JetStreamConfig{StoreDir: s.dir}); err != nil {
+		s.cfg.Log.Info("what is kept cannot be used yet", "err", err)
 	}
 }
 

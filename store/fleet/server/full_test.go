@@ -1,0 +1,64 @@
+package server
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet"
+	"github.com/longterm-dev/longterm/store/fleet/ident"
+)
+
+// A server whose disk was full keeps again what it is given once there is room, with what it had, and without being started
+// anew.
+//
+// FEATURES: R94
+func TestServerKeepsAgain(t *testing.T) {
+	ca, err := ident.Found("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := ident.Dir(t.TempDir())
+	key, csr, err := ident.NewKey("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := dir.Admit(ca, ident.Member{Name: "one", Kind: ident.Server}, csr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(Config{
+		Identity: &ident.Identity{Member: ident.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}, Dir: t.TempDir(), Listen: "127.0.0.1:0",
+		Log: slog.New(slog.DiscardHandler), every: 20 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	<-s.Ready()
+	js, err := jetstream.New(s.local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func() error {
+		_, err := js.Publish(t.Context(), fleet.KeySubject(fleet.HostKey("a")), []byte("{}"), jetstream.WithRetryAttempts(0))
+		return err
+	}
+	if err := put(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.srv.ShutdownJetStream(); err != nil { // as it does when a write fails for want of room
+		t.Fatal(err)
+	}
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for put() != nil {
+		<-look.C
+	}
+	stream, err := js.Stream(t.Context(), "KV_"+fleet.Bucket)
+	if err != nil || stream.CachedInfo().State.LastSeq < 2 {
+		t.Errorf("%v, what it had is gone", err)
+	}
+}
