@@ -285,7 +285,7 @@ func (l *Link) connection(ctx context.Context, n int) error {
 	}
 	l.become(mux, nil)
 	l.Log.Info("connected", "host", l.Target, "version", h.Version)
-	l.guard(ctx, mux)
+	guard(ctx, mux, addresses)
 	if said := lastLine(complaint.String()); said != "" {
 		return errors.New(said)
 	}
@@ -369,9 +369,16 @@ func bare(t Target, program string) error {
 		WithHint("`longterm hosts install %s` copies this one there; or give --install", t)
 }
 
+// guarded is what guard needs of a connection.
+type guarded interface {
+	CloseChan() <-chan struct{}
+	Ping() (time.Duration, error)
+	Close() error
+}
+
 // guard returns when the connection is over, and ends it when it is dead: after a sleep or a change of this
 // machine's addresses that is asked at once, instead of at the next of yamux's probes.
-func (l *Link) guard(ctx context.Context, mux *yamux.Session) {
+func guard(ctx context.Context, mux guarded, addresses func() string) {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
 	before, clock := addresses(), time.Now()
@@ -398,7 +405,7 @@ func (l *Link) guard(ctx context.Context, mux *yamux.Session) {
 // probeTime is how long an answer may take where the connection is probably dead.
 const probeTime = 3 * time.Second
 
-func answers(mux *yamux.Session) bool {
+func answers(mux guarded) bool {
 	answer := make(chan error, 1)
 	go func() {
 		_, err := mux.Ping()
