@@ -5,8 +5,11 @@ package fleets
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,4 +51,116 @@ func TestSearchWaitsForTheCopyOfAHostThatDied(t *testing.T) {
 			t.Errorf("%+v, %v", f, err)
 		}
 	})
+}
+
+// hosted is a way to a host that answers a search at once, or never, and tells when its connection was given up.
+type hosted struct {
+	client.Way
+	answers bool
+	gone    chan struct{}
+}
+
+func (h *hosted) Dial(context.Context) (net.Conn, error) {
+	here, there := net.Pipe()
+	go func() {
+		defer close(h.gone)
+		r := bufio.NewReader(there)
+		if _, err := http.ReadRequest(r); err != nil {
+			return
+		}
+		if h.answers {
+			body := `{"hits":[{"session":"s","name":"n"}]}`
+			_, _ = fmt.Fprintf(there, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		}
+		_, _ = r.ReadByte()
+	}()
+	return here, nil
+}
+
+// Hits of a host that answers are told before the others have answered. A host that does not is named when its time is
+// over; a search that nobody wants any more ends at once, on every host.
+//
+// FEATURES: R115
+func TestSlowHostsHoldNobodyUp(t *testing.T) {
+	enough := errors.New("nobody reads any more")
+	for name, c := range map[string]struct {
+		cancel bool  // the person breaks off
+		reads  error // of who is told
+		ends   bool  // at once
+	}{"waited for": {}, "broken off": {cancel: true, ends: true}, "not read": {reads: enough, ends: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ways := map[string]*hosted{"quick": {answers: true}, "slow": {}, "slower": {}}
+				var list []api.FleetHost
+				for host, w := range ways {
+					w.gone = make(chan struct{})
+					list = append(list, api.FleetHost{Host: host, State: "connected"})
+				}
+				of := func(h api.FleetHost, _ func(api.FleetCopy)) *client.Client {
+					return client.New(client.Options{Build: func() string { return "test" }, Way: ways[h.Host]})
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				began, told := time.Now(), -time.Second
+				f, err := Search(ctx, list, of, client.SearchQuery{Text: "x"}, func(hits []Hit) error {
+					if told = time.Since(began); len(hits) != 1 || hits[0].Host != "quick" {
+						t.Errorf("%+v", hits)
+					}
+					if c.cancel {
+						cancel()
+					}
+					return c.reads
+				})
+				took := time.Since(began)
+				if told != 0 || err != c.reads || f.Hits != 1 || len(f.Missing) != 2 || f.Missing[0].Host != "slow" || f.Missing[1].Host != "slower" {
+					t.Errorf("told after %v: %+v, %v", told, f, err)
+				}
+				if c.ends != (took == 0) || took > copyTime+dialTime {
+					t.Errorf("it took %v", took)
+				}
+				if !c.ends && !strings.Contains(f.Missing[0].Why, "did not answer within") {
+					t.Errorf("%+v", f.Missing)
+				}
+				for _, w := range ways { // for ever, else
+					<-w.gone
+				}
+			})
+		})
+	}
+}
+
+// A session is placed by labels, where there is the most room: processors that nobody wants, and memory. Hosts that are
+// away or drained take none, and one that is asked for comes first if it may.
+//
+// FEATURES: R94
+func TestFits(t *testing.T) {
+	hosts := []api.FleetHost{
+		{Host: "busy", State: "connected", CPUs: 4, Load: 6, Memory: 100, Free: 80},
+		{Host: "idle", State: "connected", CPUs: 4, Load: 0.1, Memory: 100, Free: 50},
+		{Host: "full", State: "connected", CPUs: 64, Memory: 100, Free: 1},
+		{Host: "gpu", State: "connected", CPUs: 2, Load: 1, Memory: 100, Free: 50, Labels: map[string]string{"gpu": "a100"}},
+		{Host: "gone", State: "away", CPUs: 64, Memory: 100, Free: 100, Labels: map[string]string{"gpu": "a100"}},
+		{Host: "shut", State: "connected", CPUs: 64, Memory: 100, Free: 100, Drained: true},
+	}
+	for name, c := range map[string]struct {
+		want Want
+		fits string // or what the error says
+	}{
+		"anywhere":          {Want{}, "idle gpu busy full"},
+		"near one":          {Want{Near: "busy"}, "busy idle gpu full"},
+		"near a drained":    {Want{Near: "shut"}, "idle gpu busy full"},
+		"by a label":        {Want{On: []string{"gpu"}}, "gpu"},
+		"by its value":      {Want{On: []string{"gpu=a100"}}, "gpu"},
+		"by another value":  {Want{On: []string{"gpu=h100"}}, "0 away, 0 drained"},
+		"near nobody known": {Want{Near: "none"}, `no host "none"`},
+	} {
+		fits, err := c.want.Fits(hosts)
+		var got []string
+		for _, h := range fits {
+			got = append(got, h.Host)
+		}
+		if err != nil && !strings.Contains(err.Error(), c.fits) || err == nil && strings.Join(got, " ") != c.fits {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
 }

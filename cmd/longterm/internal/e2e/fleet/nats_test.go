@@ -16,14 +16,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
+	natsclient "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 )
 
@@ -34,7 +38,10 @@ const natsConfig = "LONGTERM_TEST_NATS"
 func serveNATS(config string) (status int) {
 	o, err := nats.ProcessConfigFile(config)
 	if err == nil {
-		o.Host, o.Port, o.NoSigs = "127.0.0.1", nats.RANDOM_PORT, true
+		o.Host, o.NoSigs = "127.0.0.1", true
+		if o.Port == 0 {
+			o.Port = nats.RANDOM_PORT
+		}
 		var s *nats.Server
 		if s, err = nats.NewServer(o); err == nil {
 			s.Start()
@@ -53,32 +60,58 @@ func serveNATS(config string) (status int) {
 // startNATS starts one in a process of its own, with JetStream, and is where it listens.
 func startNATS(t *testing.T, config string) (addr string) {
 	t.Helper()
+	n := newNATS(t, config)
+	n.start()
+	return n.listens()
+}
+
+// natsNode is one that can be killed and started again.
+type natsNode struct {
+	t    *testing.T
+	file string
+	cmd  *exec.Cmd
+	out  *bufio.Reader
+}
+
+func newNATS(t *testing.T, config string) *natsNode {
+	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "nats.conf")
-	if err := os.WriteFile(file, []byte(config+"\njetstream { store_dir: "+dir+"/kept }\n"), 0o600); err != nil {
+	n := &natsNode{t: t, file: filepath.Join(dir, "nats.conf")}
+	if err := os.WriteFile(n.file, []byte(config+"\njetstream { store_dir: "+dir+"/kept }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return n
+}
+
+func (n *natsNode) start() {
+	n.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		n.t.Fatal(err)
 	}
-	cmd := exec.Command(self)
-	cmd.Env, cmd.Stderr = append(os.Environ(), natsConfig+"="+file), os.Stderr
-	in, err := cmd.StdinPipe()
+	n.cmd = exec.Command(self)
+	n.cmd.Env, n.cmd.Stderr = append(os.Environ(), natsConfig+"="+n.file), os.Stderr
+	in, err := n.cmd.StdinPipe()
 	if err != nil {
-		t.Fatal(err)
+		n.t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
+	out, err := n.cmd.StdoutPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = n.cmd.Start()
 	}
 	if err != nil {
-		t.Fatal(err)
+		n.t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
+	n.out = bufio.NewReader(out)
+	cmd := n.cmd
+	n.t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+}
+
+func (n *natsNode) listens() (addr string) {
+	n.t.Helper()
+	line, err := n.out.ReadString('\n')
 	if err != nil {
-		t.Fatalf("the NATS did not start: %v", err)
+		n.t.Fatalf("the NATS did not start: %v", err)
 	}
 	return strings.TrimSpace(line)
 }
@@ -197,6 +230,81 @@ func TestExistingNATS(t *testing.T) {
 				t.Errorf("who is revoked is let to another: %d, %s", code, stderr)
 			}
 		})
+	}
+}
+
+// A NATS of three servers that is there already is a fleet's: what is kept there has three replicas, and the fleet goes on
+// when the server that a machine uses is killed, and comes back.
+//
+// FEATURES: R94
+func TestExistingCluster(t *testing.T) {
+	var nodes []*natsNode
+	var listen, routes []string
+	for range 3 {
+		listen, routes = append(listen, port(t)), append(routes, "nats://"+port(t))
+	}
+	users := "authorization { users: [ " + userOf("one") + ", " + userOf("two") + " ] }"
+	for i := range listen {
+		n := newNATS(t, fmt.Sprintf("server_name: n%d\nlisten: %q\n%s\ncluster { name: theirs, listen: %q, routes: [ %s ] }",
+			i, listen[i], users, strings.TrimPrefix(routes[i], "nats://"), strings.Join(routes, ", ")))
+		n.start()
+		nodes = append(nodes, n)
+	}
+	for i, n := range nodes {
+		if at := n.listens(); at != listen[i] {
+			t.Fatalf("it listens at %s", at)
+		}
+	}
+	at := func(user string) (flags []string) {
+		for _, addr := range listen {
+			flags = append(flags, "--nats", "nats://"+user+":secret-"+user+"@"+addr)
+		}
+		return flags
+	}
+	p := pair{t, e2e.New(t), e2e.New(t)}
+	within(t, "the cluster has a leader, and the fleet is made", func() bool {
+		_, _, code := p.one.Try(append([]string{"fleet", "init", "team", "--name", "one"}, at("one")...)...)
+		return code == 0
+	})
+	within(t, "the first host is connected", func() bool { return hostsConnected(p.one) == 1 })
+	text := strings.TrimSpace(p.one.Run("fleet", "invite"))
+	if code, err := ident.ParseCode(text); err != nil || len(code.Servers) != len(listen) || strings.Contains(strings.Join(code.Servers, " "), "secret") {
+		t.Errorf("the code: %+v, %v", code, err)
+	}
+	p.two.Run(append([]string{"fleet", "join", text, "--name", "two"}, at("two")...)...)
+	within(t, "both hosts are connected", func() bool { return hostsConnected(p.one) == 2 })
+	p.keptThrice(listen[0])
+	p.two.Run("new", "-n", "work", "--", "sh", "-c", "n=0; while :; do n=$((n+1)); echo line $n of needles; sleep 0.02; done")
+	for round := range 2 {
+		st := e2e.Decode[api.Fleet](t, p.two.Run("fleet", "status", "--json"))
+		used := slices.IndexFunc(listen, func(addr string) bool { return strings.Contains(st.Server, addr) })
+		if used < 0 {
+			t.Fatalf("none of %v is used: %+v", listen, st)
+		}
+		_ = nodes[used].cmd.Process.Kill()
+		p.goesOn(fmt.Sprint("after-", round))
+		nodes[used].start()
+		nodes[used].listens()
+	}
+}
+
+// keptThrice says that what the fleet keeps has three replicas.
+func (p pair) keptThrice(addr string) {
+	p.t.Helper()
+	nc, err := natsclient.Connect("nats://one:secret-one@"+addr, natsclient.CustomInboxPrefix("_INBOX_one"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range []string{"KV_" + fleet.Bucket, fleet.Stream, fleet.CopyStream, fleet.CopyRecords} {
+		s, err := js.Stream(p.t.Context(), name)
+		if err != nil || s.CachedInfo().Config.Replicas != 3 {
+			p.t.Errorf("%s: %v, not three replicas", name, err)
+		}
 	}
 }
 
