@@ -34,9 +34,18 @@ On the first machine "fleet init NAME" makes a fleet and "fleet serve" runs its 
 lets one machine in, once, with "fleet join CODE". From then on each machine tells the fleet of its sessions, "fleet ls"
 lists those of all, and every verb goes to another machine by "longterm -H HOST VERB" or a session's name HOST/SESSION. A
 machine that is cut off works as before, and tells what changed when it is back.`
-	c.AddCommand(a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), a.fleetStatus(), a.fleetHosts(),
-		a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true), a.fleetDrain(false), a.fleetRevoke(),
-		a.fleetRestore(), a.fleetSimulate())
+	for _, own := range []*cobra.Command{a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), a.fleetSimulate()} {
+		c.AddCommand(aboutThis(own))
+	}
+	c.AddCommand(a.fleetStatus(), a.fleetHosts(), a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true),
+		a.fleetDrain(false), a.fleetRevoke(), a.fleetRestore())
+}
+
+// aboutThis marks a verb below another one that is about the host itself, as verb.there says of a whole verb: what makes a
+// machine part of a fleet is in its files.
+func aboutThis(c *cobra.Command) *cobra.Command {
+	c.Annotations = map[string]string{thereMark: "yes"}
+	return c
 }
 
 // fleetDir is where what makes this machine part of a fleet is kept.

@@ -75,6 +75,7 @@ type app struct {
 	leaving  chan os.Signal // signals kept since the terminal was taken; nil: it was not
 	stdin    *os.File
 	starts   bool             // the verb called may start the daemon
+	waits    bool             // it waits for what another host does, and says when that is not reached
 	config   *config.Settings // read on first use
 	platform                  // what only some systems have
 }

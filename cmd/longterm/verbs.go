@@ -53,7 +53,7 @@ var portable = []verb{
 		short: "Measure longterm on this machine", build: benchVerb,
 	},
 	{
-		name: "relay", group: groupUpkeep, count: cobra.NoArgs, json: true,
+		name: "relay", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
 		short: "Pass shared sessions on, sealed, for machines that nobody can reach", build: relayVerb,
 	},
 	{

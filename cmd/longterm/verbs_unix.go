@@ -210,7 +210,7 @@ var verbs = append([]verb{
 		short: "Have several machines' sessions in one place", build: fleetVerb,
 	},
 	{
-		name: "mcp", group: groupUpkeep, count: cobra.NoArgs, starts: true,
+		name: "mcp", there: true, group: groupUpkeep, count: cobra.NoArgs, starts: true,
 		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
 	},
 	{

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,9 @@ func (a *app) connect() (*backend, error) {
 		return nil, exit.Usage(err)
 	}
 	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy, OneVerb: true}
+	if a.waits {
+		o.OnAway = a.tellAway
+	}
 	if a.host != "" {
 		if err := a.onHost(&o, a.host); err != nil {
 			return nil, err
@@ -121,6 +125,9 @@ func (a *app) onHost(o *client.Options, name string) error {
 	return nil
 }
 
+// thereMark is the annotation of verbs below others that are about the host itself.
+const thereMark = "there"
+
 // place is what holds for a verb before it begins: which host it is about. A verb whose subject is the host itself
 // is run there, and done here.
 func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
@@ -131,10 +138,11 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 	if v.hosts {
 		return nil
 	}
+	a.waits = slices.Contains([]string{"run", "exec", "output", "wait"}, v.name)
 	if len(a.named) > 1 {
 		return exit.Usagef("this is about one host at a time; `longterm view` shows several: %s", strings.Join(a.named, ", "))
 	}
-	if a.host != "" && v.there && !cmd.Hidden {
+	if a.host != "" && (v.there || cmd.Annotations[thereMark] != "") && !cmd.Hidden {
 		dirs, err := paths.Default()
 		if err != nil {
 			return err
@@ -142,8 +150,8 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 		if w, err := a.viaFleet(cmd.Context(), client.Options{Dirs: dirs, Build: version}, a.host); err != nil {
 			return err
 		} else if w != nil {
-			return exit.Usagef("%s is about the files and programs of its host, and runs there: longterm -H %s run -- longterm %s", v.name, a.host,
-				strings.Join(remote.WithoutHost(a.args), " "))
+			return exit.Usagef("%s is about the files and programs of its host, and runs there: longterm -H %s run -- longterm %s",
+				strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), a.host, strings.Join(remote.WithoutHost(a.args), " "))
 		}
 		h, err := a.hosts()
 		if err != nil {
@@ -241,13 +249,23 @@ func hostFlags(a *app, root *cobra.Command) {
 	f.BoolVar(&a.install, "install", a.install, "with --host: copy longterm there if there is none, without asking")
 }
 
+// tellAway says that another host is not reached, and asked again.
+func (a *app) tellAway(why error) {
+	if a.JSON {
+		line, _ := json.Marshal(map[string]string{"unreachable": why.Error()})
+		fmt.Fprintf(a.Stderr, "%s\n", line)
+		return
+	}
+	fmt.Fprintf(a.Stderr, "longterm: %v; it is tried again\n", why)
+}
+
 // tellWaiting says that what was asked for waits for a person.
 func (a *app) tellWaiting(id string) {
 	if a.JSON {
 		fmt.Fprintf(a.Stderr, "{\"waiting_for_approval\":%q}\n", id)
 		return
 	}
-	fmt.Fprintf(a.Stderr, "longterm: waiting for approval %s: longterm approvals answer %[1]s once\n", id)
+	fmt.Fprintln(a.Stderr, foreground.Waits(a.host, id))
 }
 
 // tellCopy says that what is printed is from the fleet's copy of a host, as often as there is something else to say of it.
@@ -297,7 +315,7 @@ func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stder
 
 // caller is for verbs that wait for the ends of what they run.
 func (a *app) caller(b *backend) *foreground.Caller {
-	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client, Waiting: a.tellWaiting}
+	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client, Host: a.host, Waiting: a.tellWaiting}
 }
 
 // seenAs is who this process is to the daemon; where there is none, there is no session that it could be in.

@@ -149,6 +149,7 @@ type NewSession struct {
 	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
 
 	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"made by the caller (a UUID): asked again with the same id and for the same, it is the session that was started, and an approval is asked for once; default: a new one"`
+	Again     bool   `json:"again,omitempty" doc:"the call was made before with its ask_id, and its answer was not seen; a daemon that does not know ask_id for that refuses it"`
 	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and no client shows it"`
 	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default: shells.restore of the configuration, never"`
 }

@@ -68,7 +68,7 @@ type FleetHost struct {
 	State    string            `json:"state" enum:"connected,away" doc:"away: nothing was heard of it for 20 seconds"`
 	Here     bool              `json:"here,omitempty" doc:"it is this machine"`
 	Seen     time.Time         `json:"seen,omitzero" doc:"when it was last heard of, by the clock of the fleet's server"`
-	Skew     int64             `json:"skew_ms,omitempty" doc:"how far its clock is ahead of the server's, where that is more than two seconds"`
+	Skew     int64             `json:"skew_ms,omitempty" doc:"how far its clock is ahead of the server's, where that is more than ten seconds"`
 	Build    string            `json:"build,omitempty"`
 	System   string            `json:"system,omitempty" doc:"system and processor, as in linux/amd64"`
 	Home     string            `json:"home,omitempty" doc:"home directory of the user whose daemon it is"`

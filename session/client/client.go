@@ -69,6 +69,9 @@ type Options struct {
 	OnApproval func(id string)
 	// OnCopy is told of each answer that is from a fleet's copy of a host that cannot be reached. nil: nobody is.
 	OnCopy func(api.FleetCopy)
+	// OnAway is told when another host has not been reached for a while and is asked again, once until it is reached. nil:
+	// nobody is.
+	OnAway func(why error)
 	// OneVerb says that the client is made for one thing that a person does. When longterm is ended with its sessions
 	// meanwhile, it does not start it again: whoever does something else later does.
 	OneVerb bool
@@ -106,6 +109,7 @@ type Client struct {
 	o    Options
 	http *http.Client
 	made time.Time
+	away away
 }
 
 // New makes a client. Nothing is contacted yet.
@@ -134,6 +138,9 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 // IsFar says that the daemon is another host's: connections to it are lost where nothing is wrong with it.
 func (c *Client) IsFar() bool { return c.o.Way != nil }
+
+// IsAway says that the host was not reached when it was asked last: there is little sense in asking it more than once.
+func (c *Client) IsAway() bool { return c.IsFar() && c.away.is() }
 
 // Close gives idle connections up.
 func (c *Client) Close() {
@@ -178,8 +185,8 @@ func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
 	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
 }
 
-// NewSession starts a session. It goes on by itself over a restart of this host's daemon; the session is started once. A
-// daemon of another host may be one of before there was that.
+// NewSession starts a session. It goes on by itself over a restart of the daemon, and over a lost connection to another
+// host; the session is started once. Where a daemon of another host is one of before there was that, it goes on over neither.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
 	if err := c.settle(ctx, &n); err != nil {
 		return api.Session{}, err
@@ -189,14 +196,24 @@ func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session,
 	if tell {
 		n.OnApproval = "return"
 	}
+	var lost error // the way to another host was, before the answer was seen
 	for p := newPatience(); ; {
 		s, err := send[api.Session](ctx, c, "POST", "/sessions", nil, n)
 		var e *api.Error
+		var cut *cutError
 		switch {
 		case tell && errors.As(err, &e) && e.Code == api.CodeNeedsApproval:
 			c.o.OnApproval(e.Approval)
 			tell, n.OnApproval = false, "wait"
-		case err == nil || c.o.Way != nil || !c.again(ctx, p, err):
+			continue
+		case n.Again && isInvalid(err): // it cannot tell whether it has done it
+			return s, lost
+		case c.o.Way != nil && errors.As(err, &cut):
+			n.Again, lost = true, err
+		case c.o.Way != nil && lost == nil && !mayRepeat(err):
+			return s, err
+		}
+		if err == nil || !c.again(ctx, p, err) {
 			return s, err
 		}
 	}
@@ -346,6 +363,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		over()
 		if err == nil && resp.StatusCode < 400 {
 			c.tellCopy(resp.Header)
+			c.away.over()
 			return resp, nil
 		}
 		if err == nil {
@@ -378,6 +396,9 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			return nil, wentAway(err)
 		default:
 			err = unavailable(err, c.o.Dirs)
+		}
+		if c.o.OnAway != nil && c.IsFar() && c.away.begins() {
+			c.o.OnAway(err)
 		}
 		if !p.pause(ctx) {
 			return nil, c.whyStopped(err)

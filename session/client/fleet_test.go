@@ -97,3 +97,80 @@ func TestHostThatWasReachedIsAskedAgain(t *testing.T) {
 		t.Errorf("%v", f.requests())
 	}
 }
+
+// overThere is a way to a fake daemon, as to one of another host.
+type overThere struct{ c *Client }
+
+func (o overThere) Dial(ctx context.Context) (net.Conn, error) { return o.c.dial(ctx, "", "") }
+func (overThere) Ensure(context.Context) error                 { return nil }
+func (overThere) Place(context.Context) (Place, error) {
+	return Place{Host: "far", Home: "/home/ann"}, nil
+}
+
+// A start on another host whose answer was lost with the connection is asked for again, with its id and as what it is: who
+// knows nothing of ids there refuses that, and the loss is told. What was not begun at all is not.
+//
+// FEATURES: R94
+func TestStartsAreAskedAgainOfAnotherHost(t *testing.T) {
+	away, invalid := refuses(api.Errorf(api.CodeUnavailable, "it cannot be reached")), refuses(api.Errorf(api.CodeInvalid, "unexpected property"))
+	for name, of := range map[string]struct {
+		answers []http.HandlerFunc
+		asked   int
+		want    string // in the error; empty: it is started
+	}{
+		"lost":            {[]http.HandlerFunc{dies(""), replyOf(`{"id":"x"}`)}, 2, ""},
+		"lost for longer": {[]http.HandlerFunc{dies(""), away, replyOf(`{"id":"x"}`)}, 3, ""},
+		"an older daemon": {[]http.HandlerFunc{dies(""), invalid}, 2, "went away"},
+		"never there":     {[]http.HandlerFunc{away}, 1, "cannot be reached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, local := newFake(t, of.answers...)
+			c := New(Options{Build: func() string { return "test" }, Way: overThere{local}})
+			t.Cleanup(c.Close)
+			s, err := c.NewSession(testContext(t), api.NewSession{Argv: []string{"sh"}})
+			if (err == nil) != (of.want == "") || err == nil && s.ID != "x" || err != nil && !strings.Contains(err.Error(), of.want) {
+				t.Errorf("%q, %v", s.ID, err)
+			}
+			asked := f.requests()
+			if len(asked) != of.asked {
+				t.Fatalf("%+v", asked)
+			}
+			first := asked[0].body
+			if strings.Contains(first, `"again"`) {
+				t.Errorf("first: %s", first)
+			}
+			for _, r := range asked[1:] {
+				if strings.Replace(r.body, `,"again":true`, "", 1) != first {
+					t.Errorf("%s after %s", r.body, first)
+				}
+			}
+		})
+	}
+}
+
+// Who waits for another host is told when it has not been reached for a while, once until it is.
+//
+// FEATURES: R94
+func TestHostThatIsAwayIsTold(t *testing.T) {
+	told := make(chan error, 10)
+	f, local := newFake(t, leaves)
+	c := New(Options{Build: func() string { return "test" }, Way: overThere{local}, OnAway: func(why error) { told <- why }})
+	t.Cleanup(c.Close)
+	asked := make(chan error, 1)
+	go func() {
+		_, err := c.Status(testContext(t))
+		asked <- err
+	}()
+	if why := <-told; !strings.Contains(why.Error(), "being closed") {
+		t.Error(why)
+	}
+	f.mu.Lock()
+	f.answers = []http.HandlerFunc{replyOf("{}")}
+	f.mu.Unlock()
+	if err := <-asked; err != nil {
+		t.Error(err)
+	}
+	if len(told) > 0 {
+		t.Errorf("told again: %v", <-told)
+	}
+}

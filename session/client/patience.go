@@ -4,6 +4,7 @@ package client
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -48,6 +49,42 @@ func (p *patience) pauseWithin(ctx context.Context, limit time.Duration) bool {
 
 // farPause is between requests to another host to which there is no connection, after all patience.
 const farPause = 500 * time.Millisecond
+
+// awayTold is how long another host is not reached before that is told: a daemon there is replaced in less.
+const awayTold = 2 * time.Second
+
+// away is since when another host has not been reached.
+type away struct {
+	mu    sync.Mutex
+	since time.Time // zero: it was
+	told  bool
+}
+
+// begins notes that it was not, and reports whether that is to be told now.
+func (a *away) begins() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.since.IsZero() {
+		a.since = time.Now()
+	}
+	tell := !a.told && time.Since(a.since) > awayTold
+	a.told = a.told || tell
+	return tell
+}
+
+// is says that it is not reached now, as far as is known.
+func (a *away) is() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.since.IsZero()
+}
+
+// over notes that it was.
+func (a *away) over() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.since, a.told = time.Time{}, false
+}
 
 // sleep waits, and reports whether it may be gone on.
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -113,7 +113,11 @@ func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) 
 	defer cancel()
 	stop := context.AfterFunc(s.jobs.Done(), cancel) // the daemon leaves: its successor is asked again
 	defer stop()
-	answer, err = p.Wait(waiting)
+	wait := p.Wait
+	if ask.Actor.Host != "" {
+		wait = p.WaitFromAfar
+	}
+	answer, err = wait(waiting)
 	if err != nil && s.jobs.Leaving() {
 		return answer, registry.Replaced()
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/member"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
@@ -199,8 +200,12 @@ func (s *Server) permit(ctx context.Context, r *Route, path, query func(string) 
 		return nil
 	case g.May != 0:
 		if need := r.Right(); g.May&need == 0 {
+			more := "a person makes one with `longterm token new NAME --may %s`"
+			if strings.HasPrefix(g.Name, member.TokenPrefix) {
+				more = "a machine of the fleet that is let in with `longterm fleet invite --may %s` may"
+			}
 			return api.Errorf(api.CodeDenied, "the token %s may %s, and this needs %s", g.Name, strings.Join(g.May.Names(), ", "), need.Names()[0]).
-				WithHint("a person makes one with `longterm token new NAME --may %s`", strings.Join((g.May|need).Names(), ","))
+				WithHint(more, strings.Join((g.May|need).Names(), ","))
 		}
 	case g.Level < r.Level():
 		return api.Errorf(api.CodeDenied, "the token %s is of level %s, and this needs %s", g.Name, g.Level, r.Level()).

@@ -20,6 +20,8 @@ func (s *Server) permitPerson(ctx context.Context, r *Route) error {
 	switch {
 	case strings.Contains(r.Path, "/fleet"):
 		what = "changing a machine's part in its fleet"
+	case strings.Contains(r.Path, "/clients"):
+		what = "seeing or changing who is attached"
 	case !strings.Contains(r.Path, "/tokens"):
 		what = "opening sessions to a browser"
 	}

@@ -113,7 +113,7 @@ func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), 
 	run, err := (*session.Run)(nil), session.ErrBusy
 	if !gateway.ReadCode(j.asking.Readers) { // else it is the program's and not the shell's, even if that is back
 		run, err = j.e.ExecWithRules(actor.With(ctx, j.asking.Actor), session.Line{
-			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.By(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
+			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
 		}, x.Respond)
 	}
 	program := x.Foreign || gateway.ReadCode(j.asking.Readers)

@@ -28,7 +28,7 @@ func lineDigest(session string, x *api.Exec) string {
 func runDigest(x *api.Run) string {
 	y := *x
 	y.Call, y.Start, y.Keep, y.Temporary, y.PipeFallback = api.Call{}, false, false, false, false
-	y.Env, y.Umask, y.Cols, y.Rows, y.AskID = nil, "", 0, 0, ""
+	y.Env, y.Umask, y.Cols, y.Rows, y.AskID, y.Again = nil, "", 0, 0, "", false
 	y.Asking = api.Asking{Policy: x.Policy}
 	return digestOf("", false, y)
 }
@@ -36,7 +36,7 @@ func runDigest(x *api.Run) string {
 // NewDigest is what a session to be started is, apart from how its start is waited for.
 func NewDigest(n *api.NewSession) string {
 	y := *n
-	y.Env, y.Umask, y.Cols, y.Rows, y.AskID = nil, "", 0, 0, ""
+	y.Env, y.Umask, y.Cols, y.Rows, y.AskID, y.Again = nil, "", 0, 0, "", false
 	y.Asking = api.Asking{Policy: n.Policy}
 	return digestOf("new", false, y)
 }

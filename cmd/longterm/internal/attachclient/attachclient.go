@@ -78,6 +78,7 @@ var (
 	errDetached = errors.New("detached")
 	errSwitched = errors.New("another session is wanted")
 	errTaken    = errors.New("another client had this one leave")
+	errHeard    = errors.New("what was drawn over it is to be covered")
 )
 
 // Run puts a session on the terminal, and others in its place as the person goes from one to the next.
@@ -119,7 +120,7 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		}
 		defer at.t.Restore(true)
 		if o.Leave != "" && !st.Ended { // there is nothing to leave, and its end is told below
-			_, _ = io.WriteString(o.Stderr, takeover.Banner(at.name, o.Leave))
+			_, _ = io.WriteString(o.Stderr, takeover.Banner(at.ref(), o.Leave))
 		}
 		at.t.Take(!o.Scrollback)
 	}
@@ -134,17 +135,17 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	at.ahead.end()
 	at.t.Restore(true)
 	if n := at.far.unsent(&at.mu); n > 0 {
-		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", bars.Count(n, "byte"), at.name)
+		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", bars.Count(n, "byte"), at.ref())
 	}
 	var left leftBy
 	switch {
 	case errors.Is(err, errDetached):
-		fmt.Fprintf(o.Stderr, "[detached from %s; `longterm attach %s` comes back]\n", at.name, at.name)
+		fmt.Fprintf(o.Stderr, "[detached from %s; `longterm attach %[1]s` comes back]\n", at.ref())
 		return nil
 	case errors.As(context.Cause(ctx), &left):
-		return exit.With(128+int(left.signal), fmt.Errorf("left %s: %w; the session goes on", at.name, left))
+		return exit.With(128+int(left.signal), fmt.Errorf("left %s: %w; the session goes on", at.ref(), left))
 	case errors.Is(err, errTaken):
-		fmt.Fprintf(o.Stderr, "[detached from %s by another client; `longterm attach %s` comes back]\n", at.name, at.name)
+		fmt.Fprintf(o.Stderr, "[detached from %s by another client; `longterm attach %[1]s` comes back]\n", at.ref())
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -152,11 +153,19 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		return err
 	}
 	if st.Ended {
-		fmt.Fprintf(o.Stderr, "[%s has ended before: %s; `longterm output %s` has what it printed]\n", at.name, endText(&at.info), at.name)
+		fmt.Fprintf(o.Stderr, "[%s has ended before: %s; `longterm output %[1]s` has what it printed]\n", at.ref(), endText(&at.info))
 		return nil
 	}
-	fmt.Fprintf(o.Stderr, "[%s %s]\n", at.name, endText(&at.info))
+	fmt.Fprintf(o.Stderr, "[%s %s]\n", at.ref(), endText(&at.info))
 	return nil
+}
+
+// ref names the session as one attaches to it from here.
+func (at *attachment) ref() string {
+	if at.Host == "" {
+		return at.name
+	}
+	return at.Host + "/" + at.name
 }
 
 // choose makes a session the one attached.
@@ -219,6 +228,10 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 			if err == nil || errors.Is(err, errDetached) || errors.Is(err, errTaken) || ctx.Err() != nil {
 				return err
 			}
+			if errors.Is(err, errHeard) {
+				at.ahead.clear()
+				continue
+			}
 			if errors.Is(err, errSwitched) {
 				at.mu.Lock()
 				at.begins("")
@@ -263,6 +276,9 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 		return err
 	}
 	defer func() {
+		if errors.Is(err, errDetached) {
+			at.settle(drawn)
+		}
 		_ = at.typeInto(nil)
 		_ = st.Close()
 		<-done // nothing of this stream is drawn over what comes next
@@ -274,6 +290,8 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 		default:
 		}
 	}()
+	looks, stop := at.far.looks()
+	defer stop()
 	for {
 		if typed := at.typed; typed != nil {
 			at.typed = nil
@@ -301,6 +319,11 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 			at.mu.Lock()
 			_ = at.out.catchUp(st) // that it could not be sent is seen by the stream's reader
 			at.mu.Unlock()
+			if at.heard() {
+				return errHeard
+			}
+		case <-looks:
+			at.look()
 		case err := <-drawn:
 			return err
 		case in, ok := <-keys:

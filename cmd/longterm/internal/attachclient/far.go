@@ -26,15 +26,78 @@ type far struct {
 	within bool
 	shown  time.Time // when the person was told last
 	pause  time.Duration
+	// silent says that the person was told that nothing answers what is typed; patience is how long it may not.
+	silent   bool
+	patience time.Duration
 }
 
 // Pauses between tries grow from the first to the last.
 const firstAway, lastAway = 20 * time.Millisecond, 500 * time.Millisecond
 
-func newFar(host string, out *outbox) *far { return &far{host: host, out: out, pause: firstAway} }
+func newFar(host string, out *outbox) *far {
+	return &far{host: host, out: out, pause: firstAway, patience: answerTime}
+}
 
 // again is called where there is a connection again.
-func (f *far) again() { f.pause, f.shown, f.lost = firstAway, time.Time{}, false }
+func (f *far) again() { f.pause, f.shown, f.lost, f.silent = firstAway, time.Time{}, false, false }
+
+// answerTime is how long what is typed may be on its way before the person is told: a connection may be dead without
+// anybody knowing it yet. settleTime is how long leaving waits for it to have arrived.
+const answerTime, settleTime = 3 * time.Second, time.Second
+
+// looks is when it is to be looked whether what was typed arrived.
+func (f *far) looks() (at <-chan time.Time, stop func()) {
+	if f == nil {
+		return nil, func() {}
+	}
+	t := time.NewTicker(f.patience / 3)
+	return t.C, t.Stop
+}
+
+// look tells the person when nothing has answered for a while to what was typed.
+func (at *attachment) look() {
+	at.mu.Lock()
+	f := at.far
+	silent := len(f.out.typed) > 0 && time.Since(f.out.since) > f.patience
+	f.silent = f.silent || silent
+	at.mu.Unlock()
+	if silent {
+		at.say()
+	}
+}
+
+// heard says that there is an answer again to what was typed, and that what the person was told meanwhile stands on the
+// screen. In a title it may stay.
+func (at *attachment) heard() bool {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	f := at.far
+	if f == nil || !f.silent || len(f.out.typed) > 0 {
+		return false
+	}
+	f.silent = false
+	return !at.Scrollback
+}
+
+// settle waits a moment for what was typed to arrive, as the person leaves. What did not is counted as not sent.
+func (at *attachment) settle(drawn chan error) {
+	if at.far == nil {
+		return
+	}
+	over := time.NewTimer(settleTime)
+	defer over.Stop()
+	for at.out.underway(&at.mu) {
+		select {
+		case <-at.out.acked:
+			continue
+		case why := <-drawn:
+			drawn <- why
+		case <-over.C:
+		}
+		at.far.gone(&at.mu)
+		return
+	}
+}
 
 // told takes where the terminal will be.
 func (f *far) told(mu *sync.Mutex, i *attach.Info) {
@@ -140,7 +203,11 @@ func (at *attachment) say() {
 	case n > 0:
 		keys = fmt.Sprintf("%d bytes of keys kept", n)
 	}
-	text := fmt.Sprintf(" %s: connection lost, trying again; %s; the detach key leaves ", f.host, keys)
+	state := "connection lost, trying again"
+	if !f.lost {
+		state, keys = fmt.Sprintf("no answer for %d s", int(time.Since(f.out.since).Seconds())), "what is typed waits"
+	}
+	text := fmt.Sprintf(" %s: %s; %s; the detach key leaves ", f.host, state, keys)
 	if at.Scrollback {
 		if !f.within {
 			_ = at.t.Draw([]byte("\x1b]2;" + text + "\x1b\\"))

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -47,6 +49,25 @@ func TestKeptInOrder(t *testing.T) {
 	}
 }
 
+// attachedFar serves the daemon as one of another host, to a client whose first drawing is there.
+func (d *daemon) attachedFar(t *testing.T, patience time.Duration) (at *attachment, drawn <-chan string, ended chan error) {
+	t.Helper()
+	d.serve()
+	at = d.attached("a")
+	at.Host = "far"
+	at.begins("")
+	at.far.patience = patience
+	drawn = person(t, at)
+	st, err := at.join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended = make(chan error, 1)
+	go func() { ended <- at.run(t.Context(), st) }()
+	drawnUntil(t, drawn, "hello")
+	return at, drawn, ended
+}
+
 // Where nothing arrives, what is typed waits and the key that leaves does so; what waited is typed as soon as
 // something arrived.
 //
@@ -70,18 +91,7 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 			}
 		}
 	}
-	d.serve()
-	at := d.attached("a")
-	at.Host = "far"
-	at.begins("")
-	drawn := person(t, at)
-	st, err := at.join(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- at.run(t.Context(), st) }()
-	drawnUntil(t, drawn, "hello")
+	at, _, ended := d.attachedFar(t, answerTime)
 	read := func(b string) {
 		if !at.typeAtOnce([]byte(b)) {
 			at.keys <- []byte(b)
@@ -108,6 +118,52 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 	read("three\x1cd")
 	if err := <-ended; !errors.Is(err, errDetached) {
 		t.Errorf("left with %v", err)
+	}
+}
+
+// Nothing answers what is typed, though there is a connection: the person is told. Once it is answered all is drawn anew, and
+// who leaves before that is told what may not have arrived.
+//
+// FEATURES: R7, R113
+func TestSilenceIsTold(t *testing.T) {
+	d := newDaemon(t, running("a"))
+	typed, arrives := make(chan string, 10), make(chan struct{})
+	var begun atomic.Int32
+	d.converse = func(ws *websocket.Conn, _ *http.Request) {
+		if begun.Add(1) == 1 {
+			say(ws, "hello", attach.Info{State: "running"})
+			go func() {
+				<-arrives
+				say(ws, "arrived", attach.Info{State: "running", Taken: 1})
+			}()
+		} else {
+			say(ws, "drawn anew", attach.Info{State: "running", Taken: 1})
+		}
+		for {
+			kind, b, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			if kind == websocket.BinaryMessage {
+				typed <- string(b)
+			}
+		}
+	}
+	at, drawn, ended := d.attachedFar(t, 30*time.Millisecond)
+	at.keys <- []byte("x")
+	drawnUntil(t, drawn, "far: no answer for 0 s; what is typed waits")
+	close(arrives)
+	drawnUntil(t, drawn, "drawn anew")
+	at.keys <- []byte("abc")
+	at.keys <- []byte("\x1cd")
+	if err := <-ended; !errors.Is(err, errDetached) {
+		t.Errorf("left with %v", err)
+	}
+	if n := at.far.unsent(&at.mu); n != 3 {
+		t.Errorf("%d bytes are told as not sent", n)
+	}
+	if a, b := <-typed, <-typed; a != "x" || b != "abc" {
+		t.Errorf("typed %q, %q", a, b)
 	}
 }
 

@@ -5,6 +5,7 @@ package attachclient
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,6 +26,7 @@ type outbox struct {
 	refused bool
 	dropped int // bytes that were refused
 	acked   chan struct{}
+	since   time.Time // when there was last nothing on its way, or something of it arrived
 }
 
 const (
@@ -67,8 +69,18 @@ func (o *outbox) waiting(mu *sync.Mutex) (waits, full bool) {
 	return o.waits(), len(o.kept) >= maxKept
 }
 
+// underway says that something typed is not known to have arrived.
+func (o *outbox) underway(mu *sync.Mutex) bool {
+	mu.Lock()
+	defer mu.Unlock()
+	return len(o.typed) > 0
+}
+
 // note keeps what is typed until it has arrived, and returns its number, from 1.
 func (o *outbox) note(b []byte) (n uint64) {
+	if len(o.typed) == 0 {
+		o.since = time.Now()
+	}
 	o.typed = append(o.typed, slices.Clone(b))
 	n = o.is.Typed + uint64(len(o.typed))
 	if len(o.typed) > o.most && !o.many() {
@@ -108,7 +120,7 @@ func (o *outbox) told(mu *sync.Mutex, taken uint64) {
 	}
 	o.tells = true
 	n := min(taken-o.is.Typed, uint64(len(o.typed)))
-	o.typed, o.is.Typed = o.typed[n:], taken
+	o.typed, o.is.Typed, o.since = o.typed[n:], taken, time.Now()
 	select {
 	case o.acked <- struct{}{}:
 	default:

@@ -65,7 +65,7 @@ func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r
 	if ctx.Err() == nil {
 		return r, false, err
 	}
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), partingTime)
+	after, cancel := c.parting(ctx)
 	defer cancel()
 	var j api.Job
 	var e *api.Error
@@ -85,8 +85,18 @@ func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r
 	return r, true, nil
 }
 
-// partingTime is how long what was interrupted has to end and to be told of.
-const partingTime = 10 * time.Second
+// partingTime is how long what was interrupted has to end and to be told of, partingAway the same where its host is not
+// reached.
+const partingTime, partingAway = 10 * time.Second, time.Second
+
+// parting is for what is done after an interruption.
+func (c *Caller) parting(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := partingTime
+	if c.Client.IsAway() {
+		limit = partingAway
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+}
 
 // interruption says what became of a line that was interrupted.
 func (c *Caller) interruption(r *api.Result) error {

@@ -30,6 +30,7 @@ type Caller struct {
 	*output.Printer
 	Stdin  *os.File
 	Client *client.Client
+	Host   string // the other host that Client is of; empty: this one
 	// Waiting tells that what runs waits for an approval.
 	Waiting func(id string)
 }
@@ -136,10 +137,19 @@ func (r *running) follow(ctx context.Context) error {
 	return errors.Join(w.Flush(), err)
 }
 
+// Waits says what allows what waits for an approval, on another host if one is named.
+func Waits(host, id string) string {
+	verb := "longterm"
+	if host != "" {
+		verb += " -H " + host
+	}
+	return fmt.Sprintf("longterm: waiting for approval %s: %s approvals answer %[1]s once", id, verb)
+}
+
 // waiting tells that the command waits for an approval. On a terminal that is the command's, lines end as it has them.
 func (r *running) waiting(id string) {
 	if r.t != nil {
-		_ = r.t.Draw(fmt.Appendf(nil, "\r\nlongterm: waiting for approval %s: longterm approvals answer %[1]s once\r\n", id))
+		_ = r.t.Draw([]byte("\r\n" + Waits(r.caller.Host, id) + "\r\n"))
 		return
 	}
 	r.caller.Waiting(id)
@@ -223,8 +233,12 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if r.t != nil {
 		r.t.Restore(false)
 	}
-	after := context.WithoutCancel(ctx)
-	aborted := ctx.Err() != nil
+	after, aborted := context.WithoutCancel(ctx), ctx.Err() != nil
+	if aborted && r.caller.Client.IsAway() {
+		var cancel context.CancelFunc
+		after, cancel = r.caller.parting(ctx)
+		defer cancel()
+	}
 	if followErr != nil && output.IsOpen(r.res.State) {
 		if err := r.stop(after); err != nil {
 			return exit.With(api.ExitOwnFailure, errors.Join(followErr, err))

@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -107,11 +108,37 @@ func TestTwoMachines(t *testing.T) {
 	if _, stderr, code := two.Try("-H", "one", "kill", "there"); code == 0 || !strings.Contains(stderr, "needs manage") {
 		t.Errorf("killing: %d, %s", code, stderr)
 	}
+	for _, args := range [][]string{{"leave", "--force"}, {"invite"}, {"init", "other"}, {"join", code}, {"serve"}} { // not of this machine, either
+		_, stderr, code := one.Try(append([]string{"-H", "two", "fleet"}, args...)...)
+		if code != 2 || !strings.Contains(stderr, "longterm -H two run -- longterm fleet "+args[0]) {
+			t.Errorf("%s of the other one: %d, %s", args, code, stderr)
+		}
+	}
+	connected(t, one, 2)
+	if _, _, err := one.Try("fleet", "invite"); err != 0 {
+		t.Error("the authority's key is gone")
+	}
 	one.Run("-H", "two", "fleet", "drain")
 	if _, stderr, code := one.Try("fleet", "run", "--on", "gpu", "--", "true"); code == 0 || !strings.Contains(stderr, "1 drained") {
 		t.Errorf("on a drained host: %d, %s", code, stderr)
 	}
+	var said strings.Builder
+	follow := two.Command(t.Context(), "output", "-f", "one/there")
+	follow.Stderr = &said
+	out, err := follow.StdoutPipe()
+	if err == nil {
+		err = follow.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "needle") {
+		t.Fatalf("%q, %v", line, err)
+	}
 	one.Run("fleet", "revoke", "two")
+	if err := follow.Wait(); err == nil || !strings.Contains(said.String(), "was revoked") {
+		t.Errorf("who follows a host that does not let it in any more: %v: %s", err, said.String())
+	}
 	e2e.Eventually(t, "the revoked machine is refused", func() bool {
 		_, _, code := two.Try("-H", "one", "ls")
 		return code != 0

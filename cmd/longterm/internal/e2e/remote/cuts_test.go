@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -35,8 +37,12 @@ type terminal struct {
 
 func newTerminal(t *testing.T, i *e2e.Instance, args ...string) *terminal {
 	t.Helper()
-	p := &terminal{done: make(chan error, 1), screen: vterm.New(vterm.Options{Cols: 60, Rows: 12})}
-	p.cmd = i.Command(t.Context(), args...)
+	return newTerminalOf(t, i.Command(t.Context(), args...))
+}
+
+func newTerminalOf(t *testing.T, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	p := &terminal{cmd: cmd, done: make(chan error, 1), screen: vterm.New(vterm.Options{Cols: 60, Rows: 12})}
 	var err error
 	if p.pty, err = pty.StartWithSize(p.cmd, &pty.Winsize{Cols: 60, Rows: 12}); err != nil {
 		t.Fatal(err)
@@ -186,7 +192,8 @@ func TestLeavingWithoutConnection(t *testing.T) {
 	if err := <-p.done; err != nil {
 		t.Errorf("left with %v: %s", err, p.text())
 	}
-	p.shows(t, "[not sent: 3 bytes typed into s]")
+	p.shows(t, "[detached from far/s; `longterm attach far/s`")
+	p.shows(t, "[not sent: 3 bytes typed into far/s]")
 	h.down(t, false)
 }
 
@@ -276,6 +283,81 @@ func TestKeeperIsKilledUnderALine(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != 125 || !strings.Contains(stderr.String(), "not seen") {
 				t.Errorf("it exits with %d: %s", code, stderr.String())
 			}
+		})
+	}
+}
+
+// The connection is lost while what was asked for on another host waits for a person there, and it is allowed meanwhile: the
+// caller has its session, or its result, when the connection is back, and it was begun once.
+//
+// FEATURES: R63, R94
+func TestApprovalsOutliveTheConnection(t *testing.T) {
+	h := newHost(t, true)
+	for what, args := range map[string][]string{
+		"new": {"new", "-n", "made", "--policy", "readonly", "--", "sh", "-c"},
+		"run": {"run", "--policy", "readonly", "--", "sh", "-c"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			ran := filepath.Join(h.dir, "ran-"+what)
+			var stdout, stderr bytes.Buffer
+			c := h.here.Command(t.Context(), append(append([]string{"-H", "far"}, args...), "echo x >>"+ran)...)
+			c.Stdout, c.Stderr = &stdout, &stderr
+			h.make(t, c.Start())
+			pending := func() []api.Approval { return e2e.Decode[[]api.Approval](t, h.Run("approvals", "--json")) }
+			e2e.Eventually(t, "somebody is asked", func() bool { return len(pending()) == 1 })
+			asked := pending()[0].ID
+			h.server(t)
+			h.down(t, true)
+			h.cut(t)
+			e2e.Eventually(t, "it is known there", func() bool { return !h.hasBridge() })
+			h.Run("approvals", "answer", asked, "once")
+			h.down(t, false)
+			if err := c.Wait(); err != nil {
+				t.Fatalf("%v: %s", err, stderr.String())
+			}
+			if what == "new" {
+				if id := strings.TrimSpace(stdout.String()); id != h.Info("made").ID {
+					t.Errorf("it is called %q", id)
+				}
+			}
+			e2e.Eventually(t, "it ran", func() bool { _, err := os.Stat(ran); return err == nil })
+			if got := h.read(t, "ran-"+what); got != "x\n" {
+				t.Errorf("it ran %q", got)
+			}
+			if list := pending(); len(list) != 0 {
+				t.Errorf("somebody is asked again: %+v", list)
+			}
+		})
+	}
+}
+
+// Who waits for a command on a host that is not reached any more is told so, and can leave.
+//
+// FEATURES: R94
+func TestInterruptedWithoutConnection(t *testing.T) {
+	h := newHost(t, true)
+	h.Run("new", "-n", "s", "--", "bash", "--norc")
+	for what, args := range map[string][]string{"exec": {"exec", "far/s"}, "run": {"run", "-H", "far", "-c"}} {
+		t.Run(what, func(t *testing.T) {
+			begun := filepath.Join(h.dir, "begun-"+what)
+			c := h.here.Command(t.Context(), append(args, "touch "+begun+"; sleep 600")...)
+			said, err := c.StderrPipe()
+			h.make(t, err, c.Start())
+			e2e.Eventually(t, "it runs", func() bool { _, err := os.Stat(begun); return err == nil })
+			h.server(t)
+			h.down(t, true)
+			h.cut(t)
+			line, err := bufio.NewReader(said).ReadString('\n')
+			if err != nil || !strings.Contains(line, "far cannot be reached") || !strings.Contains(line, "it is tried again") {
+				t.Errorf("%q, %v", line, err)
+			}
+			at := time.Now()
+			h.make(t, c.Process.Signal(os.Interrupt))
+			_ = c.Wait()
+			if took := time.Since(at); took > 25*time.Second {
+				t.Errorf("it left after %v", took)
+			}
+			h.down(t, false)
 		})
 	}
 }

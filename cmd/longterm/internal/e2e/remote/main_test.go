@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }
@@ -39,8 +41,7 @@ func newHost(t *testing.T, longterm bool) *host {
 			t.Skip(err)
 		}
 	}
-	sshd := "/usr/sbin/sshd"
-	if _, err := os.Stat(sshd); err != nil {
+	if _, err := os.Stat("/usr/sbin/sshd"); err != nil {
 		t.Skip("no server: ", err)
 	}
 	dir, err := os.MkdirTemp("", "lt")
@@ -73,10 +74,7 @@ KbdInteractiveAuthentication no
 PidFile none
 SetEnv HOME=%[2]s LONGTERM_DIR=%[3]s PATH=%[4]s:/usr/bin:/bin SHELL=/bin/sh PS1=there>
 `, dir, h.home, h.Dir, bin))
-	serve := "exec " + sshd + " -i -f " + dir + "/sshd_config -E " + dir + "/sshd.log"
-	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 { // what it wants as root: in a file system of its own
-		serve = "exec unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && " + serve + "'"
-	}
+	serve := h.serve("-i")
 	h.write(t, "proxy", "#!/bin/sh\n[ -e "+dir+"/down ] && exit 1\necho $$ >"+dir+"/pid.new && mv "+dir+"/pid.new "+dir+"/pid\n"+serve+"\n")
 	h.make(t, os.Chmod(filepath.Join(dir, "proxy"), 0o755))
 	h.write(t, "ssh_config", fmt.Sprintf(`Host far
@@ -103,6 +101,15 @@ ProxyCommand false
 		}
 	})
 	return h
+}
+
+// serve is a command line of its server with more flags.
+func (h *host) serve(flags string) string {
+	serve := "exec /usr/sbin/sshd " + flags + " -f " + h.dir + "/sshd_config -E " + h.dir + "/sshd.log"
+	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 { // what it wants as root: in a file system of its own
+		serve = "exec unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && " + serve + "'"
+	}
+	return serve
 }
 
 func (h *host) make(t *testing.T, errs ...error) {
@@ -154,4 +161,12 @@ func (h *host) down(t *testing.T, is bool) {
 		return
 	}
 	h.write(t, "down", "")
+}
+
+// hasBridge says that the host's end of a connection is there.
+func (h *host) hasBridge() bool {
+	return slices.ContainsFunc(e2e.Processes(h.Dir), func(pid int) bool {
+		argv, err := sys.Cmdline(pid)
+		return err == nil && slices.Contains(argv, "bridge")
+	})
 }

@@ -5,6 +5,7 @@ package remote
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,11 @@ func TestVerbsThere(t *testing.T) {
 	if out, _, code := h.here.Try("exec", "far/work", "echo $LONGTERM_DIR; exit 7"); code != 7 && !strings.Contains(out, h.Dir) {
 		t.Errorf("exec: %d, %s", code, out)
 	}
+	e2e.Eventually(t, "it is recorded who gave the line", func() bool {
+		return slices.ContainsFunc(e2e.Decode[[]api.Command](t, h.Run("commands", "work", "--json")), func(c api.Command) bool {
+			return strings.HasPrefix(c.By, api.ByHost+"ssh:")
+		})
+	})
 	out, stderr, code := h.here.Try("-Hfar", "run", "--pipe", "--", "sh", "-c", "pwd; echo no >&2; exit 5")
 	if code != 5 || out != h.home+"\n" || stderr != "no\n" {
 		t.Errorf("run: %d, %q, %q", code, out, stderr)
@@ -62,6 +68,14 @@ func TestVerbsAboutTheHost(t *testing.T) {
 	h.here.Run("-H", "far", "ls")
 	if st := e2e.Decode[api.Status](t, h.here.Run("-H", "far", "daemon", "status", "--json")); st.DaemonPID != h.Status().DaemonPID {
 		t.Errorf("another daemon: %+v", st)
+	}
+	h.here.Run("-H", "far", "fleet", "init", "there", "--name", "one", "--address", "127.0.0.1:1")
+	if there, here := h.Run("fleet", "status"), h.here.Run("fleet", "status"); !strings.Contains(there, "host one of the fleet there") || !strings.Contains(here, "no fleet") {
+		t.Errorf("a fleet is made there: %s; here: %s", there, here)
+	}
+	h.here.Run("-H", "far", "fleet", "leave", "--force")
+	if there := h.Run("fleet", "status"); !strings.Contains(there, "no fleet") {
+		t.Errorf("it left: %s", there)
 	}
 	if _, _, code := h.here.Try("-H", "far", "daemon", "nonsense"); code != api.ExitUsage {
 		t.Errorf("exit status %d", code)
@@ -122,6 +136,21 @@ func TestBareHost(t *testing.T) {
 	if left, _ := os.ReadDir(h.home); len(left) > 0 {
 		t.Errorf("without being asked for it left %v", left)
 	}
+	asked := func(answer string) (p *terminal, err error) {
+		p = newTerminal(t, h.here, "-H", "far", "ls")
+		p.shows(t, "[y/N]")
+		p.types(t, answer+"\r")
+		return p, <-p.done
+	}
+	p, err := asked("n")
+	if left, _ := os.ReadDir(h.home); err == nil || len(left) > 0 {
+		t.Errorf("a person said no: %v, %v left\n%s", err, left, p.text())
+	}
+	if p, err := asked("y"); err != nil || !strings.Contains(p.text(), "no sessions") {
+		t.Errorf("a person said yes: %v\n%s", err, p.text())
+	}
+	h.here.Run("hosts", "disconnect", "far")
+	h.make(t, os.RemoveAll(filepath.Join(h.home, ".local")))
 	releases := t.TempDir()
 	system := strings.TrimSpace(h.here.Run("-H", "far", "--install", "ls", "--json"))
 	if system != "[]" {
