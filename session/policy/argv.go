@@ -47,9 +47,9 @@ var unmarked = strings.NewReplacer(hole, "\x1a", someText, "\x1a", notEmpty, "\x
 // execution judges a program by its file and by the name that it was called.
 func (w *walk) execution(file string, words []string, called string) {
 	dir, base := path.Split(file)
-	if called != base && (severalInOne[base] && called != "" || versionOf(base, called)) {
+	if called != base && (severalInOne.has(base) && called != "" || versionOf(base, called)) {
 		w.run(append([]string{dir + called}, words...), stream{})
-		if !severalInOne[base] && w.engine.interesting(base) {
+		if !severalInOne.has(base) && w.engine.interesting(base) {
 			w.denials(func() { w.run(append([]string{file}, words...), stream{}) })
 		}
 		return
@@ -61,8 +61,7 @@ func (w *walk) execution(file string, words []string, called string) {
 }
 
 // severalInOne are files that are many programs, by the name they are called.
-var severalInOne = map[string]bool{"busybox": true, "toybox": true, "coreutils": true, "uutils": true,
-	"sbase-box": true, "multicall": true}
+var severalInOne = words("busybox toybox coreutils uutils sbase-box multicall")
 
 // versionOf reports whether the file is a variant of the program that was called: python3.12 of python3,
 // vim.basic of vim, nc.openbsd of nc.

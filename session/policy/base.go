@@ -102,7 +102,7 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if x.name == "id" && !w.direct {
 		return "it is not known to only read", false
 	}
-	if transparent[x.name] && x.children {
+	if transparent.has(x.name) && x.children {
 		return w.wrapperReads(x)
 	}
 	if why, ok, decided := shellReads(x, w.engine.preset == Build); decided {

@@ -32,7 +32,7 @@ func (w *walk) builds(x *invocation) bool {
 	}
 	program := building.Lookup(name)
 	if program == nil {
-		return x.children && transparent[name] || w.runsScript(x)
+		return x.children && transparent.has(name) || w.runsScript(x)
 	}
 	if w.noProject() || inside.has(x.name) && !w.staysInside(x) {
 		return false

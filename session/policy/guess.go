@@ -25,7 +25,7 @@ func (w *walk) guess(args []string) {
 			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
 			tried++
 			w.shellGuess(a)
-		case w.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers[path.Base(a)]):
+		case w.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers.has(path.Base(a))):
 			tried++
 			w.tryRun(args[i:])
 		}
@@ -64,15 +64,12 @@ func (w *walk) only(f func()) {
 }
 
 // destroyers are the programs that the hard denials are about.
-var destroyers = map[string]bool{"wipe": true, "srm": true, "scrub": true, "mkfs": true, "sgdisk": true, "parted": true,
-	"rm": true, "dd": true, "shred": true, "wipefs": true, "mkswap": true,
-	"mke2fs": true, "find": true,
-	"chmod": true, "chown": true, "bash": true, "sh": true, "sudo": true, "env": true, "blkdiscard": true,
-	"tee": true, "busybox": true}
+var destroyers = words("wipe srm scrub mkfs sgdisk parted rm dd shred wipefs mkswap mke2fs find chmod chown bash sh sudo env " +
+	"blkdiscard tee busybox")
 
 // interesting reports whether a rule may deny a program of this name.
 func (e *Engine) interesting(name string) bool {
-	if e.preset != Off && (destroyers[name] || strings.HasPrefix(name, "mkfs")) {
+	if e.preset != Off && (destroyers.has(name) || strings.HasPrefix(name, "mkfs")) {
 		return true
 	}
 	if !e.denies {
@@ -93,7 +90,7 @@ func (w *walk) guessDestroyers(args []string) {
 		return
 	}
 	for i, a := range args {
-		if destroyers[path.Base(a)] && i+1 < len(args) {
+		if destroyers.has(path.Base(a)) && i+1 < len(args) {
 			w.tryRun(args[i:])
 			return
 		}

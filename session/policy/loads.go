@@ -26,7 +26,7 @@ func (w *walk) runsNamed(x *invocation, value string) {
 	case hasHole(words[0]): // run has asked
 	case !systemPlaces[dir]:
 		w.unknown(x.argv, "it runs a program at a place of its own: "+words[0])
-	case named.does(removing), destroyers[base]:
+	case named.does(removing), destroyers.has(base):
 		w.unknown(x.argv, "it hands files to "+base)
 	case row != nil && len(words) == 1 && (row.Run != programs.RunNothing && row.Run != programs.RunFirstCode || row.StdinRun):
 		w.unknown(x.argv, "it hands files or data to "+base+", which runs what it is given")
@@ -303,7 +303,7 @@ func (w *walk) gitProgram(x *invocation, key, value string, once bool) {
 	if len(words) > 1 || value != command {
 		w.only(func() { w.source(command) })
 	}
-	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers[base] || strings.HasPrefix(words[0], hole) {
+	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers.has(base) || strings.HasPrefix(words[0], hole) {
 		w.unknown(x.argv, "git runs "+words[0])
 	}
 }

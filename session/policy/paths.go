@@ -377,3 +377,17 @@ func (w *walk) rights(c *Command, paths []string) {
 		}
 	}
 }
+
+// standardInput reports an operand that stands for it.
+func standardInput(operand string) bool {
+	switch operand {
+	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
+		return true
+	}
+	return false
+}
+
+// descriptor reports an operand that is an open file by its number.
+func descriptor(operand string) bool {
+	return strings.HasPrefix(operand, "/dev/fd/") || strings.HasPrefix(operand, "/proc/self/fd/")
+}

@@ -90,7 +90,7 @@ func (w *walk) risk(c *Command, x *invocation) Risk {
 		return Unknown
 	case x.does(talking):
 		return Network
-	case x.children && transparent[x.name]:
+	case x.children && transparent.has(x.name):
 		return Reads
 	}
 	if _, ok := w.reads(x); ok {

@@ -380,7 +380,7 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 			w.code(row.Lang, text, x)
 			return out
 		}
-		if strings.HasPrefix(operands[0], "/dev/fd/") || strings.HasPrefix(operands[0], "/proc/self/fd/") {
+		if descriptor(operands[0]) {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
 		if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
@@ -392,15 +392,6 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 		}
 	}
 	return out
-}
-
-// standardInput reports an operand that stands for it.
-func standardInput(operand string) bool {
-	switch operand {
-	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
-		return true
-	}
-	return false
 }
 
 // keep notes what a program makes, that later commands of the line may run or remove.

@@ -320,7 +320,7 @@ func (w *walk) windowsCommand(argv []string) {
 			name != "%_" {
 			w.ask(&c, "unknown", "which program runs is not known before it runs")
 		}
-		if w.engine.preset != Hard && c.Verdict == Allow && !windowsReads[name] {
+		if w.engine.preset != Hard && c.Verdict == Allow && !windowsReads.has(name) {
 			w.ask(&c, "not reading", "it is not known to only read")
 		}
 	}
@@ -332,12 +332,8 @@ var windowsOwn = words("cmd powershell pwsh wsl bash sh rd rmdir del erase ri rm
 	"at more curl wget cat cp ls mv ps kill pwd tee sleep diff history man mount clear compare select foreach sc sl sp si gc gi gp ac rp rv call exit")
 
 // windowsReads are commands and cmdlets that only read.
-var windowsReads = map[string]bool{"dir": true, "type": true, "echo": true, "get-childitem": true,
-	"get-content": true, "get-location": true,
-	"get-process": true, "get-item": true, "select-string": true, "where": true, "ver": true,
-	"hostname": true, "get-date": true,
-	"measure-object": true, "sort-object": true, "select-object": true, "write-output": true,
-	"test-path": true, "get-command": true}
+var windowsReads = words("dir type echo get-childitem get-content get-location get-process get-item select-string where ver " +
+	"hostname get-date measure-object sort-object select-object write-output test-path get-command")
 
 // windowsBare is a variable that is the whole of a path, or its root.
 var windowsBare = pattern.Lazy(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`)

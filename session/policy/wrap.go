@@ -10,11 +10,8 @@ import (
 )
 
 // transparent wrappers add nothing to what they run: reading stays reading.
-var transparent = map[string]bool{"env": true, "nice": true, "ionice": true, "time": true, "timeout": true,
-	"command": true, "stdbuf": true,
-	"builtin": true, "sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "busybox": true,
-	"xargs": true, "eval": true,
-	"noglob": true, "nocorrect": true, "taskset": true}
+var transparent = words("env nice ionice time timeout command stdbuf builtin sh bash dash zsh ksh busybox xargs eval noglob nocorrect " +
+	"taskset")
 
 // runArgv judges the command that a wrapper runs.
 func (w *walk) runArgv(operands []string, x *invocation) stream {
@@ -165,7 +162,7 @@ func (w *walk) container(x *invocation) {
 	if len(x.args.Operands) > 0 && w.engine.denies {
 		image, _, _ := strings.Cut(path.Base(x.args.Operands[0]), "@")
 		image, _, _ = strings.Cut(image, ":")
-		if !destroyers[image] && w.engine.interesting(image) {
+		if !destroyers.has(image) && w.engine.interesting(image) {
 			w.unknown(x.argv, "the image may run "+image+", which a rule is about")
 		}
 	}

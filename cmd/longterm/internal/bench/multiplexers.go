@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -148,20 +147,16 @@ func (s *gnuScreen) attach(session string) []string {
 	return append(s.argv[:len(s.argv):len(s.argv)], "-x", session)
 }
 
-// screenListed is a line of `screen -ls`.
-var screenListed = regexp.MustCompile(`(?m)^\s+(\d+)\.`)
-
 func (s *gnuScreen) servers(ctx context.Context) (pids []int, err error) {
 	out, err := s.run(ctx, "-ls")
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range screenListed.FindAllStringSubmatch(out, -1) {
-		pid, err := strconv.Atoi(m[1])
-		if err != nil {
-			return nil, err
+	for line := range strings.Lines(out) { // "\tPID.NAME\t(when)\t(Detached)" among others
+		pid, _, _ := strings.Cut(strings.TrimSpace(line), ".")
+		if n, err := strconv.Atoi(pid); err == nil && strings.HasPrefix(line, "\t") {
+			pids = append(pids, n)
 		}
-		pids = append(pids, pid)
 	}
 	return pids, nil
 }
