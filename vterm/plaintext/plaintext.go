@@ -75,6 +75,18 @@ func (p *Writer) Lines(f func(Line)) {
 // keepBytes is how much memory of a burst is kept for the next one.
 const keepBytes = 64 << 10
 
+// Whole is up to where the bytes make whole characters and sequences: a Writer that is given what comes from there on
+// says what this one has not.
+func (p *Writer) Whole() uint64 {
+	switch {
+	case p.state != ground:
+		return p.began
+	case p.parts > 0:
+		return p.read - uint64(p.parts)
+	}
+	return p.read
+}
+
 // Rest appends the unfinished line to dst: a prompt, a progress bar. from and to are
 // the bytes that made it.
 func (p *Writer) Rest(dst []byte) (text []byte, from, to uint64) {

@@ -117,6 +117,26 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
+// Where text stops within a character or a sequence, the next reader begins before that.
+//
+// FEATURES: R21
+func TestWhole(t *testing.T) {
+	for in, want := range map[string]uint64{
+		"": 0, "ab": 2, "ab\n": 3, "caf\xc3": 3, "caf\xc3\xa9": 5, "a\xe4\xbd": 1, "a\xe4\xbdx": 4, "\xff": 1,
+		"a\x1b": 1, "a\x1b[3": 1, "a\x1b[31": 1, "a\x1b[31m": 6, "a\x1b[1m\x1b[3": 5, "a\x1b[3\x18": 5,
+		"a\x1b]0;ab": 1, "a\x1b]0;ab\x1b": 1, "a\x1b]0;ab\a": 8, "a\x1b(": 1, "a\x1b(B": 4, "a\u009b3": 1, "a\u009b3m": 5,
+	} {
+		for cut := 0; cut <= len(in); cut++ {
+			p := &Writer{}
+			_, _ = p.Write([]byte(in[:cut]))
+			_, _ = p.Write([]byte(in[cut:]))
+			if got := p.Whole(); got != want {
+				t.Errorf("%q, cut at %d: %d, want %d", in, cut, got, want)
+			}
+		}
+	}
+}
+
 func TestLongLineInPieces(t *testing.T) {
 	const most = 10_000
 	in := strings.Repeat("0123456789é", 9000) + "\nnext\n"

@@ -32,6 +32,7 @@ const (
 // character: strings are of no use here.
 type scanner struct {
 	state  state
+	began  uint64 // of a sequence: its first byte
 	osc    bool // of a string: BEL ends it
 	left   int  // of a string: bytes until it is given up
 	n, arg int  // parameters so far, and the first one; arg is -1 if left out
@@ -140,6 +141,7 @@ func (p *Writer) takePart(c byte) int {
 
 func (p *Writer) rune(r rune) {
 	if r >= 0x80 && r < 0xa0 { // C1 control (ECMA-48 §5.3)
+		p.began = p.read - 2 // in UTF-8
 		p.introduce(byte(r - 0x40))
 		return
 	}
@@ -151,7 +153,7 @@ func (p *Writer) rune(r rune) {
 func (p *Writer) control(b byte) {
 	switch b {
 	case 0x1b:
-		p.state = escape
+		p.state, p.began = escape, p.read-1
 	case '\n', '\v', '\f':
 		p.endLine()
 	case '\r':

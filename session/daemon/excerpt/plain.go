@@ -98,6 +98,7 @@ type Text struct {
 	Omitted *api.Omitted // nil: it is all
 	Binary  uint64       // bytes left out because they are no text
 	Screen  bool         // at its end a full-screen program is shown, whose picture is left out
+	Next    uint64       // where whoever wants what comes next goes on: before what is held back, or not whole yet
 }
 
 func spent(b *budget.Budget) Text {
@@ -122,6 +123,9 @@ func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limi
 	r.buf = make([]byte, min(pieceBytes, max(1, to-min(from, to))))
 	return r.text(ctx, to, limits)
 }
+
+// mostUnfinished is how long a sequence that has no end yet may be to be read again: a title, and no picture.
+const mostUnfinished = 4 << 10
 
 // pieceBytes is how much output is read at once.
 const pieceBytes = 256 << 10
@@ -152,8 +156,13 @@ func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader
 func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text, error) {
 	defer r.leave()
 	err := r.read(ctx, to)
+	next := r.at
+	if whole := r.base + r.plain.Whole(); r.at <= whole+mostUnfinished {
+		next = min(next, whole)
+	}
 	r.rest()
 	t := gathered(r.budget)
+	t.Next = next
 	limits.tell(&t)
 	t.Binary = r.mask.Held()
 	_, t.Screen = r.mask.Drawn()

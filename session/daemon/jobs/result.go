@@ -270,6 +270,9 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 		r.Error = err.Error()
 	}
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
+	if r.State == "running" && err == nil && t.Next > 0 { // a cursor to go on from
+		r.Range.End = min(r.Range.End, t.Next)
+	}
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
 	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
 		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at

@@ -292,6 +292,32 @@ func TestAgentsInputAtAPrompt(t *testing.T) {
 	}
 }
 
+// A cursor stands before what is not whole, and before what may become a secret: nothing of that was told, and the next answer has it.
+//
+// FEATURES: R66 R88
+func TestAgentsCursors(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	i.Run("new", "-n", "sh", "--env", "DEPLOY_TOKEN=hunter22secret", "--", "bash", "--norc")
+	for _, c := range []struct{ before, after, whole string }{
+		{`caf\303`, `\251 end\n`, "café end\n"},
+		{`a\033[3`, `1mred\033[0m\n`, "ared\n"},
+		{`a\033]0;ab`, `cd\007after\n`, "aafter\n"},
+		{`yes h`, ` other\n`, "yes h other\n"},
+	} {
+		line := fmt.Sprintf("printf '%s'; read -s x; printf '%s'", c.before, c.after)
+		m := a.expects("exec", arguments{"session": "sh", "line": line}, "needs_input")
+		first, _ := m["output"].(string)
+		cursor := m["cursor"]
+		a.expects("input", arguments{"session": "sh", "keys": []string{"Enter"}}, "exited 0")
+		m = a.expects("read", arguments{"session": "sh", "since": cursor})
+		then, _ := m["output"].(string)
+		if all := strings.TrimSuffix(first, "\n") + then; first == c.whole || !strings.HasPrefix(all, c.whole) {
+			t.Errorf("%q: first %q, then %q, want %q", c.before, first, then, c.whole)
+		}
+	}
+}
+
 // A beginning of a name means nothing that would be ended, removed or typed into.
 //
 // FEATURES: R88
