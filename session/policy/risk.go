@@ -141,9 +141,7 @@ func (w *walk) record(c Command) {
 		shownArgv[i] = shown.Replace(a)
 	}
 	c.Argv = shownArgv
-	if len(c.Argv) > 0 && strings.Contains(c.Argv[0], "/") && c.Argv[0][0] != '/' {
-		c.Dir = w.cwd
-	}
+	c.Dir = w.cwd
 	if c.Verdict == Allow {
 		c.Rule, c.Why, c.Instead = "", "", ""
 	}

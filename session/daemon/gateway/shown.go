@@ -33,25 +33,86 @@ func shownTo(a *Ask, j *policy.Judgement) (all []shownCommand) {
 	return all
 }
 
-// filesShown are the files that a line names as programs, as they are; commands and executions are held to theirs when they start.
+// filesShown are the files that a line names as programs, and those that it has interpreters run, as they are; the programs of
+// commands and executions are held to theirs when they start.
 func filesShown(a *Ask, j *policy.Judgement) map[string]string {
-	if a.Kind != Line && !(a.Kind == Command && a.Line != "") {
+	if a.Kind != Line && a.Kind != Command {
 		return nil
 	}
-	var files map[string]string
-	for _, c := range j.Commands[:min(len(j.Commands), maxShown)] {
-		if len(c.Argv) == 0 || c.Argv[0] == ">" || c.Argv[0] == "<" {
-			continue
-		}
-		file := fileOf(c.Argv[0], firstOf(c.Dir, a.Cwd))
-		if id := sys.FileID(file); file != "" && id != "" {
-			if files == nil {
-				files = map[string]string{}
-			}
-			files[file] = id
+	files := map[string]string{}
+	shown := j.Commands[:min(len(j.Commands), maxShown)]
+	for _, c := range shown {
+		if len(c.Argv) > 0 && c.Argv[0] != ">" && c.Argv[0] != "<" && (a.Kind == Line || a.Line != "") {
+			hold(files, fileOf(c.Argv[0], firstOf(c.Dir, a.Cwd)))
 		}
 	}
+	holdScripts(files, shown, a)
+	if len(files) == 0 {
+		return nil
+	}
 	return files
+}
+
+// hold notes a file as it is, if there is one.
+func hold(files map[string]string, file string) (is bool) {
+	id := sys.FileID(file)
+	if file == "" || id == "" {
+		return false
+	}
+	files[file] = id
+	return true
+}
+
+// runsFiles are programs that run what stands in a file that their words name, or in what is written to them.
+var runsFiles = []string{
+	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "yash", "fish", "source", ".", "python", "pypy", "perl", "ruby", "node", "deno", "bun", "php", "lua",
+	"luajit", "Rscript", "tclsh", "wish", "expect", "pwsh", "powershell", "guile", "osascript",
+}
+
+// holdScripts notes the files that interpreters are given to run. Where one is given none, it runs what is written to it: then
+// all files that the line reads may be that.
+func holdScripts(files map[string]string, commands []policy.Command, a *Ask) {
+	fed := false
+	for _, c := range commands {
+		if len(c.Argv) > 0 && slices.Contains(runsFiles, versionless(c.Argv[0])) {
+			fed = !holdFirst(files, c.Argv[1:], firstOf(c.Dir, a.Cwd)) || fed
+		}
+	}
+	if !fed {
+		return
+	}
+	for _, c := range commands {
+		if len(c.Argv) > 1 && c.Argv[0] != ">" {
+			holdFirst(files, c.Argv[1:], firstOf(c.Dir, a.Cwd))
+		}
+	}
+	for _, from := range strings.Split(a.Line, "<")[1:] {
+		if words := strings.Fields(from); len(words) > 0 {
+			holdFirst(files, words[:1], a.Cwd)
+		}
+	}
+}
+
+// versionless is a program's name: python of /usr/bin/python3.12.
+func versionless(program string) string {
+	name := filepath.Base(program)
+	return firstOf(strings.TrimRight(name, "0123456789."), name)
+}
+
+// holdFirst notes the first word that is a file.
+func holdFirst(files map[string]string, words []string, cwd string) (is bool) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") || w == "" {
+			continue
+		}
+		if !filepath.IsAbs(w) {
+			w = filepath.Join(cwd, w)
+		}
+		if st, err := os.Stat(w); err == nil && st.Mode().IsRegular() {
+			return hold(files, w)
+		}
+	}
+	return false
 }
 
 // swapped is one of the files that a person was shown which is another one by now; empty: all are as they were.

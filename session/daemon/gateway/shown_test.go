@@ -171,3 +171,55 @@ func TestLineIsForTheFilesThatItNamed(t *testing.T) {
 		}
 	}
 }
+
+// Nor is a file that the line has an interpreter run exchanged, however it is given it, also where a session is started with that.
+// What a program only reads may change.
+//
+// FEATURES: R63 R107
+func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
+	for _, c := range []struct {
+		ask  Ask
+		held bool
+	}{
+		{Ask{Line: "sh s.sh x"}, true},
+		{Ask{Line: "bash -x ./s.sh"}, true},
+		{Ask{Line: "sh < s.sh"}, true},
+		{Ask{Line: ". ./s.sh; touch x"}, true},
+		{Ask{Line: "source s.sh"}, true},
+		{Ask{Line: "touch x; python3.12 -u s.sh"}, true},
+		{Ask{Line: "cat s.sh | sh"}, true},
+		{Ask{Line: "env A=b sh s.sh"}, true},
+		{Ask{Line: "cd sub && sh ../s.sh"}, true},
+		{Ask{Line: "sh -c 'sh s.sh'"}, true},
+		{Ask{Kind: Command, Argv: []string{"sh", "s.sh"}, Path: "/bin/sh"}, true},
+		{Ask{Line: "touch x; cat s.sh"}, false},
+		{Ask{Line: "sh other.sh s.sh"}, false},
+		{Ask{Line: "echo s.sh > t.sh"}, false},
+	} {
+		root := t.TempDir()
+		if err := os.Mkdir(filepath.Join(root, "sub"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"s.sh", "other.sh"} {
+			if err := os.WriteFile(filepath.Join(root, name), []byte("good\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g := open(t, t.TempDir())
+		a := c.ask
+		a.ID, a.Actor, a.Session, a.Policy, a.Cwd, a.Home = "job", agent, "s", "listed", root, "/home/u"
+		if a.Kind == "" {
+			a.Kind = Line
+		}
+		p := waiting(t, g, a)
+		if err := os.WriteFile(filepath.Join(root, "s.sh"), []byte("evil\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Wait(t.Context()); (codeOf(err) == api.CodeDenied) != c.held || !c.held && err != nil {
+			t.Errorf("%s%q: %v", a.Line, a.Argv, err)
+		}
+	}
+}
