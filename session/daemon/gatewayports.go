@@ -28,9 +28,18 @@ func (d *Daemon) openGate(ctx context.Context) error {
 	d.gate, err = gateway.Open(ctx, gateway.Config{
 		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn, Flush: func(ctx context.Context) { d.reg.Flush(ctx) },
 		AgentsYes: func() bool { return d.conf.Get().Policy.AgentsYes }, Log: d.log,
-		Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
+		Cwd: d.cwdOf, Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})
 	return err
+}
+
+// cwdOf is where a session's shell is.
+func (d *Daemon) cwdOf(session string) string {
+	e := d.reg.ByID(session)
+	if e == nil {
+		return ""
+	}
+	return e.CurrentDir(e.Session.Status())
 }
 
 // workedIn notes whose line a session was given.

@@ -123,6 +123,55 @@ func TestLinesJudgedAgain(t *testing.T) {
 	}
 }
 
+// What an agent was allowed is not run where it means something else by then: its shell was given other lines while a person was
+// asked, or has gone elsewhere. Lines that change nothing of it, and a person's own, do not matter.
+//
+// FEATURES: R62 R63 R107
+func TestLinesThatMeanSomethingElseByNow(t *testing.T) {
+	for _, c := range []struct {
+		line, meanwhile, cwd string
+		who                  actor.Actor
+		refused              bool
+	}{
+		{"touch f; pwd", "", "", agent, false},
+		{"touch f; pwd", "ls -l", "", agent, false},
+		{"touch f; pwd", "y=1", "", agent, false},
+		{"touch f; pwd", "touch() { echo evil > g; }", "", agent, true},
+		{"touch f; pwd", "alias touch='rm -r'", "", agent, true},
+		{"touch $y", "y=/home/u/other", "", agent, false}, // nobody knew what it was
+		{"touch f; pwd", "cd /home/u/q", "/home/u/q", agent, true},
+		{"touch f; pwd", "", "/home/u/p", agent, false},
+		{"touch f; pwd", "touch() { echo mine > g; }", "/home/u/q", person, false},
+	} {
+		g := open(t, t.TempDir())
+		g.c.Cwd = func(string) string { return c.cwd }
+		began := time.Now()
+		if err := g.store.CreateSession(t.Context(), store.Session{ID: "s", Name: "work", State: "running", Created: began, Started: began}); err != nil {
+			t.Fatal(err)
+		}
+		a := line("1", c.line, c.who)
+		a.Since, a.Policy = began, "listed"
+		p := waiting(t, g, a)
+		if c.meanwhile != "" {
+			exit := 0
+			ran := store.Command{Session: "s", N: 1, Text: c.meanwhile, Source: "agent:bot", State: store.CommandDone, Started: began.Add(time.Second), Cwd: "/home/u/p", ExitCode: &exit}
+			if _, err := g.store.AddCommand(t.Context(), ran); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := p.Wait(t.Context())
+		if (codeOf(err) == api.CodeDenied) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s, meanwhile %q, now in %q: %v", c.line, c.meanwhile, c.cwd, err)
+		}
+		if e := asError(err); c.refused && (e.Hint == "" || !strings.Contains(e.Message, "when it was asked about")) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // Lines that never become commands of the shell, and those of persons, have nobody asked about ordinary work.
 //
 // FEATURES: R61 R62

@@ -129,6 +129,8 @@ type Config struct {
 	Tell   func(*api.Approval)    // tells people of one that was asked for; nil: nobody
 	// AgentsYes says whether --yes counts where an agent gives it; nil: it does not.
 	AgentsYes func() bool
+	// Cwd is the directory that a session's shell is in now; empty, or nil: it is not known.
+	Cwd func(session string) string
 	// Flush waits until what sessions have run is in the store; nil: it is.
 	Flush func(context.Context)
 	// Worked is told that an agent has given a session a line; nil: nobody is.

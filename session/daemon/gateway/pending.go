@@ -135,6 +135,10 @@ func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 		answer.Verdict = policy.Deny
 		return answer, p.g.refuseSwapped(ctx, &p.a, file)
 	}
+	if err := p.still(ctx); err != nil {
+		answer.Verdict = policy.Deny
+		return answer, errors.Join(err, p.g.audit(ctx, Record{Ask: p.a, Actor: p.a.Actor, Verdict: policy.Deny, Rule: ruleChanged, Approval: v.ID}))
+	}
 	p.g.allowed(ctx, &p.a)
 	if err = p.g.admitted(ctx, &p.a, &answer); err != nil {
 		p.g.NotGiven(p.a.Session, p.a.ID)

@@ -130,6 +130,44 @@ func (g *Gateway) refuseSwapped(ctx context.Context, a *Ask, file string) error 
 	return errors.Join(Swapped(file), g.audit(ctx, Record{Ask: *a, Actor: a.Actor, Verdict: policy.Deny, Rule: ruleChanged}))
 }
 
+// still refuses an agent's line that would do something else by now than when it was asked about: its shell has gone to another
+// directory, or other lines have given its words another meaning.
+func (p *Pending) still(ctx context.Context) error {
+	if p.a.Kind != Line || !held(&p.a.Actor) || p.a.readCode() {
+		return nil
+	}
+	now := p.a
+	if p.g.c.Cwd != nil {
+		now.Cwd = firstOf(p.g.c.Cwd(p.a.Session), p.a.Cwd)
+	}
+	what := ""
+	if now.Cwd != p.a.Cwd && linkless(now.Cwd) != linkless(p.a.Cwd) {
+		what = "its shell is in " + inLine(now.Cwd) + " now, and was in " + inLine(firstOf(p.a.Cwd, "a directory that is not known"))
+	} else if j := p.g.JudgeAgain(ctx, now); !sameCommands(p.j.Commands, j.Commands) {
+		what = "other lines have been run in its shell, and it means something else now than"
+	}
+	if what == "" {
+		return nil
+	}
+	return api.Errorf(api.CodeDenied, "Blocked: %s when it was asked about", what).WithHint("nothing was run; give the line again: it is judged as it is now")
+}
+
+// linkless is a directory without links in its name, as far as it is there.
+func linkless(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return dir
+	}
+	return real
+}
+
+// sameCommands reports whether commands are those that were shown, as far as these were known.
+func sameCommands(shown, now []policy.Command) bool {
+	return slices.EqualFunc(shown, now, func(a, b policy.Command) bool {
+		return slices.EqualFunc(a.Argv, b.Argv, func(a, b string) bool { return a == b || a == unknownMark })
+	})
+}
+
 // Swapped is the refusal of what a person allowed, or was asked about, for another file.
 func Swapped(file string) *api.Error {
 	return api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was asked about", inLine(file)).
