@@ -231,6 +231,9 @@ func (s *Server) endSession(ctx context.Context, t *target) (*sdk.CallToolResult
 	if err == nil {
 		_, err = s.client(ctx).Session(t.session).Kill(ctx, api.Kill{})
 	}
+	if r := askedToEnd(err, t.session); r != nil {
+		return r, nil
+	}
 	if err != nil && !ended(err) {
 		return nil, err
 	}
@@ -243,6 +246,19 @@ func (s *Server) endSession(ctx context.Context, t *target) (*sdk.CallToolResult
 	}
 	a.Next = ""
 	return replyAnswer(a), nil
+}
+
+// askedToEnd is the answer that a person is asked about the end of a session that is not the agent's own; nil: nobody is.
+func askedToEnd(err error, session string, how ...any) *sdk.CallToolResult {
+	var e *api.Error
+	if !errors.As(err, &e) || e.Code != api.CodeNeedsApproval {
+		return nil
+	}
+	why := whyOf(e.Policy)
+	return replyAnswer(&answer{
+		State: "needs_approval", Approval: e.Approval, Why: why, Session: session, Message: askedFor(e.Approval, why),
+		Next: "when it is allowed: " + call("stop", append([]any{"id", session}, how...)...),
+	})
 }
 
 // remove forgets a job that ended, or a session with its history.
@@ -261,6 +277,9 @@ func (s *Server) remove(ctx context.Context, t *target) (*sdk.CallToolResult, er
 		return failure(fmt.Errorf("the session %s runs", v.Name), "end it first: "+call("stop", "id", v.Name)), nil
 	}
 	if err := s.client(ctx).Session(t.session).Remove(ctx, false); err != nil {
+		if r := askedToEnd(err, t.session, "how", "remove"); r != nil {
+			return r, nil
+		}
 		return nil, err
 	}
 	return replyAnswer(&answer{State: "exited", Session: v.Name, Message: "the session and its history are forgotten"}), nil

@@ -4,9 +4,12 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -177,8 +180,38 @@ func (s *Server) postNetwork(ctx context.Context, in *sessionBody[api.NetworkAsk
 	return none{err == nil}, err
 }
 
-// mayEnd asks a person before an agent ends or forgets sessions that it has not started itself, and waits for the answer.
-// Several are one asking.
+// endingTime is how long an agent that would end a session waits for the person's answer: then it is told of the asking, which
+// stays, and does the same again once that is answered.
+const endingTime = 2 * time.Second
+
+// endings are the askings of agents to end sessions that were not answered yet, by what they would do.
+type endings struct {
+	mu  sync.Mutex
+	ids map[string]string
+}
+
+// mostEndings bounds those who never came again.
+const mostEndings = 1000
+
+func (e *endings) id(what string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ids == nil || len(e.ids) >= mostEndings {
+		e.ids = map[string]string{}
+	}
+	if e.ids[what] == "" {
+		e.ids[what] = uuid.NewString()
+	}
+	return e.ids[what]
+}
+
+func (e *endings) over(what string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.ids, what)
+}
+
+// mayEnd asks a person before an agent ends or forgets sessions that it has not started itself. Several are one asking.
 func (s *Server) mayEnd(ctx context.Context, what string, list ...*registry.Handle) error {
 	by := actor.Of(ctx)
 	if !by.IsAgent() {
@@ -186,19 +219,31 @@ func (s *Server) mayEnd(ctx context.Context, what string, list ...*registry.Hand
 	}
 	var others []*registry.Handle
 	var names []string
+	key := by.Agent + " " + what
 	for _, e := range list {
 		if rec := e.Record(); rec.Agent != by.Agent {
-			others, names = append(others, e), append(names, rec.Name)
+			others, names, key = append(others, e), append(names, rec.Name), key+" "+rec.ID
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
 	rec := others[0].Record()
-	_, err := s.admit(ctx, gateway.Ask{
-		ID: uuid.NewString(), Kind: gateway.Stop, Actor: by, Session: rec.ID, Name: rec.Name, Labels: rec.Labels,
+	_, p, err := s.gate.Begin(ctx, gateway.Ask{
+		ID: s.endings.id(key), Kind: gateway.Stop, Actor: by, Session: rec.ID, Name: rec.Name, Labels: rec.Labels,
 		Path: what + " " + strings.Join(names, ", "),
-	}, "")
+	})
+	if p != nil {
+		waiting, cancel := context.WithTimeout(ctx, endingTime)
+		defer cancel()
+		if _, err = p.WaitFromAfar(waiting); errors.Is(err, context.DeadlineExceeded) {
+			v := p.Approval()
+			return gateway.Needed(&v).WithHint("`longterm approvals answer %s once` allows it; then do the same again, within a minute, or you are asked anew", v.ID)
+		}
+	}
+	if !s.jobs.Leaving() {
+		s.endings.over(key)
+	}
 	return err
 }
 

@@ -54,6 +54,7 @@ type Server struct {
 	reveals  reveals
 	requests metrics.Requests
 	drafts   drafts
+	endings  endings
 	pictures pictureKeys
 	page     *web.Door
 	onward   *web.Onward // to hosts of the fleet

@@ -191,7 +191,7 @@ func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
 	if text, _ := a.call("wait", arguments{"for": []string{"asked"}, "yield": 0.01}); strings.Contains(text, "words of another") {
 		t.Errorf("while it waits:\n%s", text)
 	}
-	a.expects("exec", arguments{"session": "sh", "line": "exit 3"}, "exited 3")
+	a.expects("exec", arguments{"session": "sh", "line": "exit 3"}, "exited")
 	waiting.Wait()
 	text, m := a.call("wait", arguments{"for": []string{"asked"}})
 	if m["results"].([]any)[0].(map[string]any)["state"] != "refused" || !strings.Contains(text, "nothing of it was run") || strings.Contains(text, "words of another") {
@@ -286,6 +286,8 @@ func TestAgentsInputAtAPrompt(t *testing.T) {
 	if next, _ := m["next"].(string); !strings.HasSuffix(next, fmt.Sprintf(`"since":%.0f}`, m["cursor"])) {
 		t.Errorf("%v", m)
 	}
+	m = a.expects("stop", arguments{"id": "sh"}, "needs_approval", `when it is allowed: stop{"id":`) // it is a person's
+	i.Run("approvals", "answer", fmt.Sprint(m["approval"]), "once")
 	text, _ := a.call("stop", arguments{"id": "sh"})
 	if !strings.Contains(text, "[killed") || !strings.Contains(text, "Ended by request") || strings.Contains(text, "once") {
 		t.Errorf("it is told again what it printed, or not that it was ended:\n%s", text)

@@ -185,7 +185,7 @@ func TestAgentAsksForPasswords(t *testing.T) {
 		t.Errorf("%q; asked: %q", text, questions)
 	}
 	reply = &sdk.ElicitResult{Action: "decline"}
-	a.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}", "secret")
+	a.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}", "declined to answer", "next: stop{")
 	never := newAgent(i, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		t.Error("the person is asked")
 		return nil, nil
