@@ -20,8 +20,8 @@ func execVerb(a *app, c *cobra.Command) {
 	var flags request.CallFlags
 	var asking request.AskFlags
 	var answers request.RespondFlags
-	var kill, each, stop bool
-	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
+	var kill, each, stop, hosts bool
+	inSession := a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
 		var err error
 		if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
 			return err
@@ -48,6 +48,12 @@ func execVerb(a *app, c *cobra.Command) {
 		x.Line = strings.Join(args, " ")
 		return c.Exec(cmd.Context(), s, &flags, x)
 	})
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if hosts {
+			return a.execOnEachHost(cmd.Context(), strings.Join(args, " "))
+		}
+		return inSession(cmd, args)
+	}
 	c.Long = `Flags stand before LINE, before or after S. Everything after LINE's first word belongs to LINE; one of exec's
 own flags there is refused, unless -- stands before LINE.
 
@@ -72,6 +78,7 @@ known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the outpu
 	asking.Register(c, &a.agent)
 	answers.Register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, stop after a line that fails")
+	f.BoolVar(&hosts, "each-host", false, "instead of in a session, run LINE in a shell of its own on each host of the fleet (as \"longterm fleet run --each-host\" does with a command)")
 	f.SetInterspersed(false) // what follows belongs to LINE
 	c.RunE = execArgs(c.RunE)
 }
@@ -92,6 +99,9 @@ func misplaced(cmd *cobra.Command, line []string) error {
 // execArgs lets flags stand before and after the session's name, and nowhere else.
 func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		if hosts, _ := cmd.Flags().GetBool("each-host"); hosts {
+			return run(cmd, args)
+		}
 		if len(args) > 0 {
 			name := args[0]
 			if err := cmd.Flags().Parse(args[1:]); err != nil {

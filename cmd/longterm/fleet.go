@@ -10,7 +10,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -427,15 +426,6 @@ func (a *app) writeFleetHits(hits []fleets.Hit) error {
 	return nil
 }
 
-// ran is what was run on a host.
-type ran struct {
-	Host    string      `json:"host"`
-	Session string      `json:"session,omitempty"`
-	Name    string      `json:"name,omitempty"`
-	Result  *api.Result `json:"result,omitempty"`
-	Error   string      `json:"error,omitempty"`
-}
-
 func (a *app) fleetRun() *cobra.Command {
 	var want fleets.Want
 	var name, cwd string
@@ -483,47 +473,6 @@ if it failed anywhere.`
 	f.StringArrayVar(&labels, "label", nil, "NAME=VALUE to label the session with, repeatable")
 	f.SetInterspersed(false)
 	return a.JSONFlag(c)
-}
-
-// onEachHost runs a command on hosts, and prints each one's answer as it comes.
-func (a *app) onEachHost(ctx context.Context, hosts []api.FleetHost, of fleets.Clients, n api.NewSession) error {
-	var mu sync.Mutex
-	failed := false
-	show := func(r ran) {
-		mu.Lock()
-		defer mu.Unlock()
-		bad := r.Error != "" || r.Result.ExitCode == nil || *r.Result.ExitCode != 0
-		failed = failed || bad
-		if a.JSON {
-			_ = json.NewEncoder(a.Stdout).Encode(r)
-			return
-		}
-		if r.Error != "" {
-			fmt.Fprintf(a.Stderr, "%s: %s\n", r.Host, output.Printable(r.Error))
-			return
-		}
-		for line := range strings.Lines(r.Result.Output) {
-			fmt.Fprintf(a.Stdout, "%s: %s\n", r.Host, output.Printable(strings.TrimRight(line, "\r\n")))
-		}
-		if bad {
-			fmt.Fprintf(a.Stderr, "%s: %s\n", r.Host, r.Result.Message)
-		}
-	}
-	fleets.Each(ctx, hosts, func(ctx context.Context, h api.FleetHost) error {
-		c := of(h, nil)
-		defer c.Close()
-		got, err := c.Run(ctx, api.Run{NewSession: n})
-		if err != nil {
-			show(ran{Host: h.Host, Error: fleets.Why(err)})
-			return nil
-		}
-		show(ran{Host: h.Host, Result: &got})
-		return nil
-	})
-	if failed {
-		return exit.Silent(api.ExitFailure)
-	}
-	return nil
 }
 
 // viaFleet is the way to a host of this machine's fleet; nil: it is none of its.

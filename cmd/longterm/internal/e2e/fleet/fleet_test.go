@@ -71,6 +71,14 @@ func TestTwoMachines(t *testing.T) {
 	}
 	connected(t, one, 2)
 	one.Run("new", "-n", "there", "--", "sh", "-c", "echo needle; exec sleep 600")
+	for _, verb := range [][]string{{"exec", "--each-host", "--", "echo up-$((20+3))"}, {"fleet", "run", "--each-host", "--", "sh", "-c", "echo up-$((20+3))"}} {
+		if out := one.Run(verb...); !strings.Contains(out, "one: up-23\n") || !strings.Contains(out, "two: up-23\n") {
+			t.Errorf("%q: %q", verb, out)
+		}
+	}
+	if _, stderr, code := one.Try("exec", "--each-host", "--json", "--", "echo here; exit 3"); code != 1 {
+		t.Errorf("it failed everywhere: status %d, %s", code, stderr)
+	}
 	if out := strings.TrimSpace(one.Run("fleet", "run", "-n", "placed", "--on", "gpu=yes", "--", "sh", "-c", "echo needle; exec sleep 600")); out != "two/placed" {
 		t.Errorf("it was placed as %s", out)
 	}
