@@ -74,6 +74,9 @@ this machine, as a host and as a server. With --nats an existing NATS (with JetS
 --creds or a user and a password in the URL; what its members may do there is its administrator's to say. What a fleet
 keeps there is made where it is not there yet.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
+			return err
+		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -140,6 +143,9 @@ func (a *app) fleetInvite() *cobra.Command {
 	c.Long = `Print a code with which one machine joins the fleet, once and within --for. What it will be allowed on the other hosts is
 said here: everything, or what --may names. Whoever has the code can use it: hand it over as you would a password.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
+			return err
+		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -168,6 +174,9 @@ func (a *app) fleetJoin() *cobra.Command {
 	c.Long = `Make this machine a host of a fleet, with a code of "longterm fleet invite"; - reads the code from standard input, which
 keeps it out of the list of processes. The machine's key is made here and stays here.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
+			return err
+		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -217,6 +226,9 @@ func (a *app) fleetLeave() *cobra.Command {
 until "longterm fleet revoke NAME" where the fleet was made. There, --force gives the whole fleet up: nobody can be let in
 any more.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
+			return err
+		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -354,6 +366,9 @@ of the session's id; the label fleet-host=HOST says where each comes from. Exit 
 
 // onFleet are the hosts of the fleet, and what makes clients of them.
 func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, error) {
+	if err := a.personOnly(ctx, "reaching other machines"); err != nil {
+		return nil, nil, err
+	}
 	b, err := a.connect()
 	if err != nil {
 		return nil, nil, err

@@ -415,7 +415,7 @@ func TestScopesOfAPage(t *testing.T) {
 		page.say(m)
 		page.until("a refusal", func(m said) bool { return m.T == "err" && m.Q == int64(i+1) && m.Code == api.CodeDenied })
 	}
-	for path, want := range map[string]int{"v1/sessions/mine": 200, "v1/sessions/other": 404, "v1/status": 403, "v1/tokens": 403} {
+	for path, want := range map[string]int{"v1/sessions/mine": 200, "v1/sessions/other": 404, "v1/status": 403, "v1/tokens": 403, "v1/fleet/hosts": 403, "v1/fleet/sessions": 403} {
 		if got := guest.do("GET", path, nil); got.status != want {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}

@@ -76,6 +76,9 @@ func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct })
 func (s *Server) listFleetHosts(ctx context.Context, in *struct {
 	Host string `query:"host" doc:"only this one"`
 }) ([]api.FleetHost, error) {
+	if err := permitList(ctx); err != nil {
+		return nil, err
+	}
 	hosts, _, err := s.daemon.Fleet().Ask(ctx, in.Host, false)
 	return hosts, err
 }
@@ -85,6 +88,9 @@ func (s *Server) listFleetSessions(ctx context.Context, in *struct {
 	Others bool   `query:"others" doc:"not of this machine"`
 	Limit  int    `query:"limit" minimum:"0" maximum:"10000" doc:"at most so many: of those first that wait for somebody, then of those that run; 0: all"`
 }) ([]api.FleetSession, error) {
+	if err := permitList(ctx); err != nil {
+		return nil, err
+	}
 	_, list, err := s.daemon.Fleet().Ask(ctx, in.Host, true)
 	if in.Others {
 		here := s.daemon.Fleet().Status().Host

@@ -92,6 +92,20 @@ func (s *Server) dialSSH(ctx context.Context, host string) (net.Conn, error) {
 // ofSSH are the errors of what asks a host over ssh.
 var ofSSH = []api.Code{api.CodeNotFound, api.CodeInvalid, api.CodeDenied, api.CodeNoSSH, api.CodeHostUnknown, api.CodeHostRefused, api.CodeHostVersion, api.CodeHostBare}
 
+// permitList refuses the list of other hosts, and of what runs on them, to logins and tokens that may not do everything here.
+func permitList(ctx context.Context) error {
+	g := grantOf(ctx)
+	if g == nil || g.Rights() == access.Everything && g.Whole() && !g.Masked && g.Agent == "" {
+		return nil
+	}
+	return noOthers(g)
+}
+
+func noOthers(g *access.Grant) error {
+	return api.Errorf(api.CodeDenied, "the token %s does not reach other hosts: that is for who may do everything here", g.Name).
+		WithHint("`longterm web` makes a link for that")
+}
+
 // permitSSH refuses who must not have this daemon go to other hosts, as its user: logins that may not do everything here,
 // and agents.
 func permitSSH(ctx context.Context) error {
@@ -99,8 +113,7 @@ func permitSSH(ctx context.Context) error {
 		if reachesOthers(g) {
 			return nil
 		}
-		return api.Errorf(api.CodeDenied, "the token %s does not reach other hosts: that is for who may do everything here", g.Name).
-			WithHint("`longterm web` makes a link for that")
+		return noOthers(g)
 	}
 	if callerOf(ctx).Held || actor.Of(ctx).IsAgent() {
 		return api.Errorf(api.CodeDenied, "other hosts are reached by a person, not by %s", actor.Of(ctx)).

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,6 +72,18 @@ func TestTwoMachines(t *testing.T) {
 	}
 	connected(t, one, 2)
 	one.Run("new", "-n", "there", "--", "sh", "-c", "echo needle; exec sleep 600")
+	bot := *two
+	bot.Env = append(slices.Clone(two.Env), "LONGTERM_AGENT=bot")
+	for _, verb := range [][]string{
+		{"fleet", "leave"}, {"fleet", "leave", "--force"}, {"fleet", "invite"}, {"fleet", "run", "--", "true"}, {"fleet", "search", "x"}, {"exec", "--each-host", "true"},
+	} {
+		if _, stderr, code := bot.Try(verb...); code == 0 || !strings.Contains(stderr, "is for a person to do") {
+			t.Errorf("an agent's %q: status %d, %s", verb, code, stderr)
+		}
+	}
+	if _, err := ident.Dir(filepath.Join(two.Dir, "state", "fleet")).Settings(); err != nil {
+		t.Fatalf("it belongs to no fleet any more: %v", err)
+	}
 	for _, verb := range [][]string{{"exec", "--each-host", "--", "echo up-$((20+3))"}, {"fleet", "run", "--each-host", "--", "sh", "-c", "echo up-$((20+3))"}} {
 		if out := one.Run(verb...); !strings.Contains(out, "one: up-23\n") || !strings.Contains(out, "two: up-23\n") {
 			t.Errorf("%q: %q", verb, out)
