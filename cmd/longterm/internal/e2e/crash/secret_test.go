@@ -17,7 +17,7 @@ import (
 // ahead is a program that is typed a lot before it reads, turns the echo off for a while at a
 // prompt without reading, and asks again when it has read all that.
 const ahead = `until [ -e "$1" ]; do sleep 0.02; done
-stty -echo; printf 'Password: '; sleep 0.6; stty echo; echo
+stty -echo; printf 'Password: '; until [ -e "$1.on" ] || [ "$n" = 30 ]; do sleep 0.02; n=$((n + $2)); done; stty echo; echo
 while read -r l && [ "$l" != END ]; do :; done
 echo read it; stty -echo; printf 'Password: '; read -r p; stty echo; echo; echo "it has ${#p}"; read -r x`
 
@@ -36,7 +36,8 @@ func TestSecretBehindTypedAhead(t *testing.T) {
 			if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			i.Run("new", "-n", "a", "--", "sh", "-c", ahead, "sh", ready)
+			step := map[string]string{"rule": "1", "send": "0"}[how] // how fast the first prompt is over by itself
+			i.Run("new", "-n", "a", "--", "sh", "-c", ahead, "sh", ready, step)
 			line := strings.Repeat("x", 99) + `\n`
 			typing := make(chan string, 1)
 			go func() { // it is answered when the program has read it
@@ -60,6 +61,9 @@ func TestSecretBehindTypedAhead(t *testing.T) {
 				_, first := i.Post("/sessions/a/input", `{"text":"`+secret+`","secret":true}`)
 				if first == 200 {
 					t.Error("the first secret was typed")
+				}
+				if err := os.WriteFile(ready+".on", nil, 0o600); err != nil {
+					t.Fatal(err)
 				}
 				i.Run("wait", "a", "--for", "text=read it", "--since", "0")
 				e2e.Eventually(t, "the second is taken", func() bool {

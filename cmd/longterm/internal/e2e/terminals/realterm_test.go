@@ -285,9 +285,9 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 		{"run of a program that stays on the alternate screen", "seq 2; longterm run -- " + left, "1\n2\n1\n2\n3\nSTATUS=0"},
 		{"the same, where another program was before", `printf '\033[?1049hA\033[?1049l'; seq 2; longterm run -- ` + left, "1\n2\n1\n2\n3\nSTATUS=0"},
 		{"run of a program that saved the cursor", `longterm run -- printf '\0337a\nb\nc\n'`, "a\nb\nc\nSTATUS=0"},
-		{"attach", "seq 3; longterm new -n $JUDGE -- sh -c 'echo hello; sleep 0.3' >id; longterm attach $JUDGE",
+		{"attach", "seq 3; longterm new -n $JUDGE -- sh -c 'echo hello; until [ \"$(stty size)\" = \"20 80\" ]; do sleep 0.02; done; sleep 0.3' >id; longterm attach $JUDGE",
 			"1\n2\n3\n[attached to NAME; C-\\ d leaves, the session goes on]\n[NAME exited with 0]\nSTATUS=0"},
-		{"attach to a full-screen program", `seq 3; longterm new -n $JUDGE -- sh -c 'printf "\033[?1049h\033[5;5Hhello"; sleep 0.3' >id; longterm attach $JUDGE`,
+		{"attach to a full-screen program", `seq 3; longterm new -n $JUDGE -- sh -c 'printf "\033[?1049h\033[5;5Hhello"; until [ "$(stty size)" = "20 80" ]; do sleep 0.02; done; sleep 0.3' >id; longterm attach $JUDGE`,
 			"1\n2\n3\n[attached to NAME; C-\\ d leaves, the session goes on]\n[NAME exited with 0]\nSTATUS=0"},
 		{"attach on the primary screen", // the program ends once it has the terminal's size, so while it is attached
 			`longterm new -n $JUDGE -- sh -c 'seq 30; until [ "$(stty size)" = "20 80" ]; do sleep 0.02; done' >id; longterm attach --scrollback $JUDGE`,
