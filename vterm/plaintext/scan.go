@@ -33,9 +33,9 @@ const (
 type scanner struct {
 	state  state
 	began  uint64 // of a sequence: its first byte
-	osc    bool // of a string: BEL ends it
-	left   int  // of a string: bytes until it is given up
-	n, arg int  // parameters so far, and the first one; arg is -1 if left out
+	osc    bool   // of a string: BEL ends it
+	left   int    // of a string: bytes until it is given up
+	n, arg int    // parameters so far, and the first one; arg is -1 if left out
 	part   [utf8.UTFMax]byte
 	parts  int
 }
