@@ -430,6 +430,7 @@ func TestRebaseInVim(t *testing.T) {
 	p := StartCmd(t, program.Cmd{Dir: dir, Argv: []string{"git", "rebase", "-i", "HEAD~2"}})
 	p.WaitFor(session.Cond{Kind: session.CondFullscreen})
 	p.Expect("git-rebase-todo")
+	p.WaitFor(session.Cond{Kind: session.CondText, Text: "three"}) // which may come after the name
 	if screen := p.Screen(); !strings.Contains(screen, "two") || !strings.Contains(screen, "three") {
 		t.Errorf("the commits are not on the screen:\n%s", screen)
 	}
