@@ -16,17 +16,17 @@ import (
 // Read takes a range of a session's output.
 func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) error {
 	buf := make([]byte, pieceBytes)
-	for at := from; at < to && ctx.Err() == nil; {
-		c, runs, err := s.OutputApart(at, buf[:min(uint64(len(buf)), to-at)])
+	for p.Next = from; p.Next < to && ctx.Err() == nil; {
+		c, runs, err := s.OutputApart(p.Next, buf[:min(uint64(len(buf)), to-p.Next)])
 		if err == nil && p.hide {
 			c = s.Hidden(c)
 			runs = session.CutRuns(runs, len(c.Data))
 		}
-		if err != nil || c.Next == at {
+		if err != nil || c.Next == p.Next {
 			return err
 		}
 		p.take(c, runs)
-		at = c.Next
+		p.Next = c.Next
 	}
 	return ctx.Err()
 }
@@ -36,6 +36,7 @@ type Piped struct {
 	streams map[string]*pipedStream
 	merged  *budget.Budget
 	Own     map[string]Text // once all is taken
+	Next    uint64          // where whoever wants what comes next goes on: before what is held back
 	hide    bool
 	apart   bool // all of it was of stdout or stderr
 }

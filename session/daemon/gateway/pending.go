@@ -104,9 +104,9 @@ func (p *Pending) Approval() api.Approval {
 // Wait waits for the answer. When ctx ends before, the asking is taken back, unless the daemon ends.
 func (p *Pending) Wait(ctx context.Context) (Answer, error) { return p.wait(ctx, p.giveUp) }
 
-// WaitFromAfar is Wait for one on another host: when ctx ends the way here may have been lost, so the asking stays open
-// for the grace, for him to come back.
-func (p *Pending) WaitFromAfar(ctx context.Context) (Answer, error) { return p.wait(ctx, p.Later) }
+// WaitForNow is Wait for who may come again: on another host, whose way here may be lost, or told that he is to ask once
+// more. When ctx ends the asking stays open for the grace.
+func (p *Pending) WaitForNow(ctx context.Context) (Answer, error) { return p.wait(ctx, p.Later) }
 
 func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 	answer := Answer{Verdict: policy.Ask, Judgement: p.j, Approval: idOf(p.e.n)}

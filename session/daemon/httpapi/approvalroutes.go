@@ -119,7 +119,7 @@ func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) 
 	defer stop()
 	wait := p.Wait
 	if ask.Actor.Host != "" {
-		wait = p.WaitFromAfar
+		wait = p.WaitForNow
 	}
 	answer, err = wait(waiting)
 	if err != nil && s.jobs.Leaving() {
@@ -236,7 +236,7 @@ func (s *Server) mayEnd(ctx context.Context, what string, list ...*registry.Hand
 	if p != nil {
 		waiting, cancel := context.WithTimeout(ctx, endingTime)
 		defer cancel()
-		if _, err = p.WaitFromAfar(waiting); errors.Is(err, context.DeadlineExceeded) {
+		if _, err = p.WaitForNow(waiting); errors.Is(err, context.DeadlineExceeded) {
 			v := p.Approval()
 			return gateway.Needed(&v).WithHint("`longterm approvals answer %s once` allows it; then do the same again, within a minute, or you are asked anew", v.ID)
 		}

@@ -218,12 +218,13 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
 			t = p.Own[in.Stream]
 		}
+		t.Next = p.Next
 	} else {
 		t, err = excerpt.Plain(ctx, e.Session, from, to, limits)
 		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
-		if in.To == 0 && !out.End {
-			out.Next = t.Next
-		}
+	}
+	if in.To == 0 && !out.End {
+		out.Next = t.Next
 	}
 	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
 	return out, err

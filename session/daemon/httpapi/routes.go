@@ -12,7 +12,7 @@ import (
 var (
 	ofSession  = []api.Code{api.CodeNotFound, api.CodeAmbiguous}
 	ofApproval = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
-	ofEnding   = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeDenied, api.CodeRejected} // an agent's, of what is another's
+	ofEnding   = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval} // an agent's, of what is another's
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
 	ofInput    = append(slices.Clip(ofTyping), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
 	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}

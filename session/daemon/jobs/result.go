@@ -270,12 +270,17 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 		r.Error = err.Error()
 	}
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
-	if r.State == "running" && err == nil && t.Next > 0 { // a cursor to go on from
-		r.Range.End = min(r.Range.End, t.Next)
-	}
+	goesOnFrom(r, t.Next, err)
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
 	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
 		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at
+	}
+}
+
+// goesOnFrom has who reads on with what a running job prints begin before what was held back of it.
+func goesOnFrom(r *api.Result, next uint64, err error) {
+	if r.State == "running" && err == nil {
+		r.Range.End = min(r.Range.End, next)
 	}
 }
 
@@ -304,8 +309,10 @@ func (j *Job) parse(ctx context.Context, r *api.Result, text string) {
 // fillStreams puts in what was printed on pipes, each stream for itself too.
 func (j *Job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	p := excerpt.NewPiped(j.limits(limit))
-	if err := p.Read(ctx, j.e.Session, of.Start, of.End); err != nil {
+	err := p.Read(ctx, j.e.Session, of.Start, of.End)
+	if err != nil {
 		r.Error = err.Error()
 	}
+	goesOnFrom(r, p.Next, err)
 	p.Into(r)
 }

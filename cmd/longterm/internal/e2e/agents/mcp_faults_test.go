@@ -320,6 +320,27 @@ func TestAgentsCursors(t *testing.T) {
 	}
 }
 
+// So it does of what runs on pipes.
+//
+// FEATURES: R66 R88
+func TestAgentsCursorsOnPipes(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	goOn := filepath.Join(i.Dir, "go-on")
+	i.Run("new", "-n", "p", "--pipe", "--env", "DEPLOY_TOKEN=hunter22secret", "--", "sh", "-c", "printf 'yes h'; until [ -e "+goOn+" ]; do sleep 0.02; done; echo ' other'")
+	i.Run("wait", "p", "--for", "text=yes h", "--since", "0")
+	m := a.expects("read", arguments{"session": "p", "since": 0}, "yes ")
+	first, cursor := m["output"], m["cursor"]
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("wait", "p", "--for", "exit")
+	m = a.expects("read", arguments{"session": "p", "since": cursor}, "other")
+	if all := strings.TrimSuffix(fmt.Sprint(first), "\n") + fmt.Sprint(m["output"]); !strings.HasPrefix(all, "yes h other\n") {
+		t.Errorf("%q, then %q", first, m["output"])
+	}
+}
+
 // A beginning of a name means nothing that would be ended, removed or typed into.
 //
 // FEATURES: R88
