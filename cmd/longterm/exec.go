@@ -4,11 +4,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/api"
@@ -81,6 +83,22 @@ known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the outpu
 	f.BoolVar(&hosts, "each-host", false, "instead of in a session, run LINE in a shell of its own on each host of the fleet (as \"longterm fleet run --each-host\" does with a command)")
 	f.SetInterspersed(false) // what follows belongs to LINE
 	c.RunE = execArgs(c.RunE)
+}
+
+// execOnEachHost runs a line in a shell of its own on each host of the fleet that takes sessions.
+func (a *app) execOnEachHost(ctx context.Context, line string) error {
+	if line == "" {
+		return exit.Usagef("a line is needed, as in `longterm exec --each-host -- uptime`")
+	}
+	hosts, of, err := a.onFleet(ctx)
+	if err != nil {
+		return err
+	}
+	fits, err := (&fleets.Want{}).Fits(hosts)
+	if err != nil {
+		return err
+	}
+	return fleets.RunEach(ctx, &a.Printer, fits, of, api.NewSession{Line: line})
 }
 
 // misplaced refuses a flag of exec's own that stands after LINE's first word: whether it is

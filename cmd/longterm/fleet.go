@@ -471,13 +471,13 @@ if it failed anywhere.`
 			n.Labels[key] = value
 		}
 		if each {
-			return a.onEachHost(cmd.Context(), fits, of, n)
+			return fleets.RunEach(cmd.Context(), &a.Printer, fits, of, n)
 		}
 		s, err := of(fits[0], nil).NewSession(cmd.Context(), n)
 		if err != nil {
 			return err
 		}
-		return a.Print(ran{Host: fits[0].Host, Session: s.ID, Name: s.Name}, func(w io.Writer) { fmt.Fprintf(w, "%s/%s\n", fits[0].Host, s.Name) })
+		return a.Print(fleets.Ran{Host: fits[0].Host, Session: s.ID, Name: s.Name}, func(w io.Writer) { fmt.Fprintf(w, "%s/%s\n", fits[0].Host, s.Name) })
 	}
 	f := c.Flags()
 	f.StringSliceVar(&want.On, "on", nil, "only on hosts with this label, NAME or NAME=VALUE")
