@@ -303,11 +303,14 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 	if err != nil {
 		return errors.Join(err, j.Close())
 	}
-	e.begin(s, dev)
-	if dev != nil {
-		h.watchers.program(e, cfg.Shell)
-		s.Start()
+	if dev == nil {
+		e.begin(s, nil)
+		return nil
 	}
+	follow := h.watchers.program(e, cfg.Shell)
+	e.begin(s, dev)
+	follow()
+	s.Start()
 	return nil
 }
 

@@ -303,8 +303,7 @@ func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
 }
 
 func (w *agentWatch) publish() {
-	view := w.reg.Describe(w.e, w.e.Session.Status())
-	w.reg.Bus.Publish("agent", &view)
+	w.reg.tell(w.e, "agent", w.e.Session.Status)
 }
 
 // gone tells that there is no agent any more. What takes its conversation up again is kept when the

@@ -29,6 +29,9 @@ type Handle struct {
 	Clients  sizepolicy.Clients // clients and whose size counts
 	activity activity           // the newest command, and how it gets on
 
+	telling sync.Mutex // held from describing it to publishing that, so that who is told last is told the newest
+	unasked bool       // it was told last that nothing is asked; under telling
+
 	secrets      secrets // of rules
 	Unintegrated Unintegrated
 

@@ -30,10 +30,12 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
 	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -328,9 +330,11 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 	case session.ChangeInput:
 		h.asks(e, &st)
 		h.tellWaiting(e, &st)
-	case session.ChangeInputAgain: // nobody is told anew, but who has waited from here on
+	case session.ChangeInputAgain: // nobody is told anew but who has waited from here on, or was told of something else meanwhile
 		h.tellWaiting(e, &st)
-		return
+		if !e.toldUnasked() {
+			return
+		}
 	case session.ChangeSize:
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}
@@ -338,14 +342,31 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 		e.bells.Ring(func(n int) { h.publishBell(e, n) })
 		return
 	}
-	view := h.Describe(e, st)
-	h.Bus.Publish(eventKinds[c], &view)
+	h.tell(e, eventKinds[c], func() session.Status { return st })
 	if c == session.ChangeState {
 		h.restarts.ended(e, st)
 	}
 	if c == session.ChangeState && e.Temporary() {
 		h.removeSoon(e)
 	}
+}
+
+// tell publishes how a session is. Its owner and those who follow its task and its agent do so each on their own goroutine:
+// who describes it first publishes first.
+func (h *Registry) tell(e *Handle, kind string, st func() session.Status) {
+	e.telling.Lock()
+	defer e.telling.Unlock()
+	s := st()
+	e.unasked = s.Needs.Kind == evidence.None && s.Shell.Phase != shell.PhasePrompt
+	view := h.Describe(e, s)
+	h.Bus.Publish(kind, &view)
+}
+
+// toldUnasked reports whether it was told last that nothing is asked.
+func (e *Handle) toldUnasked() bool {
+	e.telling.Lock()
+	defer e.telling.Unlock()
+	return e.unasked
 }
 
 // removeSoon removes a temporary session that has ended when its time has passed.
@@ -361,7 +382,7 @@ var eventKinds = map[session.Change]string{
 	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
 	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
 	session.ChangeProgress: "progress", session.ChangeHistory: "history", session.ChangeShell: "shell",
-	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeQuarantine: "quarantine",
+	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeInputAgain: "input", session.ChangeQuarantine: "quarantine",
 }
 
 // KeeperLost ends what a keeper that died left running, and then marks its sessions.

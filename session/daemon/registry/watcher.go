@@ -83,8 +83,11 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 			f.machine().Expect(f.usual)
 		case <-w.Output:
 		}
-		if f.read(ctx, f.e.end()) != nil {
-			return false
+		if end := f.e.end(); f.read(ctx, end) != nil {
+			if ctx.Err() != nil {
+				return false
+			}
+			f.skip(end) // what cannot be read is left out; its end is told all the same
 		}
 		f.show(time.Now())
 		if f.pause(ctx, followEvery) {
@@ -207,8 +210,7 @@ func (f *watcher) show(now time.Time) {
 	}
 	f.told = s
 	f.progressed(&s)
-	view := f.reg.Describe(f.e, f.e.Session.Status())
-	f.reg.Bus.Publish("progress", &view)
+	f.reg.tell(f.e, "progress", f.e.Session.Status)
 }
 
 // progressed tells who waits for progress of any kind.
@@ -253,8 +255,7 @@ func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 func (f *watcher) over(s progress.State, at time.Time) {
 	f.e.activity.set(f.task.n, s, at, false)
 	if f.shown || news(&f.told, &s) {
-		view := f.reg.Describe(f.e, f.e.Session.Status())
-		f.reg.Bus.Publish("progress", &view)
+		f.reg.tell(f.e, "progress", f.e.Session.Status)
 	}
 }
 

@@ -57,13 +57,14 @@ func (w *watchers) command(e *Handle, c *session.Command) {
 	e.activity.ended(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
 }
 
-// program follows what a session was started with, if it is no shell for a person.
-func (w *watchers) program(e *Handle, l *shell.Launch) {
+// program awaits the end of what a session was started with, if it is no shell for a person; follow reads what it prints,
+// once the session is there, which may be told of the end at once.
+func (w *watchers) program(e *Handle, l *shell.Launch) (follow func()) {
 	r := e.Record()
 	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
-		return
+		return func() {}
 	}
-	w.follow(e, task{command: spawn.Quote(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
+	return w.begin(e, task{command: spawn.Quote(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
 }
 
 // programEnded is told of the end of a session.
@@ -88,17 +89,22 @@ func (w *watchers) again(ctx context.Context, e *Handle) {
 }
 
 // follow reads what a task prints, in the background.
-func (w *watchers) follow(e *Handle, j task) {
+func (w *watchers) follow(e *Handle, j task) { w.begin(e, j)() }
+
+// begin awaits a task's end.
+func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	ends := e.activity.begins(j.n)
 	if ends == nil {
-		return
+		return func() {}
 	}
 	f := &watcher{reg: w.reg, e: e, task: j, ends: ends}
-	w.run(func(ctx context.Context) {
-		f.ctx, f.cancel = context.WithCancel(ctx)
-		w.run(func(context.Context) { w.reg.seek(f.ctx, e) })
-		w.turn(f)
-	})
+	return func() {
+		w.run(func(ctx context.Context) {
+			f.ctx, f.cancel = context.WithCancel(ctx)
+			w.run(func(context.Context) { w.reg.seek(f.ctx, e) })
+			w.turn(f)
+		})
+	}
 }
 
 // turn has a watcher do what there is to do, until its task is over or silent.

@@ -1,0 +1,108 @@
+//go:build unix
+
+package registry
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/daemon/events"
+	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// toldNow are the kinds of the events that came, with what was asked by each.
+func toldNow(l *events.Listener) (told []string) {
+	for len(l.C) > 0 {
+		e := <-l.C
+		asks := "nothing"
+		if e.Session.Needs != nil {
+			asks = string(e.Session.Needs.Kind)
+		}
+		told = append(told, e.Kind+": "+asks)
+	}
+	return told
+}
+
+// That a program asks for the same again is told to those who heard meanwhile, from an event of anything else, that it
+// asks for nothing; to nobody else.
+func TestAskedAgain(t *testing.T) {
+	r, _ := hosted(t, nil)
+	e, _ := printing(t)
+	defer e.Session.Stop()
+	l := r.Bus.Listen()
+	defer r.Bus.Leave(l)
+	nothing := session.Status{State: session.Running}
+	text := nothing
+	text.Needs = session.Needs{Kind: evidence.Text, Since: time.Now()}
+	prompt := nothing
+	prompt.Shell = session.ShellStatus{Phase: shell.PhasePrompt}
+	for _, c := range []struct {
+		name string
+		st   session.Status
+		c    session.Change
+		told []string
+	}{
+		{"it asks", text, session.ChangeInput, []string{"input: text"}},
+		{"again, and nobody heard of anything", text, session.ChangeInputAgain, nil},
+		{"a title while it is not known", nothing, session.ChangeTitle, []string{"title: nothing"}},
+		{"again", text, session.ChangeInputAgain, []string{"input: text"}},
+		{"once more", text, session.ChangeInputAgain, nil},
+		{"at a prompt", prompt, session.ChangeShell, []string{"shell: nothing"}},
+		{"at the same prompt", prompt, session.ChangeInputAgain, nil},
+	} {
+		r.changed(e, c.st, c.c)
+		if told := toldNow(l); !slices.Equal(told, c.told) {
+			t.Errorf("%s: told %q, want %q", c.name, told, c.told)
+		}
+	}
+}
+
+// What is told last is the newest: nobody else tells of a session from when it is described to when that is published.
+func TestToldInOrder(t *testing.T) {
+	r, _ := hosted(t, nil)
+	e, _ := printing(t)
+	defer e.Session.Stop()
+	r.tell(e, "shell", func() session.Status {
+		if e.telling.TryLock() {
+			e.telling.Unlock()
+			t.Error("another one can tell what it saw earlier")
+		}
+		return e.Session.Status()
+	})
+}
+
+// A program that ends before its session is there, as the keeper tells it, is over: nobody waits for its end any more.
+//
+// FEATURES: R82
+func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
+	r, _ := hosted(t, nil)
+	rec := store.Session{ID: "3f1f0c9e-6a0a-4a4e-9a55-0c1b7a1f2d10", Name: "over", State: "running", Argv: []string{"true"}, Created: time.Now(), Started: time.Now()}
+	record(t, r, rec)
+	rec.Cols, rec.Rows, rec.Engine, rec.Keeper = 80, 24, session.DefaultEngine, "main"
+	e := NewHandle(rec)
+	l := r.Bus.Listen()
+	defer r.Bus.Leave(l)
+	e.Notify(func(s *session.Session) {
+		s.Exited(session.Exit{Time: time.Now()}, s.Status().Offset)
+		s.Closed()
+		for ev := range l.C {
+			if ev.Kind == "state" {
+				return // whoever begins to wait for the end from here on waits for ever
+			}
+		}
+	})
+	dev := &device{id: rec.ID, keeper: &deadKeeper{}, log: r.log, pipe: true}
+	if err := r.begin(e, dev, nil, journal.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r.watchers.group.Wait()
+	if a := e.Activity(Newest); a == nil || a.Running {
+		t.Errorf("%+v", a)
+	}
+	e.Session.Stop()
+}
