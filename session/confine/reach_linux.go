@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/confine/bpf"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Calls that act on another process are asked about where executions are: whoever holds the listener refuses those that
@@ -40,6 +41,9 @@ func reachRules() []bpf.Rule {
 		{Nr: unix.SYS_PROCESS_VM_WRITEV, Then: bpf.Ask},
 		{Nr: unix.SYS_PRLIMIT64, Args: []bpf.Arg{other(0), {Index: 2, Mask: ^uint64(0), Not: true}}, Then: bpf.Ask},
 		{Nr: unix.SYS_SETPRIORITY, Args: []bpf.Arg{other(1)}, Then: bpf.Ask},
+		{Nr: unix.SYS_SETPRIORITY, Args: []bpf.Arg{{Index: 0, Mask: word, Value: unix.PRIO_USER}}, Then: bpf.Ask}, // 0 is all of the user's
+		{Nr: unix.SYS_IOPRIO_SET, Args: []bpf.Arg{other(1)}, Then: bpf.Ask},
+		{Nr: unix.SYS_IOPRIO_SET, Args: []bpf.Arg{{Index: 0, Mask: word, Value: sys.IOPriorityOfUser}}, Then: bpf.Ask},
 		// The descriptors of another process, with which its listener could be answered: which process a descriptor stands for
 		// may have changed by the time that the kernel looks, so nothing has it.
 		{Nr: unix.SYS_PIDFD_GETFD, Then: bpf.Fail(unix.EPERM)},

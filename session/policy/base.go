@@ -54,8 +54,8 @@ func (w *walk) base(c *Command, x *invocation) {
 }
 
 // harmlessSetting are settings that git is given with -c and that change neither what it runs nor what it writes where.
-var harmlessSetting = pattern.Lazy(`(?i)^(?:(?:color|advice)\.[a-z.]+=[a-z0-9]*|(?:core\.(?:quotepath|abbrev|fsmonitor)|log\.showsignature|gc\.auto(?:detach)?|diff\.renames|` +
-	`init\.defaultbranch|(?:commit|tag)\.gpgsign|protocol\.version)=(?:false|no|off|0|main|master|[0-9]+)|core\.(?:quotepath|abbrev)=[a-z0-9]+|diff\.renames=[a-z]+|` +
+var harmlessSetting = pattern.Lazy(`(?i)^(?:(?:color|advice)\.[a-z.]+=[a-z0-9]*|(?:core\.fsmonitor|log\.showsignature|(?:commit|tag)\.gpgsign)=(?:false|no|off|0)|` +
+	`(?:core\.(?:quotepath|abbrev)|gc\.auto(?:detach)?|diff\.renames|init\.defaultbranch|protocol\.version)=[a-z0-9]+|` +
 	`(?:core\.pager|pager\.[a-z]+)=(?:cat|false)?|user\.(?:name|email)=[^\x01-\x05]*)$`)
 
 // withoutSettings is a command of git's without settings before the subcommand that change nothing of what it does.
@@ -143,7 +143,7 @@ func (w *walk) reads(x *invocation) (string, bool) {
 		return why, false
 	}
 	sought := ""
-	if ops := x.args.Operands; len(ops) > 1 && (x.name == "rg" || strings.HasSuffix(x.name, "grep")) && ops[0] != ops[1] &&
+	if ops := x.args.Operands; len(ops) > 1 && (x.name == "rg" || strings.HasSuffix(x.name, "grep")) && !slices.Contains(ops[1:], ops[0]) &&
 		!x.args.Has("-e", "-f", "--regexp", "--file", "--files") {
 		sought = ops[0]
 	}

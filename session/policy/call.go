@@ -57,11 +57,12 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 				list = append(list, w.word(e.Value)...)
 			}
 		}
-		w.scope.putList(name, w.elements(name, list, a.Append))
+		all := w.elements(name, list, a.Append)
 		for i := 0; i+1 < len(list); i += 2 {
 			w.zshTable(name, list[i], list[i+1])
 		}
 		w.setVariable(name, strings.Join(list, " "), keep)
+		w.scope.putList(name, all)
 		w.zshPath(a, strings.Join(list, ":"), keep)
 		return
 	}
@@ -86,7 +87,6 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 			key = w.text(word)
 		}
 		w.zshTable(name, key, text)
-		w.scope.putList(name, nil)
 		text = hole
 	}
 	w.setVariable(name, text, keep)

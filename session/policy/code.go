@@ -221,7 +221,7 @@ var shellEscape = pattern.Lazy(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe?c?u?t?e?|bo(
 	`keep(?:alt|jumps|marks|patterns)|eval|let\s+@\w\s*=|(?:g|v|global|vglobal)!?/(?:[^/\\]|\\.)*/|with\s.*?--)\s*[:"']*\s*)*["']?(?:[0-9.,$%'<>;+-]*\s*` +
 	`(?:(?:[rwe]|read|write|edit|file|rew?)!?\s*)?!+|\\!|\.(?:sh|she|shel|shell|sys|syst|syste|system)\s|system\s|sys\s|` +
 	`she(?:l|ll)?\s|platform\s+shell\s|ter(?:m|minal)?!?\s|make\s+SHELL=|pipe\s+.*\||\|[^|]*\||tar(?:g|ge|get)?\s+(?:extended-)?remote\s*\||` +
-	`set\s+exec-wrapper\s|set?\s+(?:makeprg|mp|grepprg|gp|equalprg|ep|formatprg|fp|keywordprg|kp)=|` +
+	`set\s+exec-wrapper\s|(se(?:t(?:l(?:ocal)?|g(?:lobal)?)?)?\s+(?:makeprg|mp|grepprg|gp|equalprg|ep|formatprg|fp|keywordprg|kp)=)|` +
 	`\.(?:on?c?e?|ou?t?p?u?t?|rea?d?|imp?o?r?t?)\s+["']?\||\\(?:o|g|gx|w|out)\s*["']?\|)\s*(.*)$`)
 
 // aliasOfShell reports a line that gives the shell's command of a debugger another name.
@@ -237,8 +237,8 @@ var embedded = pattern.Lazy(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|scri
 
 func (w *walk) bangLine(text string) {
 	if m := shellEscape.FindStringSubmatch(text); m != nil {
-		command := strings.TrimRight(m[1], `"'`)
-		if strings.HasPrefix(strings.TrimSpace(text), "se") {
+		command := strings.TrimRight(m[2], `"'`)
+		if m[1] != "" {
 			command = strings.ReplaceAll(command, `\ `, " ")
 		}
 		w.shellText(strings.TrimSuffix(command, `\<cr>`), "the escape to a shell")

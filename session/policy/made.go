@@ -247,8 +247,8 @@ func (w *walk) runText(text string, argv []string, in stream) stream {
 // downloaded judges where curl and wget write what they get, as far as a directory and a file of settings say it.
 func (w *walk) downloaded(c *Command, x *invocation) {
 	dir, _ := x.args.Get("--output-dir", "-P", "--directory-prefix")
-	for i, a := range x.argv[1 : len(x.argv)-1] {
-		if a == "--output-dir" || a == "-P" && x.name == "wget" {
+	for i, a := range x.argv[1:] {
+		if i+2 < len(x.argv) && (a == "--output-dir" || a == "-P" && x.name == "wget") {
 			dir = x.argv[i+2]
 		}
 	}

@@ -71,7 +71,7 @@ type Command struct {
 	Why     string // one sentence; empty for allow
 	Instead string // what to do instead; may be empty
 	Risk    Risk   // what it does at most, without what it runs: that is listed too
-	Dir     string // in which it starts; empty: not known, or that of the line
+	Dir     string // in which it starts; empty: not known
 }
 
 // Judgement is the answer about a line.

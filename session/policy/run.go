@@ -221,16 +221,13 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		w.commandsIn(x)
 	}
 	w.inputAsFile(x)
-	if given, done := w.byOperands(operands, x); done {
-		if startsShell.has(x.name) && !x.children && x.in.is {
-			x.children = true
-			return w.shellText(x.in.text, x.name)
-		}
-		return given
-	}
+	given, done := w.byOperands(operands, x)
 	if startsShell.has(x.name) && !x.children && x.in.is {
 		x.children = true
 		return w.shellText(x.in.text, x.name)
+	}
+	if done {
+		return given
 	}
 	if row.Run == programs.RunFirstCode {
 		return out

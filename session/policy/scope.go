@@ -41,6 +41,9 @@ func (s *scope) put(name, text string) {
 		text = hole
 	}
 	s.vars[name] = value{text: text, set: true, fixed: old.fixed}
+	if _, is := s.lists[name]; is { // it is its first element
+		s.putList(name, []string{hole})
+	}
 }
 
 // putList sets the elements of an array; nil: they are those of none any more.

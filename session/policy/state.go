@@ -91,9 +91,6 @@ func (s *State) after(l Line, ran Ran) *State {
 	}
 	if !w.straight(l) || ran != Done {
 		w.scope.blur(0)
-		for _, c := range w.scope.log {
-			delete(next.arrays, c.name)
-		}
 		next.doubt(s)
 	}
 	if w.replaced() || w.sources {

@@ -217,7 +217,7 @@ func (w *walk) windowsCommand(argv []string) {
 	case "cmd", "powershell", "pwsh":
 		for i, a := range args {
 			option, rest, joined := strings.Cut(strings.ToLower(a), " ")
-			if name == "cmd" && len(a) > 2 && (option[:2] == "/c" || option[:2] == "/k") { // nothing has to stand between
+			if name == "cmd" && len(a) > 2 && (strings.HasPrefix(option, "/c") || strings.HasPrefix(option, "/k")) { // nothing has to stand between
 				w.windows(a[2:] + " " + strings.Join(args[i+1:], " "))
 				return
 			}

@@ -93,6 +93,12 @@ func notificationIoctl(listener int, request uint, arg unsafe.Pointer) error {
 // IsExecution says that the call executes a program. Others act on a process.
 func (n Notification) IsExecution() bool { return n.Nr == unix.SYS_EXECVE || n.Nr == unix.SYS_EXECVEAT }
 
+// Whose priority ioprio_set sets (linux/ioprio.h).
+const (
+	ioPriorityOfGroup = 2
+	IOPriorityOfUser  = 3
+)
+
 // Aim is whom a call acts on that is no execution. What its process may change meanwhile is what its descriptors stand for.
 // Numbers are those of the caller's namespace of processes.
 func (n Notification) Aim() Aim {
@@ -107,6 +113,8 @@ func (n Notification) Aim() Aim {
 		}
 	case unix.SYS_SETPRIORITY:
 		return Aim{PID: second, Group: first == unix.PRIO_PGRP, Everyone: first == unix.PRIO_USER}
+	case unix.SYS_IOPRIO_SET:
+		return Aim{PID: second, Group: first == ioPriorityOfGroup, Everyone: first == IOPriorityOfUser}
 	case unix.SYS_PTRACE, unix.SYS_TGKILL, unix.SYS_RT_TGSIGQUEUEINFO:
 		return Aim{PID: second}
 	case unix.SYS_PIDFD_SEND_SIGNAL:

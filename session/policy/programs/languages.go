@@ -27,7 +27,6 @@ var languages = []Program{
 		Code: "-e --expression", Unsafe: "-i --in-place", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
 	{Name: "vim,vi,nvim,view,ex,gvim,rvim,vimdiff", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q -S",
 		Lang: "vim", StdinRun: true, StdinAlways: true},
-	{Name: "ex", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "emacs,emacsclient", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "lisp"},
 	{Name: "nano,pico,micro,helix,hx,kak", Values: "-s -r"},
 	{Name: "lldb", Code: "-o -O --one-line --one-line-before-crash -Q", Values: "-s -S -f -p -n -a -c", Lang: "vim"},
