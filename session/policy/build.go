@@ -135,8 +135,12 @@ func (w *walk) builtHere(x *invocation) bool {
 // losesWork reports what of git's throws changes away that are nowhere else.
 func losesWork(x *invocation) bool {
 	sub, args := programs.Full(x.name, x.argv[1]), x.argv[2:]
+	staged := sub == "restore" && x.args.Has("-S", "--staged") && !x.args.Has("-W", "--worktree")
 	return slices.ContainsFunc(args, func(a string) bool {
 		switch sub {
+		case "checkout", "switch", "restore":
+			all := sub != "switch" && (strings.Trim(a, "./") == "" && a != "" || a == ":/") && !staged
+			return all || sub != "restore" && (a == "-f" || len(a) > 4 && strings.HasPrefix("--force", a)) || len(a) > 4 && strings.HasPrefix("--discard-changes", a)
 		case "stash":
 			return a == "clear" || a == "drop"
 		case "reset": // git takes abbreviations

@@ -164,19 +164,24 @@ func (w *walk) optionsOf(x *invocation) {
 func (w *walk) terminals(c *Command, x *invocation) {
 	keys := false
 	for i, a := range x.argv[1:] {
-		switch a {
-		case "source-file", "source", "load-buffer", "loadb", "paste-buffer", "pasteb", "-C", "-CC":
+		switch {
+		case a == "-C" || a == "-CC" || tmuxCommand(a, "source-file", "so") || tmuxCommand(a, "load-buffer", "loa") || tmuxCommand(a, "paste-buffer", "pa"):
 			w.ask(c, "unknown", "tmux runs or types what does not stand on the line")
 			return
-		case "send-keys", "send":
+		case a == "send" || tmuxCommand(a, "send-keys", "send-k"):
 			keys = true
-		case "-H", "Space":
-			if keys && i > 0 {
-				w.ask(c, "unknown", "what it types is told key by key")
-				return
-			}
+		case keys && i > 0 && (a == "-H" || strings.EqualFold(a, "space")):
+			w.ask(c, "unknown", "what it types is told key by key")
+			return
 		}
 	}
+}
+
+// tmuxCommand reports whether a word is a command's name for tmux: any beginning that no other command has, or its alias,
+// which is the beginning with the first letter of what follows the dash.
+func tmuxCommand(word, name, least string) bool {
+	first, second, _ := strings.Cut(name, "-")
+	return strings.HasPrefix(word, least) && strings.HasPrefix(name, word) || word == first+second[:1]
 }
 
 // loading are variables that put code into programs, or in front of their own.

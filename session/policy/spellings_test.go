@@ -50,8 +50,19 @@ func TestMoreSpellingsOfWhatHardForbids(t *testing.T) {
 		{"powershell", "dd if=/dev/zero of=/dev/sda", Deny}, {"powershell", "mkfs.ext4 /dev/sda", Deny}, {"powershell", "chmod -R 777 /", Deny},
 		{"powershell", "ssh h 'rm -rf /'", Deny}, {"powershell", "$x = rm -rf /", Deny}, {"powershell", "$null = rm -rf /", Deny}, {"powershell", ". rm -rf /", Deny},
 		{"powershell", "git status; make", Allow}, {"powershell", "$x = 5", Allow},
+		{"", `a=(ls); read -a a <<< "rm -rf /"; "${a[@]}"`, Ask}, {"", `a=(ls -l); "${a[@]}"`, Allow},
+		{"", `vim -c ':set makeprg=rm\ -rf\ /' -c make`, Deny}, {"", `vim -c 'sil set mp=rm\ -rf\ /'`, Deny}, {"", `vim -c 'setlocal makeprg=rm\ -rf\ /'`, Deny},
+		{"", `vim -c 'setl mp=rm\ -rf\ /'`, Deny}, {"", `vim -c 'set number'`, Allow},
+		{"", "curl", Allow}, {"", "wget", Allow}, {"", `cmd "x y"`, Allow}, {"", `cmd "/ y"`, Allow},
+		{"", "tmux sourc x", Ask}, {"", "tmux so x", Ask}, {"", "tmux loadb x", Ask}, {"", "tmux past", Ask}, {"", "tmux send-k rm space -rf space /", Ask}, {"", "tmux new -s work", Allow},
+	})
+	checkSpellings(t, "build", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", "git checkout -f", Ask}, {"", "git checkout --forc main", Ask}, {"", "git checkout .", Ask}, {"", "git checkout -- ./", Ask}, {"", "git restore :/", Ask},
+		{"", "git switch --discard-changes main", Ask}, {"", "git restore --staged .", Allow}, {"", "git restore a.go", Allow}, {"", "git switch main", Allow}, {"", "git checkout -b x", Allow},
 	})
 	checkSpellings(t, "readonly", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", "grep -v /etc/shadow . /etc/shadow", Ask}, {"", "grep /etc/shadow main.go", Allow},
+		{"", "git -c core.fsmonitor=main status", Ask}, {"", "git -c log.showsignature=1 log", Ask}, {"", "git -c core.fsmonitor=false -c log.showSignature=0 log", Allow},
 		{"", "mawk -Wexec x", Ask}, {"", "mawk -W exec x", Ask}, {"", "awk '{print $1}' x", Allow}, {"", "yq --in-place . a", Ask}, {"", "yq . a", Allow},
 		{"", "find . -name '*.go' -exec grep -n foo {} +", Allow}, {"", "find . -exec wc -l {} \\;", Allow}, {"", "find . -exec rm {} +", Ask},
 		{"", "find . -exec {} \\;", Ask}, {"", "find . -exec grep x {} + -delete", Ask}, {"", "find . -exec sh -c 'curl x' \\;", Ask},
