@@ -5,9 +5,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
@@ -52,7 +54,14 @@ func execVerb(a *app, c *cobra.Command) {
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if hosts {
-			return a.execOnEachHost(cmd.Context(), strings.Join(args, " "))
+			call, err := flags.Call(cmd, &a.settings().Exec, false, a.JSON)
+			if err != nil {
+				return err
+			}
+			call.OnTimeout = "kill" // a session of its own is nobody's to go on with
+			return a.execOnEachHost(cmd.Context(), api.Run{Call: call, NewSession: api.NewSession{
+				Line: strings.Join(args, " "), Sandbox: x.Sandbox, OnDifference: x.OnDifference,
+			}})
 		}
 		return inSession(cmd, args)
 	}
@@ -85,11 +94,11 @@ known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the outpu
 	c.RunE = execArgs(c.RunE)
 }
 
+// withEachHost are the flags that go with --each-host.
+var withEachHost = []string{"each-host", "timeout", "idle-timeout", "sandbox", "on-difference", "max-output", "max-line", "json", "host", "install"}
+
 // execOnEachHost runs a line in a shell of its own on each host of the fleet that takes sessions.
-func (a *app) execOnEachHost(ctx context.Context, line string) error {
-	if line == "" {
-		return exit.Usagef("a line is needed, as in `longterm exec --each-host -- uptime`")
-	}
+func (a *app) execOnEachHost(ctx context.Context, r api.Run) error {
 	hosts, of, err := a.onFleet(ctx)
 	if err != nil {
 		return err
@@ -98,7 +107,28 @@ func (a *app) execOnEachHost(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	return fleets.RunEach(ctx, &a.Printer, fits, of, api.NewSession{Line: line})
+	return fleets.RunEach(ctx, &a.Printer, fits, of, r)
+}
+
+// eachHostArgs refuses what makes no sense with --each-host; named: a session stands before it.
+func eachHostArgs(cmd *cobra.Command, line []string, named bool) error {
+	var wrong error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(withEachHost, f.Name) {
+			wrong = exit.Usagef("--%s does not go with --each-host", f.Name)
+		}
+	})
+	switch {
+	case wrong != nil:
+		return wrong
+	case named:
+		return exit.Usagef("--each-host takes no session: the line runs in a shell of its own on each host")
+	case len(line) == 0:
+		return exit.Usagef("a line is needed, as in `longterm exec --each-host -- uptime`")
+	case cmd.Flags().ArgsLenAtDash() < 0:
+		return misplaced(cmd, line)
+	}
+	return nil
 }
 
 // misplaced refuses a flag of exec's own that stands after LINE's first word: whether it is
@@ -108,7 +138,7 @@ func misplaced(cmd *cobra.Command, line []string) error {
 		name, ok := strings.CutPrefix(word, "--")
 		name, _, _ = strings.Cut(name, "=")
 		if ok && name != "help" && cmd.Flags().Lookup(name) != nil {
-			return exit.Usagef("--%s stands after LINE; put it before, or -- before LINE if it is a part of it, as in `exec S -- %s`", name, strings.Join(line, " "))
+			return exit.Usagef("--%s stands after LINE; put it before, or -- before LINE if it is a part of it, as in `exec … -- %s`", name, strings.Join(line, " "))
 		}
 	}
 	return nil
@@ -117,13 +147,19 @@ func misplaced(cmd *cobra.Command, line []string) error {
 // execArgs lets flags stand before and after the session's name, and nowhere else.
 func execArgs(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if hosts, _ := cmd.Flags().GetBool("each-host"); hosts {
+		if cmd.Flags().Changed("each-host") {
+			if err := eachHostArgs(cmd, args, false); err != nil {
+				return err
+			}
 			return run(cmd, args)
 		}
 		if len(args) > 0 {
 			name := args[0]
 			if err := cmd.Flags().Parse(args[1:]); err != nil {
 				return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
+			}
+			if cmd.Flags().Changed("each-host") {
+				return eachHostArgs(cmd, nil, true)
 			}
 			line := cmd.Flags().Args()
 			if cmd.Flags().ArgsLenAtDash() < 0 {

@@ -24,7 +24,7 @@ type Ran struct {
 }
 
 // RunEach runs a command on hosts, and prints each one's answer as it comes. The error is silent: it failed somewhere.
-func RunEach(ctx context.Context, p *output.Printer, hosts []api.FleetHost, of Clients, n api.NewSession) error {
+func RunEach(ctx context.Context, p *output.Printer, hosts []api.FleetHost, of Clients, r api.Run) error {
 	var mu sync.Mutex
 	failed := false
 	show := func(r Ran) {
@@ -50,7 +50,7 @@ func RunEach(ctx context.Context, p *output.Printer, hosts []api.FleetHost, of C
 	Each(ctx, hosts, func(ctx context.Context, h api.FleetHost) error {
 		c := of(h, nil)
 		defer c.Close()
-		got, err := c.Run(ctx, api.Run{NewSession: n})
+		got, err := c.Run(ctx, r)
 		if err != nil {
 			show(Ran{Host: h.Host, Error: Why(err)})
 			return nil

@@ -92,6 +92,16 @@ func TestTwoMachines(t *testing.T) {
 	if _, stderr, code := one.Try("exec", "--each-host", "--json", "--", "echo here; exit 3"); code != 1 {
 		t.Errorf("it failed everywhere: status %d, %s", code, stderr)
 	}
+	if _, stderr, code := one.Try("exec", "--each-host", "--timeout", "1s", "--", "sleep 600"); code != 1 || strings.Count(stderr, "timeout") != 2 {
+		t.Errorf("a line that takes too long: status %d, %s", code, stderr)
+	}
+	for _, args := range [][]string{
+		{"--each-host", "--kill", "true"}, {"--wait", "--each-host", "true"}, {"there", "--each-host", "true"}, {"--each-host"}, {"--each-host", "ls", "--sandbox", "x"},
+	} {
+		if _, stderr, code := one.Try(append([]string{"exec"}, args...)...); code != 2 {
+			t.Errorf("exec %q: status %d, %s", args, code, stderr)
+		}
+	}
 	if out := strings.TrimSpace(one.Run("fleet", "run", "-n", "placed", "--on", "gpu=yes", "--", "sh", "-c", "echo needle; exec sleep 600")); out != "two/placed" {
 		t.Errorf("it was placed as %s", out)
 	}
