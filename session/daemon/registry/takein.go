@@ -46,6 +46,7 @@ func takenNonce(dir string) string {
 func (h *Registry) HandOver(ctx context.Context, e *Handle, limit int) ([]byte, error) {
 	out := handedOver{Session: e.Record()}
 	out.Session.Env = nil
+	out.Nonce = takenNonce(h.dirs.Session(e.rec.ID))
 	if l := h.spawner.LaunchOf(e.rec.ID); l != nil {
 		out.Nonce = l.Nonce
 	}
