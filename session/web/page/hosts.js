@@ -53,6 +53,7 @@ export class Others {
     this.over = h('div');
     this.details = h('details', { open: !!localStorage.getItem(opened), ontoggle: () => {
       localStorage.setItem(opened, this.details.open ? 1 : '');
+      if (!this.details.open) this.forget();
       this.draw(this.filter);
       this.again();
     } }, h('summary', { class: 'note' }, 'Hosts over ssh ', h('span', { class: 'count', text: this.hosts.length })), this.over);
@@ -105,7 +106,15 @@ export class Others {
   async approvals(host, way, ssh) {
     const all = await this.get(way + 'approvals').catch(() => []), { far } = this.store;
     for (const [k, a] of far) if (a.way === way) far.delete(k);
+    if (ssh && !this.details.open) return; // it was closed meanwhile
     for (const a of all) if (a.state === 'pending') far.set(way + a.id, { ...a, host, way, ssh, name: host + (a.name ? '/' + a.name : '') });
+    this.store.emit('change');
+  }
+
+  // forget has what waits on hosts over ssh shown no more: nobody asks them from here on.
+  forget() {
+    const { far } = this.store;
+    for (const [k, a] of far) if (a.ssh) far.delete(k);
     this.store.emit('change');
   }
 

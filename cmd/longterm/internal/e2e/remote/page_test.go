@@ -49,6 +49,9 @@ func TestPageOfHostsOverSSH(t *testing.T) {
 	}
 	p.Eval(`document.querySelector('[aria-label="All hosts"]').click()`, nil)
 	p.Wait("this host's own page", `location.pathname === '/' && globalThis.longterm?.store.loaded && document.querySelector('.list').textContent.includes('here')`)
+	p.Wait("they stand open", `document.querySelector('.others details').open`)
+	p.Eval(`longterm.store.far.set('x', { ssh: true, way: 'x', host: 'x', id: 'x', name: 'x' }); document.querySelector('.others summary').click()`, nil)
+	p.Wait("what is asked on hosts that are closed is shown no more", `!longterm.store.far.size`)
 	for _, e := range b.Errors() {
 		if !strings.Contains(e, "503") { // which a browser says of the host that cannot be reached
 			t.Errorf("the page said: %s", e)
