@@ -34,16 +34,23 @@ lets one machine in, once, with "fleet join CODE". From then on each machine tel
 lists those of all, and every verb goes to another machine by "longterm -H HOST VERB" or a session's name HOST/SESSION. A
 machine that is cut off works as before, and tells what changed when it is back.`
 	for _, own := range []*cobra.Command{a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), a.fleetSimulate()} {
-		c.AddCommand(aboutThis(own))
+		c.AddCommand(a.aboutThis(own))
 	}
 	c.AddCommand(a.fleetStatus(), a.fleetHosts(), a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true),
 		a.fleetDrain(false), a.fleetRevoke(), a.fleetRestore())
 }
 
 // aboutThis marks a verb below another one that is about the host itself, as verb.there says of a whole verb: what makes a
-// machine part of a fleet is in its files.
-func aboutThis(c *cobra.Command) *cobra.Command {
+// machine part of a fleet is in its files. It is for a person to do.
+func (a *app) aboutThis(c *cobra.Command) *cobra.Command {
 	c.Annotations = map[string]string{thereMark: "yes"}
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
 	return c
 }
 
@@ -74,9 +81,6 @@ this machine, as a host and as a server. With --nats an existing NATS (with JetS
 --creds or a user and a password in the URL; what its members may do there is its administrator's to say. What a fleet
 keeps there is made where it is not there yet.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
-			return err
-		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -143,9 +147,6 @@ func (a *app) fleetInvite() *cobra.Command {
 	c.Long = `Print a code with which one machine joins the fleet, once and within --for. What it will be allowed on the other hosts is
 said here: everything, or what --may names. Whoever has the code can use it: hand it over as you would a password.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
-			return err
-		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -174,9 +175,6 @@ func (a *app) fleetJoin() *cobra.Command {
 	c.Long = `Make this machine a host of a fleet, with a code of "longterm fleet invite"; - reads the code from standard input, which
 keeps it out of the list of processes. The machine's key is made here and stays here.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
-			return err
-		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -226,9 +224,6 @@ func (a *app) fleetLeave() *cobra.Command {
 until "longterm fleet revoke NAME" where the fleet was made. There, --force gives the whole fleet up: nobody can be let in
 any more.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
-			return err
-		}
 		dir, err := fleetDir()
 		if err != nil {
 			return err
@@ -471,7 +466,7 @@ if it failed anywhere.`
 			n.Labels[key] = value
 		}
 		if each {
-			return fleets.RunEach(cmd.Context(), &a.Printer, fits, of, n)
+			return fleets.RunEach(cmd.Context(), &a.Printer, fits, of, api.Run{NewSession: n})
 		}
 		s, err := of(fits[0], nil).NewSession(cmd.Context(), n)
 		if err != nil {

@@ -24,6 +24,7 @@ type verb struct {
 	starts      bool // it starts the daemon when none runs
 	hidden      bool
 	hosts       bool // it can be about several hosts at once
+	waits       bool // it waits for what a session does, by its own limits: a host that does not answer is not given up
 	there       bool // it is about the host itself, its files and processes: with --host it is run there
 	// build adds flags, the long text, and what runs.
 	build func(*app, *cobra.Command)

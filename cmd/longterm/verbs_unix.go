@@ -82,11 +82,11 @@ var verbs = append([]verb{
 		short: "Say how the sessions of a project are", build: statusVerb,
 	},
 	{
-		name: "run", group: groupCommands, args: "[flags] (-c LINE | -- CMD…)", json: true, starts: true,
+		name: "run", group: groupCommands, args: "[flags] (-c LINE | -- CMD…)", json: true, starts: true, waits: true,
 		short: "Run a command in a session of its own and exit with its status", build: runVerb,
 	},
 	{
-		name: "exec", group: groupCommands, args: "S [flags] LINE…", count: cobra.ArbitraryArgs, session: true, json: true, starts: true,
+		name: "exec", group: groupCommands, args: "S [flags] LINE…", count: cobra.ArbitraryArgs, session: true, json: true, starts: true, waits: true,
 		short: "Run a line in a session's shell and exit with its status", build: execVerb,
 	},
 	{
@@ -146,7 +146,7 @@ var verbs = append([]verb{
 		short: "Paste a file, or standard input", build: pasteVerb,
 	},
 	{
-		name: "wait", group: groupInput, args: "S… --for COND…", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
+		name: "wait", group: groupInput, args: "S… --for COND…", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true, waits: true,
 		short: "Wait for conditions", build: waitVerb,
 	},
 	{
@@ -154,7 +154,7 @@ var verbs = append([]verb{
 		short: "Print a session's screen, or a picture of it", build: screenVerb,
 	},
 	{
-		name: "output", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
+		name: "output", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true, waits: true,
 		short: "Print a session's output", build: outputVerb,
 	},
 	{

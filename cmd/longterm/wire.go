@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +137,7 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 	if v.hosts {
 		return nil
 	}
-	a.waits = slices.Contains([]string{"run", "exec", "output", "wait"}, v.name)
+	a.waits = v.waits
 	if len(a.named) > 1 {
 		return exit.Usagef("this is about one host at a time; `longterm view` shows several: %s", strings.Join(a.named, ", "))
 	}

@@ -2,9 +2,9 @@ package capture
 
 import "github.com/longterm-dev/longterm/session/attach"
 
-// Mask takes out of what a program printed on a terminal what is no text: binary data, by Gate's judgement (escape
-// sequences are text to it, as they are to a terminal) and without the lines beside it that are text, and what a full-screen program drew on the alternate screen,
-// which is a picture that changes. The zero value is ready to use, on the primary screen.
+// Mask takes out of what a program printed on a terminal what is no text: binary data, by Gate's judgement, to which
+// escape sequences are text as they are to a terminal, but not the lines of text beside it; and what a full-screen program
+// drew on the alternate screen, which is a picture that changes. The zero value is ready to use, on the primary screen.
 type Mask struct {
 	judge   Binary
 	lines   lines

