@@ -15,7 +15,7 @@ import (
 // openPicker lists the sessions: those that run first, the newest before older ones.
 func openPicker(v *viewer) {
 	v.open(&overlays.List{Title: "Sessions", Preview: true, Items: func() []overlays.Item {
-		return overlays.Sessions(&v.m, v.theme, v.o.Home, v.o.Now(), v.m.GoTo)
+		return overlays.Sessions(&v.m, v.look(), v.o.Home, v.o.Now(), v.m.GoTo)
 	}})
 }
 
@@ -36,26 +36,26 @@ func paletteItems(v *viewer) []overlays.Item {
 			it.Extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
 		}
 		if isOn := switches[r.Action]; isOn != nil && isOn(v) {
-			it.Sign, it.Color = "✓", v.theme.Good
+			it.Sign, it.Color = "✓", v.look().Good
 		}
 		out = append(out, it)
 	}
 	for i := range v.m.Sessions {
 		s, id := &v.m.Sessions[i], v.m.Sessions[i].ID
 		if s.FirstError != "" {
-			out = append(out, overlays.Item{Name: "first error", Text: s.FirstError, Extra: s.Name, Sign: "✗", Color: v.theme.Bad, Do: func() { v.m.GoTo(id) }})
+			out = append(out, overlays.Item{Name: "first error", Text: s.FirstError, Extra: s.Name, Sign: "✗", Color: v.look().Bad, Do: func() { v.m.GoTo(id) }})
 		}
 		if s.State == model.StateRunning {
 			out = append(out, overlays.Item{
 				Name: "go to", Text: bars.Label(s, v.o.Home), Extra: bars.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●",
-				Color: bars.StateColor(v.theme, s), Do: func() { v.m.GoTo(id) },
+				Color: bars.StateColor(v.look(), s), Do: func() { v.m.GoTo(id) },
 			})
 		}
 	}
 	for _, t := range v.themes() {
 		it := overlays.Item{Name: "theme", Text: t.Name, Do: func() { v.setTheme(t) }}
 		if t.Name == v.theme.Name {
-			it.Sign, it.Color = "✓", v.theme.Good
+			it.Sign, it.Color = "✓", v.look().Good
 		}
 		out = append(out, it)
 	}
@@ -101,7 +101,7 @@ func sizeItems(v *viewer) []overlays.Item {
 		it := overlays.Item{Name: "size: " + size.name, Text: size.help, Do: func() { setSize(v, size.name) }}
 		s := v.m.Session(v.m.Focus)
 		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
-			it.Sign, it.Color = "✓", v.theme.Good
+			it.Sign, it.Color = "✓", v.look().Good
 		}
 		out = append(out, it)
 	}

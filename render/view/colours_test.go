@@ -7,6 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // Every colour of the viewer's own is one of a theme. The canvas draws what sessions show; the prompt line can be used
@@ -37,5 +41,36 @@ func TestColoursAreThemes(t *testing.T) {
 	})
 	if err != nil || seen < 50 {
 		t.Fatalf("%d files, %v", seen, err)
+	}
+}
+
+// On a terminal of 256 colours the viewer draws in those that look the same on all of them; what does is tried with views that
+// have most of the theme.
+//
+// FEATURES: R76
+func TestColoursOfFew(t *testing.T) {
+	b := newBench(t, 90, 26, Options{Inspector: newFakeInspector(), Approver: &approver{}, LiveOptions: LiveOptions{Theme: theme.Dark, Glyphs: "unicode"}})
+	b.term.Few = true
+	var colours int
+	for _, view := range []string{"^1", "^?", "<Esc>^p"} {
+		panesScene(b)
+		b.keys(view)
+		for y := range 26 {
+			for x := range 90 {
+				_, st, _ := b.term.Get(x, y)
+				fg, bg, _ := st.Decompose()
+				for _, c := range []tcell.Color{fg, bg} {
+					if c.IsRGB() {
+						t.Fatalf("%q: #%06x at %d,%d", view, c.Hex(), x, y)
+					}
+					if c >= tcell.PaletteColor(16) {
+						colours++
+					}
+				}
+			}
+		}
+	}
+	if colours < 1000 {
+		t.Errorf("%d cells have a colour of the theme", colours)
 	}
 }

@@ -83,11 +83,11 @@ func (v *viewer) detailsTick() {
 func detailItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	if v.details.problem != "" {
-		out = append(out, overlays.Item{Name: "not known", Text: v.details.problem, Sign: "!", Color: v.theme.Bad})
+		out = append(out, overlays.Item{Name: "not known", Text: v.details.problem, Sign: "!", Color: v.look().Bad})
 	}
 	id := v.details.session
 	for _, d := range v.details.list {
-		sign, color := toneLook(v.theme, d.Tone)
+		sign, color := toneLook(v.look(), d.Tone)
 		out = append(out, overlays.Item{
 			Name: d.Group, Text: d.Text, Extra: d.Note, Sign: sign, Color: color, Lead: leadWord(d.Lead),
 			Do: func() { leadOn(v, id, d) },

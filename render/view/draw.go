@@ -11,12 +11,13 @@ func (v *viewer) draw() {
 		v.fresh = false
 		v.begin()
 	}
+	look := v.look()
 	if overlays.Covers(v.over) {
-		v.canvas.Veil(&v.theme.Veil)
+		v.canvas.Veil(&look.Veil)
 	}
-	v.panes.Draw(&v.canvas, v.theme, v.m.Focus, v.status)
+	v.panes.Draw(&v.canvas, look, v.m.Focus, v.status)
 	v.canvas.Under(v.panes.Over())
-	v.side.Draw(&v.canvas, v.theme, &v.m, v.o.Home)
+	v.side.Draw(&v.canvas, look, &v.m, v.o.Home)
 	v.canvas.Under(nil)
 	v.canvas.Veil(nil)
 	v.drawBar()
@@ -44,7 +45,7 @@ func (v *viewer) drawBar() {
 	if p := v.focused(); p != nil && p.Copying().StandsStill() {
 		s.CopyMode = p.Copying().Hint(v.keys)
 	}
-	v.bar.Draw(&v.canvas, v.theme, &s)
+	v.bar.Draw(&v.canvas, v.look(), &s)
 }
 
 // inSight is how many sessions can be seen, as panes or in the list beside one.

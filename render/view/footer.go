@@ -66,7 +66,7 @@ func (v *viewer) areas() (panes, footer layout.Rect) {
 }
 
 // Theme is how the viewer's own parts look.
-func (s Surface) Theme() *theme.Theme { return s.v.theme }
+func (s Surface) Theme() *theme.Theme { return s.v.look() }
 
 // footerInput gives the footer what a person does, while it is shown.
 func (v *viewer) footerInput(in FooterInput) bool {

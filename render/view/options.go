@@ -114,6 +114,9 @@ func (o *Options) fitting(ground theme.Ground) *theme.Theme {
 	return theme.Default(o.Screen.Colors(), ground, os.Getenv)
 }
 
+// look is the theme in colours that the terminal has.
+func (v *viewer) look() *theme.Theme { return v.theme.Within(v.o.Screen.Colors()) }
+
 // watchOptions takes changed options as they come.
 func (v *viewer) watchOptions() {
 	if v.o.Changed == nil {

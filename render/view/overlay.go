@@ -13,7 +13,7 @@ func (v *viewer) open(o overlays.Overlay) {
 
 // overlayScreen is what overlays draw on.
 func (v *viewer) overlayScreen() *overlays.Screen {
-	return &overlays.Screen{Canvas: &v.canvas, Theme: v.theme, Keys: v.keys, Bar: &v.bar, Preview: v.drawPreview}
+	return &overlays.Screen{Canvas: &v.canvas, Theme: v.look(), Keys: v.keys, Bar: &v.bar, Preview: v.drawPreview}
 }
 
 // overlayDone does what an overlay wants done.

@@ -21,7 +21,7 @@ func openOverview(v *viewer) {
 	l := &overlays.List{
 		Title: "Overview", Wide: true, Preview: true, Hint: "Enter goes there  Ctrl-R answers  Ctrl-O details", Empty: "no session runs here",
 		Items: func() []overlays.Item {
-			return overlays.Overview(&v.m, v.theme, v.o.Home, v.o.Now(), v.glances.by, v.m.GoTo)
+			return overlays.Overview(&v.m, v.look(), v.o.Home, v.o.Now(), v.glances.by, v.m.GoTo)
 		},
 	}
 	l.OnKey = func(k input.Key, it *overlays.Item) (overlays.Result, bool) {

@@ -42,7 +42,7 @@ func problemItems(v *viewer) []overlays.Item {
 			sign = "●"
 		}
 		out = append(out, overlays.Item{
-			Name: placeText(p, v.o.Home), Text: firstLine(p.Message), Sign: sign, Color: v.theme.Bad,
+			Name: placeText(p, v.o.Home), Text: firstLine(p.Message), Sign: sign, Color: v.look().Bad,
 			Do: func() { v.edit(i) },
 		})
 	}

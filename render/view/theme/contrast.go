@@ -95,18 +95,24 @@ func (t *Theme) On(st tcell.Style, c tcell.Color) tcell.Style {
 		return st
 	}
 	fg, bg, _ := st.Decompose()
-	if !fg.IsRGB() || !bg.IsRGB() || !c.IsRGB() { // the terminal knows what these look like
+	if !isKnown(fg) || !isKnown(bg) || !isKnown(c) { // the terminal knows what these look like
 		return st.Foreground(c)
 	}
-	return st.Foreground(readable(c, fg, bg))
+	return st.Foreground(t.readable(c, fg, bg))
+}
+
+// moving is what readable is asked.
+type moving struct {
+	c, towards, bg tcell.Color
+	few            bool
 }
 
 // moved is what readable found, by what it was asked: each pane's first row asks at each drawing, and themes have few colours.
 var moved sync.Map
 
 // readable is a colour, moved towards another one until it can be read on a ground.
-func readable(c, towards, bg tcell.Color) tcell.Color {
-	asked := [3]tcell.Color{c, towards, bg}
+func (t *Theme) readable(c, towards, bg tcell.Color) tcell.Color {
+	asked := moving{c, towards, bg, t.few}
 	if found, ok := moved.Load(asked); ok {
 		return found.(tcell.Color)
 	}
@@ -115,6 +121,9 @@ func readable(c, towards, bg tcell.Color) tcell.Color {
 			break
 		}
 		c = mix(c, towards)
+	}
+	if t.few {
+		c = fit(c, bg, TextContrast)
 	}
 	moved.Store(asked, c)
 	return c

@@ -27,12 +27,15 @@ func TestContrast(t *testing.T) {
 	for _, c := range []struct {
 		theme   *Theme
 		grounds []tcell.Color
-	}{{Dark, darkGrounds}, {Light, lightGrounds}, {HighContrast, append(darkGrounds, lightGrounds...)}} {
+	}{
+		{Dark, darkGrounds}, {Light, lightGrounds}, {HighContrast, append(darkGrounds, lightGrounds...)},
+		{Dark.Within(256), darkGrounds}, {Light.Within(256), lightGrounds}, {HighContrast.Within(256), append(darkGrounds, lightGrounds...)},
+	} {
 		seen := 0
 		for _, p := range c.theme.Pairs(c.grounds...) {
 			fg, bg, _ := p.Style.Decompose()
 			seen++
-			if got := Contrast(fg, bg); got < p.Least || !fg.IsRGB() || !bg.IsRGB() {
+			if got := Contrast(fg, bg); got < p.Least || !isKnown(fg) || !isKnown(bg) || c.theme.few && fg.IsRGB() {
 				t.Errorf("%s, %s: #%06x on #%06x has a contrast of %.2f; want %.1f", c.theme.Name, p.Name, fg.Hex(), bg.Hex(), got, p.Least)
 			}
 		}

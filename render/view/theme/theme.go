@@ -28,6 +28,8 @@ type Theme struct {
 	Outside                   tcell.Style // where a session's screen does not reach
 
 	Good, Bad, Warn, Busy, Wants tcell.Color // ColorDefault: that of what is around
+
+	few bool // it is told in 256 colours
 }
 
 var plain = tcell.StyleDefault

@@ -13,6 +13,7 @@ import (
 // Screen is the terminal. Its rows are those of the last Show.
 type Screen struct {
 	tcell.SimulationScreen
+	Few   bool // it has 256 colours
 	mu    sync.Mutex
 	puts  int
 	shows int
@@ -42,6 +43,14 @@ func (s *Screen) Vanish() {
 	s.screen.Lock()
 	defer s.screen.Unlock()
 	s.SimulationScreen.Fini()
+}
+
+// Colors is how many colours it has.
+func (s *Screen) Colors() int {
+	if s.Few {
+		return 256
+	}
+	return 1 << 24
 }
 
 // Put counts what is drawn.
