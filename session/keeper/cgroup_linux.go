@@ -156,8 +156,11 @@ func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (lea
 	if g.dir == "" || filepath.Base(c.id) != c.id {
 		return none, nil
 	}
-	dir := filepath.Join(g.dir, c.id)
-	f, err := g.prepare(dir, m)
+	dir, err := g.fresh(filepath.Join(g.dir, c.id))
+	var f *os.File
+	if err == nil {
+		f, err = g.prepare(dir, m)
+	}
 	if err != nil {
 		_ = syscall.Rmdir(dir)
 		if limits(m) {
@@ -190,10 +193,41 @@ func (g *cgroups) can(m *wire.Spawn) error {
 // cpuPeriod is cpu.max's, in microseconds: the kernel's default.
 const cpuPeriod = 100_000
 
-func (g *cgroups) prepare(dir string, m *wire.Spawn) (*os.File, error) {
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, err
+// maxCgroups bounds the groups of one session that still have somebody in them.
+const maxCgroups = 64
+
+// fresh makes a group that nobody was killed in: Linux 6.18 kills whoever is started into a group of which cgroup.kill was
+// written before, at once. So the group that a session had is made anew, and where somebody is in it still the session has
+// another.
+func (g *cgroups) fresh(path string) (dir string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	dir, err = makeAnew(path)
+	g.left = slices.DeleteFunc(g.left, func(d string) bool { return err == nil && d == dir }) // it is not to be removed
+	return dir, err
+}
+
+func makeAnew(path string) (dir string, err error) {
+	for n := range maxCgroups {
+		if dir = path; n > 0 {
+			dir = fmt.Sprintf("%s.%d", path, n)
+		}
+		if err = os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
+			return dir, err
+		}
+		switch err = syscall.Rmdir(dir); {
+		case err == nil, errors.Is(err, syscall.ENOENT):
+			if err = os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
+				return dir, err
+			}
+		case !errors.Is(err, syscall.EBUSY):
+			return dir, nil
+		}
 	}
+	return dir, err
+}
+
+func (g *cgroups) prepare(dir string, m *wire.Spawn) (*os.File, error) {
 	for _, l := range []struct {
 		file  string
 		asked uint64

@@ -180,6 +180,57 @@ func TestCgroupOfThisSystem(t *testing.T) {
 	})
 }
 
+// What is started in a session again has a cgroup in which nobody was killed, else it would be, too; and another one while
+// somebody is left in that.
+//
+// FEATURES: R97
+func TestCgroupOfARestart(t *testing.T) {
+	socket, _ := start(t)
+	l, _ := dial(t, socket, wire.RoleDaemon)
+	m := onPipes("a", "echo ready; read x")
+	m.Input = true
+	if _, err := l.Spawn(ctx(t), m); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	if s.Cgroup == "" {
+		t.Log("this system gives us no cgroup")
+		return
+	}
+	g := cgroups{dir: filepath.Dir(s.Cgroup)}
+	begin := func(argv ...string) (*exec.Cmd, string) {
+		c, cmd := &child{id: "b"}, exec.Command(argv[0], argv[1:]...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+		leave, err := g.enter(c, &wire.Spawn{}, cmd.SysProcAttr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = cmd.Start(); err != nil || c.cgroup == "" {
+			t.Fatal(err, c.cgroup)
+		}
+		leave(err)
+		return cmd, c.cgroup
+	}
+	dir := filepath.Join(g.dir, "b")
+	if err := errors.Join(os.Mkdir(dir, 0o755), writeCgroup(dir, "cgroup.kill", "1")); err != nil {
+		t.Fatal(err)
+	}
+	first, in := begin("true")
+	if err := first.Wait(); err != nil || in != dir {
+		t.Errorf("after a kill: %v in %s", err, in)
+	}
+	stays, in := begin("sleep", "600")
+	if in != dir {
+		t.Errorf("its own is empty: %s", in)
+	}
+	second, in := begin("true")
+	if err := second.Wait(); err != nil || in == dir {
+		t.Errorf("beside who was left: %v in %s", err, in)
+	}
+	_ = stays.Process.Kill()
+	_ = stays.Wait()
+}
+
 // A killed keeper's directory goes with the next keeper's start, also when another process has
 // its number by then; a living one's stays.
 //
