@@ -14,7 +14,7 @@ var (
 	ofApproval = []api.Code{api.CodeNotFound, api.CodeAnswered, api.CodeDenied}
 	ofEnding   = []api.Code{api.CodeNotFound, api.CodeAmbiguous, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval} // an agent's, of what is another's
 	ofTyping   = append(ofSession, api.CodeEnded, api.CodeStale, api.CodeEcho, api.CodeLimit)
-	ofInput    = append(slices.Clip(ofTyping), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval)
+	ofInput    = append(slices.Clip(ofTyping), api.CodeIDTaken, api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNeedsInput)
 	ofStarting = []api.Code{api.CodeDenied, api.CodeRejected, api.CodeNeedsApproval, api.CodeNameTaken, api.CodeLimit, api.CodeSpawn, api.CodeNoProgram}
 	ofLines    = append(ofTyping, api.CodeBusy, api.CodeNeedsInput, api.CodeNoShell, api.CodeNameTaken, api.CodeIDTaken, api.CodeTimeout, api.CodeDenied, api.CodeRejected)
 	ofReading  = []api.Code{api.CodeNotFound, api.CodeStale}

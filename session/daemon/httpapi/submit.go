@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
@@ -60,6 +61,10 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 	if len(in.ID) > 60 {
 		return api.Typed{}, api.Errorf(api.CodeInvalid, "the id of what is submitted has %d bytes, more than 60", len(in.ID))
 	}
+	if !in.Force && asksLeave(e) {
+		return api.Typed{}, api.Errorf(api.CodeNeedsInput, "%s in session %s asks whether it may do something: the Enter behind a message would answer that", e.AgentState().Agent, e.Record().Name).
+			WithHint("answer it by keys, as its screen says (`longterm keys`), then give it the message; --force types it all the same")
+	}
 	before, err := e.Session.Shown(ctx)
 	if err != nil {
 		return api.Typed{}, err
@@ -89,12 +94,22 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		return t, nil
 	}
 	full := settle(ctx, e)
+	if !in.Force && asksLeave(e) { // since the text was typed
+		t.Taken.Submitted = string(session.No)
+		return t, nil
+	}
 	pressed := time.Now()
 	if _, err := s.typeInput(ctx, e, enter); err != nil {
 		return t, err
 	}
 	t.Taken.Submitted = string(submitted(ctx, e, full, tail, pressed))
 	return t, ctx.Err()
+}
+
+// asksLeave says that an agent asks whether it may do something: there, Enter mostly means yes.
+func asksLeave(e *registry.Handle) bool {
+	st := e.AgentState()
+	return st != nil && st.State == string(agentstate.NeedsApproval)
 }
 
 // settle waits until the screen rests for a moment, and returns it.
