@@ -55,6 +55,8 @@ type Command struct {
 	Duration  int64     `json:"duration_ms"`
 	Output    string    `json:"output"`
 	Truncated bool      `json:"truncated,omitempty"`
+
+	BinaryBytes uint64 `json:"binary_bytes,omitempty"` // that are left out
 }
 
 // Taken is what is handed over, oldest first.
@@ -228,6 +230,6 @@ func describe(ctx context.Context, d Daemon, c *api.Command) (Command, error) {
 	if errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeStorage) {
 		return out, nil // its history is gone
 	}
-	out.Output, out.Truncated = t.Text, t.Truncated
+	out.Output, out.Truncated, out.BinaryBytes = t.Text, t.Truncated, t.BinaryBytes
 	return out, err
 }

@@ -143,3 +143,24 @@ func TestMarks(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// What is left out is told, and how it is read.
+//
+// FEATURES: R78
+func TestLeftOutIsTold(t *testing.T) {
+	for _, c := range []struct {
+		command Command
+		want    string
+	}{
+		{Command{Output: "a\n"}, "a\n--- end"},
+		{Command{Output: "a", Truncated: true}, "a\n[not all that it printed; all of it: `longterm commands 01234567 3`]\n"},
+		{Command{BinaryBytes: 3000}, "[3000 bytes that are no text are left out; all of it: `longterm commands 01234567 3`]\n"},
+		{Command{Output: "a", Truncated: true, BinaryBytes: 5}, "a\n[not all that it printed, of which 5 bytes are no text; all"},
+	} {
+		c.command.Session, c.command.N = "01234567-89ab", 3
+		x := Taken{Commands: []Command{c.command}}
+		if text := x.Text(); !strings.Contains(text, c.want) {
+			t.Errorf("%+v:\n%s", c.command, text)
+		}
+	}
+}

@@ -35,7 +35,26 @@ func (t *Taken) Text() string {
 		if c.Output != "" {
 			b.WriteString(strings.TrimRight(c.Output, "\n") + "\n")
 		}
+		if left := c.leftOut(); left != "" {
+			fmt.Fprintf(&b, "[%s; all of it: `longterm commands %s %d`]\n", left, c.Session[:min(len(c.Session), shortID)], c.N)
+		}
 	}
 	fmt.Fprintf(&b, "--- end %s\n", mark)
 	return b.String()
+}
+
+// shortID is how much of an id verbs are given.
+const shortID = 8
+
+// leftOut says that a command printed more than is handed over; empty: it did not.
+func (c *Command) leftOut() string {
+	switch {
+	case c.BinaryBytes > 0 && c.Truncated:
+		return fmt.Sprintf("not all that it printed, of which %d bytes are no text", c.BinaryBytes)
+	case c.BinaryBytes > 0:
+		return fmt.Sprintf("%d bytes that are no text are left out", c.BinaryBytes)
+	case c.Truncated:
+		return "not all that it printed"
+	}
+	return ""
 }
