@@ -95,7 +95,7 @@ func readTemplate(stdin io.Reader, file string) (string, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("expand: %w", err)
+		return "", exit.Usage(err)
 	}
 	return string(b), nil
 }

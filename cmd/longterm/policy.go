@@ -189,7 +189,7 @@ func (a *app) testPolicy(ctx context.Context, path string, past bool, agent stri
 	file, project, err := rulebook.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		mine, _ := paths.Default() // else it is not named
-		return fmt.Errorf("no such file of rules: %s; name one that you want to try: `longterm policy path` prints where yours is (%s), a project's is "+
+		return exit.Usagef("no such file of rules: %s; name one that you want to try: `longterm policy path` prints where yours is (%s), a project's is "+
 			".longterm/policy.toml; docs/policy.md says how one is written", path, mine.PolicyFile())
 	}
 	report := policyReport{File: path, Problems: tomldoc.ProblemsOf(err), Odd: []tomldoc.Problem{}}

@@ -89,7 +89,7 @@ const (
 // codes is the table of errors, the only one: API, command line and docs/errors.md have it from here.
 // The last row is that of errors without a code.
 var codes = []CodeRow{
-	{CodeInvalid, http.StatusUnprocessableEntity, ExitUsage, RefusedInvalid, "a value was not acceptable", "see `longterm --help`, or /openapi.json"},
+	{CodeInvalid, http.StatusUnprocessableEntity, ExitUsage, RefusedInvalid, "a value was not acceptable", "see `longterm --help`, or GET /v1/openapi.json"},
 	{CodeNotFound, http.StatusNotFound, ExitNotFound, RefusedNotFound, "no such session", "`longterm ls` lists them"},
 	{CodeAmbiguous, http.StatusConflict, ExitConflict, RefusedConflict, "several sessions match", "give more of the id or name"},
 	{CodeNameTaken, http.StatusConflict, ExitConflict, RefusedConflict, "another session has this name", "choose another name"},

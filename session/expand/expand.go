@@ -175,10 +175,10 @@ func (o *Output) text() string {
 	text := strings.TrimRight(o.Text, "\n")
 	note := ""
 	switch {
+	case o.Ended != "": // the signal of who ended it says less
+		note = fmt.Sprintf("[Shell command '%s' %s]", o.Command, o.Ended)
 	case o.Signal != "":
 		note = fmt.Sprintf("[Shell command '%s' terminated by signal %s]", o.Command, o.Signal)
-	case o.Ended != "":
-		note = fmt.Sprintf("[Shell command '%s' %s]", o.Command, o.Ended)
 	case o.Exit == nil:
 		note = fmt.Sprintf("[Shell command '%s' ended, and its exit status is not known]", o.Command)
 	case *o.Exit != 0:

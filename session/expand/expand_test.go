@@ -26,6 +26,7 @@ func TestTemplate(t *testing.T) {
 		{"!{a}!{b}", nil, []Output{{Command: "a", Text: "bad\n", Exit: status(2)}, {Command: "b", Exit: status(1)}}, []string{"a", "b"},
 			"bad\n[Shell command 'a' exited with code 2][Shell command 'b' exited with code 1]"},
 		{"!{a}", nil, []Output{{Command: "a", Signal: "SIGKILL"}}, []string{"a"}, "[Shell command 'a' terminated by signal SIGKILL]"},
+		{"!{a}", nil, []Output{{Command: "a", Signal: "SIGINT", Ended: "was ended: 1s"}}, []string{"a"}, "[Shell command 'a' was ended: 1s]"},
 		{"! {a} {b} {{arg}} !", nil, nil, nil, "! {a} {b} {{arg}} !"},
 	} {
 		x, err := Parse(c.template)

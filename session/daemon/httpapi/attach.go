@@ -60,7 +60,12 @@ type stream struct {
 	sending  sync.Mutex     // one message at a time
 }
 
-var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096}
+var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096, Error: refuseUpgrade}
+
+// refuseUpgrade answers a request that was to become a WebSocket and cannot.
+func refuseUpgrade(w http.ResponseWriter, _ *http.Request, _ int, reason error) {
+	writeError(w, api.Errorf(api.CodeInvalid, "%v", reason).WithHint("a client of WebSockets (RFC 6455) makes this request"))
+}
 
 // openStream upgrades a request to a stream.
 func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string) (*stream, error) {

@@ -57,7 +57,8 @@ const (
 
 var upgrader = websocket.Upgrader{
 	ReadBufferSize: 4096, WriteBufferSize: 4096, EnableCompression: true, Subprotocols: []string{web.Protocol},
-	CheckOrigin: func(*http.Request) bool { return true }, // the doors look at origins, and there is none at our own socket
+	CheckOrigin: func(*http.Request) bool { return true },                // the doors look at origins, and there is none at our own socket
+	Error:       func(http.ResponseWriter, *http.Request, int, error) {}, // Serve's caller answers
 }
 
 // Host is the half of the daemon that knows who asks, by the context, and what he may.
@@ -130,8 +131,11 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 		return api.Errorf(api.CodeLimit, "%d pages are connected, which is the most", maxSockets).WithHint("close some")
 	}
 	ws, err := upgrader.Upgrade(w, r, nil)
+	if _, refused := err.(websocket.HandshakeError); refused {
+		return api.Errorf(api.CodeInvalid, "%v", err).WithHint("a page of longterm makes this request")
+	}
 	if err != nil {
-		return nil // Upgrade has answered
+		return nil // it broke off
 	}
 	ctx, end := context.WithCancelCause(r.Context())
 	c := &conn{srv: s, ws: ws, ctx: ctx, end: end, subs: map[int]*sub{}}

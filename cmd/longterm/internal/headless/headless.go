@@ -138,7 +138,11 @@ func (out *rendered) feed(e vterm.Engine, p []byte, replies *[]byte) {
 // openInput opens the named file; none, or "-", is standard input.
 func (r *Renderer) openInput(args []string) (*os.File, error) {
 	if len(args) > 0 && args[0] != "-" {
-		return os.Open(args[0])
+		f, err := os.Open(args[0])
+		if err != nil {
+			return nil, exit.Usage(err)
+		}
+		return f, nil
 	}
 	return r.Stdin, nil
 }

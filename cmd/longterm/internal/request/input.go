@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 )
 
 // Input is where files come from that verbs are given, and where their mistakes are told.
@@ -23,7 +25,7 @@ func (in Input) Read(args []string) ([]byte, error) {
 	if len(args) > 0 && args[0] != "-" {
 		var err error
 		if f, err = os.Open(args[0]); err != nil {
-			return nil, err
+			return nil, exit.Usage(err)
 		}
 		defer f.Close()
 	}
