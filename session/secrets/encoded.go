@@ -2,15 +2,14 @@ package secrets
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 )
 
 // maxEncoded bounds how many other forms of a value are learned.
 const maxEncoded = 100
 
-// encoded are other forms in which programs print a value: in URLs, in HTML and JSON, in Base64, and with its tabs as a
-// screen shows them. What is printed is not decoded: a form is another value, so that offsets stay what they are. Pieces are
+// encoded are other forms in which programs print a value: in URLs, in HTML, quoted for shells, in Base64, and with its
+// tabs as a screen shows them. Each is another value: what is printed is not decoded, but for its backslashes. Pieces are
 // what stands for it within the Base64 of something longer: output that ends with a letter that one begins with does not
 // wait for more.
 func encoded(value string) (forms, pieces []string) {
@@ -19,7 +18,7 @@ func encoded(value string) (forms, pieces []string) {
 	}
 	seen := map[string]bool{value: true}
 	isNew := func(form string) bool {
-		if seen[form] || len(form) < MinValue || len(form) > MaxValue || len(seen) > maxEncoded {
+		if seen[form] || len(form) < MinValue || len(seen) > maxEncoded {
 			return false
 		}
 		seen[form] = true
@@ -42,9 +41,8 @@ func encoded(value string) (forms, pieces []string) {
 			add(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, quote, "'", apostrophe).Replace(value))
 		}
 	}
-	if text, err := json.Marshal(value); err == nil {
-		add(string(text[1 : len(text)-1]))
-		add(strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(string(text[1 : len(text)-1])))
+	for _, quote := range []string{`'\''`, `'"'"'`} { // as shells print it, and as programs quote for shells
+		add(strings.ReplaceAll(value, "'", quote))
 	}
 	for _, coding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		add(coding.EncodeToString([]byte(value)))

@@ -18,7 +18,7 @@ func (s *Set) harmless(b []byte) bool { return s.harmlessBefore(b, len(b)) }
 // harmlessBefore says that find finds nothing in b that begins before a place: what b ends with may be the beginning of
 // a value, as a letter often is.
 func (s *Set) harmlessBefore(b []byte, end int) bool {
-	return !readsOtherwise(b) && (!s.formats || !mayHaveToken(b)) && (len(s.by) == 0 || !s.mayHaveValue(b, end))
+	return !readsOtherwise(b) && bytes.IndexByte(b, '\\') < 0 && (!s.formats || !mayHaveToken(b)) && (len(s.by) == 0 || !s.mayHaveValue(b, end))
 }
 
 // readsOtherwise says that b may read otherwise than its bytes follow one another: see junk and isEdited.

@@ -20,7 +20,7 @@ func FuzzHarmless(f *testing.F) {
 		"a line of output\r\nand one more\r\n", "a hunter22 b", "a hunter2", "x hunt\r\ner22", "hunt er22", "ends with a blank ", "a \r\n", "a \rb", "a \r", "a\r\r\nb",
 		"t=" + ghp + "!", "ghp_16C7e4", "xghp_16C7e42F292c6912E771", "http://host:8080/a", "http://me:secret1@host", "http://me:sec", "ends in http://",
 		"-----BEGIN RSA PRIVATE KEY-----\r\nMIIE", "-----BEGIN", "Bearer abc", "\x1b[1mhun\x1b[0mter22", "h\bhu", "caf\xc3\xa9 hunter22", "\xc3", "\xe2\x80\xae", "aaaaaaa", "aaaa\naaa",
-		"line\r\no", "sk-abc", "two word", "", "h", "\xff\xfe hun",
+		"line\r\no", `a\tb`, `hunter\u00322`, `h\u`, `x\`, `line\none`, "sk-abc", "two word", "", "h", "\xff\xfe hun",
 	} {
 		f.Add([]byte(text))
 	}
@@ -62,7 +62,7 @@ func TestLinesAreHarmless(t *testing.T) {
 			t.Errorf("%q is looked through", text)
 		}
 	}
-	for _, text := range []string{"hunter22", "hunt\r\ner22", "say hunt", "\x1b[1m", "a\bb", "x\ry", "t=" + ghp, "correct horse batter"} {
+	for _, text := range []string{"hunter22", "hunt\r\ner22", "say hunt", `h\u0075nter22`, "\x1b[1m", "a\bb", "x\ry", "t=" + ghp, "correct horse batter"} {
 		if s.harmless([]byte("a line\n" + text)) {
 			t.Errorf("%q is passed over", text)
 		}

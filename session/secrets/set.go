@@ -39,6 +39,10 @@ type text struct {
 	flat []byte // data without ends of lines
 	from []int  // where each byte of flat is in data
 
+	// Of a text without its escapes:
+	within *text // of which at and end are places
+	end    []int
+
 	// Of a line as it reads:
 	over   *edited // nil: this is none
 	stroke []int   // what stands where each byte of data is
@@ -47,7 +51,10 @@ type text struct {
 
 // first is the earliest byte of what stands from a place in data on.
 func (t *text) first(place int) int {
-	if t.over != nil {
+	switch {
+	case t.within != nil:
+		return t.within.first(t.at[place])
+	case t.over != nil:
 		return t.over.earliest(t, place)
 	}
 	return t.at[place]
@@ -55,10 +62,24 @@ func (t *text) first(place int) int {
 
 // apart is how far what begins at one place in data and ends at another lies apart.
 func (t *text) apart(from, to int) int {
-	if t.over != nil { // bounded otherwise
+	switch {
+	case t.within != nil:
+		return t.within.apart(t.at[from], t.end[to]-1)
+	case t.over != nil: // bounded otherwise
 		return 0
 	}
 	return t.at[to] - t.at[from]
+}
+
+// farthest is how far as every reading sees a secret's beginning.
+const farthest = maxPEM + 2<<10
+
+// most is how far the bytes of a value of some length may lie apart.
+func (t *text) most(length int) int {
+	if t.within != nil {
+		return min(longestEscape*length+maxJunk, farthest)
+	}
+	return length + maxJunk
 }
 
 // texts are texts to be used again: to each byte of output belong sixteen of them.
@@ -141,20 +162,18 @@ func (s *Set) find(b []byte, base uint64, found func(pieces []span)) (open int) 
 	undecided := func(i int) { open = min(open, i) }
 	t := read(b, true, len(s.by) > 0)
 	defer texts.Put(t)
-	s.findValues(t, found, undecided)
+	s.look(t, found, undecided)
 	if len(t.data) < len(b) && len(s.by) > 0 { // and as it came: what is taken for a sequence may be a part of it
 		whole := read(b, false, true)
 		s.findValues(whole, found, undecided)
 		texts.Put(whole)
 	}
-	s.findTokens(t, found, undecided)
 	editedLines(b, base, func(t *text) {
 		undecided := undecided
 		if !t.last {
 			undecided = func(int) {}
 		}
-		s.findValues(t, found, undecided)
-		s.findTokens(t, found, undecided)
+		s.look(t, found, undecided)
 	})
 	return open
 }
@@ -184,7 +203,7 @@ func (s *Set) findTokens(t *text, found func(pieces []span), undecided func(int)
 			if more < len(t.data) {
 				undecided(t.first(more))
 			}
-			for to > from && t.apart(from, to-1) > maxPEM+2<<10 { // as far as every reading sees its beginning
+			for to > from && t.apart(from, to-1) > farthest {
 				to--
 			}
 			if from = max(from, masked); to > from {
@@ -220,7 +239,7 @@ func (s *Set) value(t *text, i int) int {
 			if best == 0 {
 				best = -1
 			}
-		case t.apart(t.from[i], t.from[i+f.Len-1]) < f.Len+maxJunk && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
+		case t.apart(t.from[i], t.from[i+f.Len-1]) < t.most(f.Len) && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
 			best = f.Len
 		}
 	}
@@ -229,6 +248,17 @@ func (s *Set) value(t *text, i int) int {
 
 // pieces are where bytes of a value stand, given as places in data.
 func pieces(t *text, places []int) (all []span) {
+	if t.within != nil {
+		var outer []int
+		for _, p := range places {
+			for q := t.at[p]; q < t.end[p]; q++ {
+				if n := len(outer); n == 0 || outer[n-1] < q {
+					outer = append(outer, q)
+				}
+			}
+		}
+		return pieces(t.within, outer)
+	}
 	if t.over != nil {
 		return t.over.under(t, places)
 	}

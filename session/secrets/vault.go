@@ -103,9 +103,9 @@ func (v *Vault) Learn(value string) (changed bool) {
 		return false
 	}
 	if changed = v.learn(normal(value), true); changed {
-		forms, pieces := encoded(string(normal(value)))
+		forms, pieces := encoded(value)
 		for _, form := range forms {
-			v.learn([]byte(form), true)
+			v.learn(normal(form), true)
 		}
 		for _, piece := range pieces {
 			v.learn([]byte(piece), false)
