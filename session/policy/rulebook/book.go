@@ -126,7 +126,7 @@ func (b *Book) look(k *known, now bool) bool {
 	st, err := os.Stat(k.path)
 	at := b.o.now()
 	switch {
-	case missing(err):
+	case missing(err) && !isLink(k.path):
 		if !k.there && k.using != "" {
 			return false
 		}

@@ -22,6 +22,7 @@ func TestNoRegularFile(t *testing.T) {
 		"a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
 		"device":          func(path string) error { return os.Symlink("/dev/zero", path) },
 		"more than":       func(path string) error { return errors2(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
+		"is not there":    func(path string) error { return os.Symlink(path+".away", path) },
 		"too many levels": func(path string) error { return os.Symlink(path, path) },
 		"regular file":    func(path string) error { return errors2(syscall.Mkfifo(path+".f", 0o600), os.Symlink(path+".f", path)) },
 	} {

@@ -29,6 +29,9 @@ func readAs(path, what string) (content, error) {
 	}
 	f, err := os.OpenFile(path, openFlags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
+		if to, err := os.Readlink(path); err == nil {
+			return problem("this is a link to %s, which is not there; put %s there, or remove the link", to, what)
+		}
 		return content{}, err
 	}
 	if err != nil {
@@ -162,6 +165,12 @@ func resolved(dir string) string {
 }
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || notDirectory(err) }
+
+// isLink says of what leads nowhere that it is a link: whoever put it there has rules, and they are elsewhere now.
+func isLink(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode()&fs.ModeSymlink != 0
+}
 
 func exists(path string) bool {
 	st, err := os.Lstat(path)
