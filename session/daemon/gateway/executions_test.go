@@ -228,6 +228,30 @@ func TestProgramsBehindTheSystemsLinks(t *testing.T) {
 	}
 }
 
+// git has itself among its subcommands: what it runs of it is judged by that place; a copy elsewhere, and rules, hold.
+//
+// FEATURES: R107
+func TestGitAmongItsSubcommands(t *testing.T) {
+	g := open(t, t.TempDir())
+	for _, row := range []struct {
+		path, other, argv string
+		want              policy.Verdict
+	}{
+		{"/usr/lib/git-core/git", "/usr/bin/git", "git maintenance run --auto --quiet", policy.Allow}, {"/usr/lib/git-core/git", "/usr/bin/git", "git push", policy.Ask},
+		{"/usr/lib/git-core/git", "/usr/bin/curl", "git maintenance run --auto", policy.Ask}, {"/home/u/p/git", "/usr/bin/git", "git maintenance run --auto", policy.Ask},
+		{"/usr/bin/git", "", "git maintenance run --auto --quiet", policy.Ask},
+	} {
+		argv := strings.Fields(row.argv)
+		a := Ask{Kind: Execution, Actor: agent, Session: "s", Path: row.path, Argv: argv, Cwd: "/home/u/p", Home: "/home/u", Policy: "build"}
+		if row.other != "" {
+			a.Also = [][]string{append([]string{row.other}, argv[1:]...)}
+		}
+		if j := g.Judge(a); j.Verdict != row.want {
+			t.Errorf("%+v: %+v", row, j)
+		}
+	}
+}
+
 // A program that is in memory only is not executed, whatever it is called; but where nothing is judged.
 //
 // FEATURES: R107

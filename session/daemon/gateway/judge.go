@@ -189,6 +189,9 @@ func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 		b := *a
 		b.Path, b.Argv = words[0], words
 		p := g.judgeText(&b)
+		if i < len(a.Also) && a.twice(words) && j.Verdict == policy.Allow && slices.Contains(ofPresets[1:], p.Rule) {
+			continue
+		}
 		if p.Verdict > j.Verdict && (i < len(a.Also) || p.Verdict == policy.Deny || p.Rule != ruleUnknown) {
 			j = p
 		}
@@ -199,6 +202,13 @@ func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 		}
 	}
 	return j
+}
+
+// twice reports a program that the system has in two places under one name, as git has itself among its subcommands: where a
+// preset allows it by its own place, what it is in the other one is no question. Rules about either hold.
+func (a *Ask) twice(words []string) bool {
+	return a.Kind == Execution && (strings.HasPrefix(a.Path, "/usr/lib/") || strings.HasPrefix(a.Path, "/usr/libexec/")) &&
+		filepath.Base(words[0]) == filepath.Base(a.Path) && slices.Equal(words[1:], a.Argv[min(1, len(a.Argv)):])
 }
 
 // judgeText asks the engine about words.
