@@ -102,11 +102,14 @@ func (w *walk) reads(x *invocation) (string, bool) {
 	if x.name == "id" && !w.direct {
 		return "it is not known to only read", false
 	}
-	if transparent.has(x.name) && x.children {
+	if (transparent.has(x.name) || x.name == "watch" && w.engine.preset == Build) && x.children {
 		return w.wrapperReads(x)
 	}
 	if why, ok, decided := shellReads(x, w.engine.preset == Build); decided {
 		return why, ok
+	}
+	if x.name == "mount" && (len(x.argv) == 1 || len(x.argv) == 2 && x.argv[1] == "-l") {
+		return "", true
 	}
 	if x.name == "command" && x.args.Has("-v", "-V") {
 		return "", true

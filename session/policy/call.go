@@ -265,7 +265,7 @@ func (w *walk) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
 			return stream{}, false
 		}
 	}
-	w.writeTo(target)
+	w.writeFile(target, r.Op == syntax.AppOut || r.Op == syntax.AppAll)
 	if r.N == nil || r.N.Value == "1" {
 		*to = append(*to, target)
 		if r.Op == syntax.AppOut || r.Op == syntax.AppAll {
@@ -287,13 +287,24 @@ func (w *walk) readFrom(target string) {
 }
 
 // writeTo judges a file that the shell opens for writing.
-func (w *walk) writeTo(target string) {
+func (w *walk) writeTo(target string) { w.writeFile(target, false) }
+
+// The sentences about files of the machine's.
+const (
+	whyOverwrites = "it may overwrite a file that the machine needs"
+	whyAdds       = "it may add to a file that the machine needs"
+)
+
+func (w *walk) writeFile(target string, adds bool) {
 	c := Command{Argv: []string{">", target}}
 	switch w.overwritten(target) {
 	case fatal:
 		w.deny(&c, "hard:device", "it writes over a disk", "write to a file, or name a partition image")
 	case perhaps:
-		w.ask(&c, "hard:overwrite", "it may overwrite a file that the machine needs")
+		if c.Why = whyOverwrites; adds {
+			c.Why = whyAdds
+		}
+		w.ask(&c, "hard:overwrite", c.Why)
 	default:
 		if w.engine.asksOfFiles() && !harmlessTarget(target) {
 			w.ask(&c, "write", "it writes a file")

@@ -54,7 +54,20 @@ func (w *walk) code(lang, text string, x *invocation) {
 	}
 	if lang == "vim" || lang == "sql" || lang == "make" {
 		w.bang(lang, text)
+		if lang == "vim" && len(text) <= maxEscape {
+			for _, m := range vimLater.FindAllStringSubmatch(text, maxCalls) { // what it runs when something happens, or a key is pressed
+				w.only(func() { w.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
+			}
+		}
+		if lang == "vim" && vimComputes(text) {
+			w.unknown(x.argv, "what "+x.name+" runs is put together when it runs")
+		}
 		return
+	}
+	if x.name == "perl" && strings.HasPrefix(text, "rm_") || x.name == "ruby" && plainName(text) { // the modules that are programs of files
+		w.only(func() {
+			w.run(append([]string{strings.TrimSuffix(strings.TrimSuffix(text, "_rf"), "_f"), "-rf"}, x.args.Operands...), stream{})
+		})
 	}
 	if lang == "m4" {
 		_, rest, is := strings.Cut(text, "syscmd(")
@@ -212,6 +225,31 @@ func (w *walk) bang(lang, text string) {
 		}
 	}
 }
+
+// vimExecutes begins what vim runs as a command, vimByName what calls a function by its name.
+var (
+	vimExecutes = pattern.Lazy(`(?m)(?:^|[|:\s"'])(?:exe(?:c(?:u(?:t(?:e)?)?)?)?\s+|(?:win_)?execute\(|feedkeys\()(.*)$`)
+	vimByName   = pattern.Lazy(`\b(?:function|funcref)\(|\bcall\s+call\(`)
+	vimCalls    = pattern.Lazy(`\b(?:system(?:list)?|job_?start|term_?start|termopen)\(\s*[^"'\s)]`)
+	vimShell    = pattern.Lazy(`(?m)^\s*:?\s*(?:sil\w*!?\s+)*(?:se\w*\s+(?:.*\s)?(?:sh|shell|shcf|shellcmdflag)=|let\s+&(?:[gl]:)?(?:sh|shell|shcf|shellcmdflag)\b)`)
+	vimLater    = pattern.Lazy(`(?m)^\s*:?\s*(?:sil\w*!?\s+)*(?:au\w*!?|com\w*!?|\w*map!?|\w*abb\w*|norm\w*!?)\s[^!]*?[\s:]!(.*)$`)
+	vimText     = pattern.Lazy(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+)
+
+// vimComputes reports commands of vim that run what is not written out: a variable, perhaps of another command of the line.
+func vimComputes(text string) bool {
+	if vimByName.MatchString(text) || vimCalls.MatchString(text) || vimShell.MatchString(text) {
+		return true
+	}
+	for _, m := range vimExecutes.FindAllStringSubmatch(text, maxCalls) {
+		if rest := vimText.ReplaceAllString(m[1], ""); strings.ContainsFunc(rest, isLetter) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '@' }
 
 // maxEscape is how long a command is that is looked at in code of m4: each call is looked at to its end.
 const maxEscape = 4096

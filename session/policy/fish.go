@@ -275,7 +275,14 @@ func (f *fishReader) set(words []string) {
 		f.out.WriteString(": " + strings.Join(words[1:], " "))
 		return
 	}
-	f.out.WriteString(name + "=" + strings.Join(words[1:], "' '"))
+	list := words[1:]
+	if before {
+		list = append(list[:len(list):len(list)], "$"+name)
+	}
+	if after {
+		list = append([]string{"$" + name}, list...)
+	}
+	f.out.WriteString(name + "=" + strings.Join(list, "' '"))
 }
 
 // word reads one word and returns it as bash writes it.

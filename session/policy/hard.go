@@ -220,6 +220,9 @@ func (w *walk) hard(c *Command, x *invocation) {
 		if w.fetched && !x.args.Has("-l", "-r") {
 			w.ask(c, "unknown", "the jobs may be what another machine has sent")
 		}
+		if len(ops) > 0 && ops[0] != "-" && ops[0] != "/dev/stdin" && !x.args.Has("-l", "-r", "-e") {
+			w.ask(c, "unknown", "it installs what runs later, and the file is not judged")
+		}
 	case "longterm":
 		w.ownSettings(c, x)
 	default:

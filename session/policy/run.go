@@ -476,7 +476,11 @@ func (w *walk) target(c *Command, p string) {
 	case fatal:
 		w.deny(c, "hard:device", "it writes over a disk", "write to a file")
 	case perhaps:
-		w.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
+		why := whyOverwrites
+		if adds := path.Base(c.Argv[0]) == "tee" && slices.ContainsFunc(c.Argv[1:], func(a string) bool { return a == "-a" || a == "--append" }); adds {
+			why = whyAdds
+		}
+		w.ask(c, "hard:overwrite", why)
 	}
 }
 

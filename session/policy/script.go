@@ -44,6 +44,9 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			if x.name == "source" || x.name == "." {
 				w.sourced()
 			}
+			if onlyParses(x) {
+				return out
+			}
 			if !usualSource(x.name, operands[0]) {
 				w.unknown(x.argv, "it runs commands from a file that is not judged")
 			}
@@ -57,6 +60,15 @@ func (w *walk) script(operands []string, x *invocation) stream {
 	}
 	return out
 }
+
+// onlyParses reports a shell that reads a file and runs nothing of it.
+func onlyParses(x *invocation) bool {
+	return len(x.args.Options) == 1 && x.args.Options[0].Name == "-n" && x.row.Lang == "sh" && len(x.argv) > 2 && x.argv[1] == "-n" &&
+		!strings.HasPrefix(x.argv[2], "+") && parsers[x.name]
+}
+
+// parsers are the shells to which -n means that.
+var parsers = fieldSet("sh bash dash ash zsh ksh mksh")
 
 // sourced makes unknown what a file that nobody has read may have set.
 func (w *walk) sourced() {

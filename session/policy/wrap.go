@@ -13,6 +13,9 @@ import (
 var transparent = words("env nice ionice time timeout command stdbuf builtin sh bash dash zsh ksh busybox xargs eval noglob nocorrect " +
 	"taskset")
 
+// appletShells are the shells of files that are many programs. Other programs of the same file they run without executing them.
+var appletShells = words("sh ash hush bash")
+
 // runArgv judges the command that a wrapper runs.
 func (w *walk) runArgv(operands []string, x *invocation) stream {
 	out := stream{text: hole, is: true}
@@ -75,6 +78,13 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 	case "runuser":
 		if len(operands) > 1 && !x.args.Has("-u", "--user") {
 			operands = operands[1:]
+		}
+	case "busybox", "toybox":
+		if w.executed && len(operands) > 1 && w.engine.preset != Off && appletShells.has(operands[0]) && !strings.HasPrefix(operands[1], "-") {
+			c := Command{Argv: x.argv}
+			w.ask(&c, "hard:applets", x.name+"'s shell runs "+x.name+"'s programs within its own process, where executions are not seen")
+			c.Instead = "run the script by the system's shell"
+			w.record(c)
 		}
 	case "xargs":
 		return w.xargs(operands, x)
@@ -201,6 +211,10 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 	w.direct = false
 	defer func() { w.direct = outside }()
 	words := []string{hole}
+	if file, _ := x.args.Get("-a", "--arg-file"); w.pipes[file] != "" && w.pipes[file] != hole {
+		words = strings.Fields(w.pipes[file])
+		words = words[:min(len(words), 64)]
+	}
 	if x.in.is && !x.args.Has("-a", "--arg-file") && x.in.text != hole {
 		words = strings.Fields(strings.ReplaceAll(x.in.text, "\x00", "\n"))
 		if x.args.Has("-I", "--replace", "-i", "-d", "--delimiter") {

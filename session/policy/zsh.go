@@ -106,6 +106,9 @@ func (w *walk) globs() bool {
 
 // zshTable judges assignments to the tables of zsh that hold functions, aliases and where programs are.
 func (w *walk) zshTable(name, key, text string) {
+	if name == "BASH_CMDS" || name == "BASH_ALIASES" { // bash's tables, wherever they stand
+		w.aliases[key] = strings.Fields(text)
+	}
 	if path.Base(w.shell) != "zsh" {
 		return
 	}
