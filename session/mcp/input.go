@@ -125,6 +125,8 @@ func (e *entered) into(a *answer, since uint64) {
 	}
 	if rest, echoed := strings.CutPrefix(a.Output, e.text+"\n"); echoed && e.text != "" {
 		a.Output = rest
+	} else if a.Output == e.text { // without Enter
+		a.Output = ""
 	}
 	if a.Needs == "text" || a.Needs == "confirm" {
 		a.Next = ""

@@ -46,8 +46,11 @@ type Digest struct {
 	troubleSize int
 	troubles    []line // that only sound as if something were wrong, each with what follows
 	troubled    map[uint64]bool
-	follows     int // lines that are still kept as that
-	after       int // lines that are still kept as what follows a problem
+	follows     int    // lines that are still kept as that
+	verdicts    []line // that count failures, the newest last
+	asserts     []line // the first assertion that does not hold, with what follows it
+	values      int    // lines that are still kept as that
+	after       int    // lines that are still kept as what follows a problem
 	failed      bool
 
 	shapes    map[uint64]*int // how many lines of each shape there were
@@ -141,6 +144,8 @@ func (d *Digest) end() {
 	if severity == "" {
 		severity = says.level
 	}
+	d.verdict(l, says)
+	d.asserted(l, says)
 	switch severity {
 	case diagnostics.Error:
 		l.rank, d.after = rankError, afterLater
@@ -219,18 +224,29 @@ type Left struct {
 	From, To     uint64 // offsets of the largest gap
 }
 
-// Finish is the digest, and what it leaves out.
+// Finish is the digest, and what it leaves out. A last line that has no end yet gets none.
 func (d *Digest) Finish() (string, Left) {
+	ends := !d.open
 	d.end()
-	all := len(d.head) == d.n
-	if all && (!d.Fold || d.Whole == 0 || d.headSize <= d.Whole) {
-		return join(d.head)
-	}
-	text, left := d.write(d.choose())
-	if all && len(text) > d.headSize/2 {
-		return join(d.head)
+	text, left, last := d.finish()
+	if !ends && last {
+		text = strings.TrimSuffix(text, "\n")
 	}
 	return text, left
+}
+
+// finish is the digest with an end of each line, and says whether the last line is in it.
+func (d *Digest) finish() (text string, left Left, last bool) {
+	all := len(d.head) == d.n
+	if !all || d.Fold && d.Whole > 0 && d.headSize > d.Whole {
+		chosen := d.choose()
+		text, left = d.write(chosen)
+		if last = len(chosen) > 0 && chosen[len(chosen)-1].n == d.n-1; !all || len(text) <= d.headSize/2 {
+			return text, left, last
+		}
+	}
+	text, left = join(d.head)
+	return text, left, true
 }
 
 func join(lines []line) (string, Left) {
@@ -277,6 +293,11 @@ func (d *Digest) choose() []line {
 		}
 	}
 	take(ranked(d.problems, rankFirst), room) // before all that may leave it no room
+	verdicts := slices.Clone(d.verdicts)
+	slices.Reverse(verdicts)
+	take(verdicts[:min(1, len(verdicts))], max(spent, room*60/100))
+	take(d.asserts, max(spent, room*45/100))
+	take(verdicts, max(spent, room*55/100))
 	if !d.failed {
 		take(d.troubles[:min(1+afterLater, len(d.troubles))], room)
 	}
@@ -287,7 +308,7 @@ func (d *Digest) choose() []line {
 		head, tail, last = d.firsts, lasts(tail), lasts(last)
 		failure, around = d.telling(failure), d.telling(around)
 	}
-	take(last, room*4/10)
+	take(last, max(room*4/10, min(room, spent+room*15/100)))
 	take(failure, room*6/10)
 	take(ranked(d.problems, rankError), room*75/100)
 	take(d.troubles, room*80/100)

@@ -254,3 +254,23 @@ func TestShapes(t *testing.T) {
 		}
 	}
 }
+
+// A digest has no line end that the output does not have.
+//
+// FEATURES: R88
+func TestUnfinishedLineGetsNoEnd(t *testing.T) {
+	many := build(3000, 100)
+	for name, lines := range map[string][]string{"alone": {"Name? "}, "behind others": {"one", ">>> "}, "behind many": append(many, ">>> ")} {
+		for _, more := range []bool{true, false} {
+			for _, d := range []*Digest{{Max: 1500}, {Max: 1500, Fold: true, Whole: 2}} {
+				for i, l := range lines {
+					d.Add([]byte(l), uint64(i), uint64(i+1), more && i == len(lines)-1)
+				}
+				text, _ := d.Finish()
+				if want := lines[len(lines)-1]; !strings.HasSuffix(strings.TrimSuffix(text, "\n"), want) || strings.HasSuffix(text, "\n") == more {
+					t.Errorf("%s, unfinished %v: …%q", name, more, text[max(0, len(text)-30):])
+				}
+			}
+		}
+	}
+}

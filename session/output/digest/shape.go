@@ -63,35 +63,44 @@ type said struct {
 	seen  *int                 // lines of its shape; nil: that is not told apart, or not asked for
 
 	trouble bool // isTrouble
+	counts  bool // countsFailures
+	asserts bool // isAssertion
+	status  status
 }
 
 // says is what a line says of itself. What its judge takes for its shape, where it has one, tells more lines apart than
-// shapeOf does and as many as logLevel: both ask of a digit only whether it is one.
+// shapeOf does and as many as logLevel: both ask of a digit only whether it is one. It tells zeros from other numbers, too,
+// and keeps each number's place.
 func (d *Digest) says(text string, shape uint64, shaped bool) said {
-	if !shaped {
-		return said{logLevel(text), d.counter(text), isTrouble(text)}
-	}
 	s, known := d.judged[shape]
-	if known {
-		return s
+	if !known || !shaped {
+		s = said{
+			level: logLevel(text), seen: d.counter(text, 0), trouble: isTrouble(text), counts: countsFailures(text),
+			asserts: isAssertion(text), status: statusOf(text),
+		}
+		s.trouble = s.trouble || s.counts || s.asserts
 	}
-	if d.judged == nil || len(d.judged) >= maxShapes {
-		d.judged = map[uint64]said{}
+	if shaped && !known {
+		if d.judged == nil || len(d.judged) >= maxShapes {
+			d.judged = map[uint64]said{}
+		}
+		d.judged[shape] = s
 	}
-	s = said{logLevel(text), d.counter(text), isTrouble(text)}
-	d.judged[shape] = s
+	if failed := s.status.said(text); failed != 0 { // unlike the others of its shape
+		s.seen, s.trouble = d.counter(text, failed), s.trouble || failed != '4'
+	}
 	return s
 }
 
-// counter counts the lines of a text's shape; nil: they are not told apart.
-func (d *Digest) counter(text string) *int {
+// counter counts the lines of a text's shape, and of what their status says; nil: they are not told apart.
+func (d *Digest) counter(text string, status byte) *int {
 	if !d.Fold {
 		return nil
 	}
 	if d.shapes == nil {
 		d.shapes = map[uint64]*int{}
 	}
-	shape := shapeOf(text)
+	shape := shapeOf(text) + uint64(status)
 	n := d.shapes[shape]
 	if n == nil && len(d.shapes) < maxShapes {
 		n = new(int)
