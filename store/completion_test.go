@@ -81,6 +81,11 @@ func TestCompletions(t *testing.T) {
 	must(t, s.PutApproval(ctx, Approval{N: 7, State: ApprovalAnswered, Kind: "line", Body: []byte("{}")}, ""))
 	sess.State = "exited"
 	must(t, s.UpdateSession(ctx, sess))
+	line := full("s2") // its job tells of it
+	line.State, line.Temporary, line.Labels = "running", false, map[string]string{"longterm.mcp": "exec"}
+	must(t, s.CreateSession(ctx, line))
+	line.State = "exited"
+	must(t, s.UpdateSession(ctx, line))
 	endJob(t, s, "two")
 	must(t, s.Close())
 

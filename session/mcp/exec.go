@@ -117,7 +117,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 		return r.Job, nil
 	}
 	s.sweep.begun(ctx, s)
-	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), Asking: asking, Labels: map[string]string{ownLabel: "exec"}}
+	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), Asking: asking, Labels: map[string]string{ownLabel: api.OneLine}}
 	if r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n}); err != nil {
 		return "", err
 	}
@@ -127,7 +127,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 // meansNoSession refuses an id for a new job by which a session is called: neither wait nor stop would know what is meant.
 func (s *Server) meansNoSession(ctx context.Context, id string) error {
 	v, err := s.client(ctx).Session(id).Info(ctx)
-	if err != nil || v.Name != id {
+	if err != nil || v.Name != id && v.ID != id {
 		return nil
 	}
 	if _, err := s.client(ctx).Job(ctx, id, 1); err == nil {

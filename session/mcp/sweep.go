@@ -15,7 +15,7 @@ import (
 // newest of those that ended are kept for whoever reads on; the others go.
 
 // ownLabel is the label of such sessions.
-const ownLabel = "longterm.mcp"
+const ownLabel = api.OneLineLabel
 
 const (
 	// keptEnded is how many are kept, sweepEvery after how many lines it is looked.

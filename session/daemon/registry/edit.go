@@ -41,9 +41,10 @@ func (h *Registry) Edit(e *Handle, edit api.Edit) error {
 func (h *Registry) rename(e *Handle, name string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if other := h.byname[name]; other == e {
+	if h.byname[name] == e {
 		return nil
-	} else if other != nil {
+	}
+	if h.takenLocked(name, e) {
 		return nameTaken(name)
 	}
 	delete(h.byname, e.rec.Name)

@@ -48,6 +48,10 @@ func TestEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	two, err := r.Resolve("two")
+	if err != nil {
+		t.Fatal(err)
+	}
 	name := func(s string) *string { return &s }
 	for _, c := range []struct {
 		edit   api.Edit
@@ -59,6 +63,7 @@ func TestEdit(t *testing.T) {
 		{api.Edit{Name: name("c"), Labels: map[string]string{"x": "", "z": "3"}}, "", "c", map[string]string{"y": "2", "z": "3"}},
 		{api.Edit{Name: name("c")}, "", "c", map[string]string{"y": "2", "z": "3"}},
 		{api.Edit{Name: name("two"), Labels: map[string]string{"q": "1"}}, api.CodeNameTaken, "c", map[string]string{"y": "2", "z": "3"}},
+		{api.Edit{Name: name(two.ID())}, api.CodeNameTaken, "c", map[string]string{"y": "2", "z": "3"}}, // it would mean the other one
 		{api.Edit{Name: name("a b")}, api.CodeInvalid, "c", map[string]string{"y": "2", "z": "3"}},
 		{api.Edit{Name: name("d"), Labels: map[string]string{"a b": "1"}}, api.CodeInvalid, "c", map[string]string{"y": "2", "z": "3"}},
 	} {
@@ -78,6 +83,22 @@ func TestEdit(t *testing.T) {
 	stored, err := r.store.Sessions(t.Context())
 	if err != nil || !slices.ContainsFunc(stored, func(s store.Session) bool { return s.Name == "c" && s.Labels["z"] == "3" }) {
 		t.Errorf("%+v, %v", stored, err)
+	}
+}
+
+// A session that is called as another one's id could not be asked for: that one is found first.
+//
+// FEATURES: R85
+func TestNameThatIsAnothersID(t *testing.T) {
+	r := histories(t, "one")
+	one, err := r.Resolve("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *api.Error
+	err = r.add(NewHandle(store.Session{ID: uuid.NewString(), Name: one.ID()}))
+	if !errors.As(err, &refused) || refused.Code != api.CodeNameTaken {
+		t.Errorf("%v", err)
 	}
 }
 

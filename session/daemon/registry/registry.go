@@ -167,11 +167,11 @@ func (h *Registry) ByID(id string) *Handle {
 	return h.byid[id]
 }
 
-// LabelsOf are a session's labels, and whether it stays when its program has ended; none, where it is not known any more.
+// LabelsOf are a session's labels, and whether it is there for more than one command or line; none, where it is not known any more.
 func (h *Registry) LabelsOf(id string) (labels map[string]string, lasting bool) {
 	if e := h.ByID(id); e != nil {
 		r := e.Record()
-		return r.Labels, !r.Temporary
+		return r.Labels, !r.Temporary && r.Labels[api.OneLineLabel] != api.OneLine
 	}
 	return nil, false
 }
@@ -180,7 +180,7 @@ func (h *Registry) LabelsOf(id string) (labels map[string]string, lasting bool) 
 func (h *Registry) add(e *Handle) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, taken := h.byname[e.rec.Name]; taken {
+	if h.takenLocked(e.rec.Name, nil) {
 		return nameTaken(e.rec.Name)
 	}
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
@@ -188,6 +188,15 @@ func (h *Registry) add(e *Handle) error {
 		h.bycall[e.rec.Call] = e.rec.ID
 	}
 	return nil
+}
+
+// takenLocked says that a name means another session than e: by its name, or as its whole id, which is looked for first.
+func (h *Registry) takenLocked(name string, e *Handle) bool {
+	other := h.byname[name]
+	if other == nil {
+		other = h.byid[name]
+	}
+	return other != nil && other != e
 }
 
 // hide makes a handle unknown while what is left of it is removed. Its name stays taken

@@ -64,6 +64,10 @@ func TestAgentHearsOfCompletions(t *testing.T) {
 	}
 	i.Try("run", "--", "sh", "-c", "exit 3")
 	first := next(3, 0)
+	if _, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: "exec", Arguments: map[string]any{"line": "exit 6"}}); err != nil {
+		t.Fatal(err)
+	}
+	first = next(6, first.Cursor) // one, though its session ended, too
 	if again := read(0); len(again.Completions) != 1 || again.Cursor != first.Cursor {
 		t.Errorf("what was not acknowledged is %+v", again)
 	}
