@@ -128,6 +128,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			defer free()
 			ctx, cancel := context.WithDeadline(ctx, in.Came().Add(callTime))
 			defer cancel()
+			defer context.AfterFunc(s.ending, cancel)()
 			ctx = turns.With(ctx, in)
 			d := &doing{tool: t, level: l, task: SlotOf(ctx)}
 			d.id = newID(d.task != nil)
@@ -135,7 +136,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
 				complete(t, r)
 			}
-			if err == nil || !t.waits || isRPC(err) {
+			if err == nil || !t.waits || isRPC(err) || s.ending.Err() != nil {
 				return res, err
 			}
 			// Whoever was to be asked did not answer in time, or cannot be asked: the call is the same

@@ -143,6 +143,9 @@ func (d *Door) Handler() http.Handler {
 		if r.Method == http.MethodGet && r.Header.Get("Last-Event-Id") != "" {
 			w = &resuming{ResponseWriter: w}
 		}
+		if r.Method == http.MethodPost {
+			w = &mismatched{ResponseWriter: w, said: r.Header.Get("Mcp-Protocol-Version")}
+		}
 		legacy.ServeHTTP(w, r)
 	})
 	inTurn := numbered(eras)

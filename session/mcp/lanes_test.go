@@ -125,7 +125,7 @@ func TestLanesOfToolsInBodies(t *testing.T) {
 // FEATURES: R88
 func TestWaitingForATurnCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{lanes: &lanes{others: turns.New(1), held: map[uint64]*turns.Slot{}}, places: newPlaces()}
+		s := &Server{ending: context.Background(), lanes: &lanes{others: turns.New(1), held: map[uint64]*turns.Slot{}}, places: newPlaces()}
 		ahead := func(n int) { // each of whom keeps the slot for the 50 ms that it may
 			for range n {
 				go func() { _, _ = s.lanes.begin(t.Context(), "", "", "exec") }()

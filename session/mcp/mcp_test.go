@@ -251,6 +251,8 @@ func TestDoor(t *testing.T) {
 		"no page":             {func(r *http.Request) { r.Header.Set("Origin", "null") }, begin, 403, "--origin"},
 		"a page that is ours": {func(r *http.Request) { r.Header.Set("Origin", "https://page.example") }, begin, 200, "protocolVersion"},
 		"no JSON":             {modern, `{`, 400, ""},
+		"an older header":     {func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "2025-11-25") }, list, 400, `"id":1,"error":{"code":-32020,"message":"the header MCP-Protocol-Version says \"2025-11-25\"`},
+		"no header":           {func(*http.Request) {}, list, 400, `"id":1,"error":{"code":-32020,"message":"there is no header MCP-Protocol-Version`},
 		"another method":      {func(r *http.Request) { modern(r); r.Header.Set("Mcp-Method", "tools/call") }, list, 400, "-32020"},
 		"too long":            {modern, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, "8 MiB"},
 		"a name in Base64": {func(r *http.Request) {

@@ -147,8 +147,12 @@ func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mim
 	var e *api.Error
 	switch {
 	case gone(err):
+		what := ""
+		if errors.As(err, &e) {
+			what = " (" + e.Message + ")" // the session may be there, and no such command
+		}
 		return nil, &jsonrpc.Error{
-			Code: jsonrpc.CodeInvalidParams, Message: "Resource not found; the tool list names the sessions there are",
+			Code: jsonrpc.CodeInvalidParams, Message: "Resource not found" + what + "; the tool list names the sessions there are",
 			Data: mustJSON(map[string]string{"uri": req.Params.URI}),
 		}
 	case errors.As(err, &e):

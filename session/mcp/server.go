@@ -64,6 +64,9 @@ type Server struct {
 	sweep  sweeper
 	told   told
 	lanes  *lanes // of requests by HTTP
+
+	ending   context.Context // ends with the server's last moment
+	endCalls context.CancelFunc
 }
 
 // New makes a server. Nothing is contacted yet.
@@ -79,6 +82,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{o: o, seal: seal, places: newPlaces(), lanes: newLanes(), agents: newAgents(o.Client, o.Agent)}
+	s.ending, s.endCalls = context.WithCancel(context.Background())
 	s.watch = newWatcher(s.agents.named(o.Agent, ""), o.Log, s.updated)
 	for l := range s.levels {
 		if s.levels[l], err = s.build(Level(l)); err != nil {
@@ -88,13 +92,19 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Run serves one client over a transport, until it leaves or ctx ends.
+// Run serves one client over a transport, until it leaves or ctx ends. Calls that are under way then are answered at once.
 func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
+	if p, ok := t.(*patient); ok { // the SDK would close the transport under its calls
+		p.ends = ctx.Done()
+		defer context.AfterFunc(ctx, s.endCalls)()
+		ctx = context.WithoutCancel(ctx)
+	}
 	return s.levels[s.o.Level].Run(ctx, t)
 }
 
 // Close ends what the server does beside its calls.
 func (s *Server) Close() {
+	s.endCalls()
 	s.watch.close()
 	s.sweep.wait()
 	s.agents.close()

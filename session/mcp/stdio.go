@@ -24,7 +24,7 @@ import (
 // A line that is no message is answered as such, and the next one is read.
 func Stdio() sdk.Transport {
 	out := &lockedWriter{to: os.Stdout}
-	return &patient{&sdk.IOTransport{Reader: newLines(os.Stdin, out), Writer: out}}
+	return &patient{Transport: &sdk.IOTransport{Reader: newLines(os.Stdin, out), Writer: out}}
 }
 
 // lockedWriter writes messages whole, each in one Write.
@@ -138,19 +138,26 @@ func depth(text []byte) (deepest int) {
 // lastAnswers is how long calls under way may take when the input has ended.
 const lastAnswers = 15 * time.Second
 
-type patient struct{ sdk.Transport }
+// lastMoment is how long they may take when the server was told to end.
+const lastMoment = 2 * time.Second
+
+type patient struct {
+	sdk.Transport
+	ends <-chan struct{} // closed when the server is told to end; nil: it never is
+}
 
 func (p *patient) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &patientConn{Connection: c, none: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, nil
+	return &patientConn{Connection: c, ends: p.ends, none: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, nil
 }
 
 // patientConn knows the calls that have no answer yet. One that its client has cancelled gets none.
 type patientConn struct {
 	sdk.Connection
+	ends <-chan struct{}
 	none chan struct{} // there may be none
 
 	mu   sync.Mutex
@@ -158,7 +165,7 @@ type patientConn struct {
 }
 
 func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := c.Connection.Read(ctx)
+	m, err := c.next(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil {
 		c.asked(r)
 	}
@@ -168,13 +175,36 @@ func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
+// next is the next message; the input has ended, too, when the server was told to end.
+func (c *patientConn) next(ctx context.Context) (jsonrpc.Message, error) {
+	type read struct {
+		m   jsonrpc.Message
+		err error
+	}
+	came := make(chan read, 1)
+	go func() {
+		m, err := c.Connection.Read(ctx)
+		came <- read{m, err}
+	}()
+	select {
+	case r := <-came:
+		return r.m, r.err
+	case <-c.ends: // what is read now is nobody's: the program ends
+		return nil, io.EOF
+	}
+}
+
 // finish waits until all is answered.
 func (c *patientConn) finish(ctx context.Context) {
 	t := time.NewTimer(lastAnswers)
 	defer t.Stop()
+	ends := c.ends
 	for c.waits() {
 		select {
 		case <-c.none:
+		case <-ends:
+			ends = nil
+			t.Reset(lastMoment)
 		case <-ctx.Done():
 			return
 		case <-t.C:

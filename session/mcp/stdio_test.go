@@ -145,3 +145,54 @@ func TestWrongMessagesAreAnsweredInJSON(t *testing.T) {
 		t.Errorf("%q", answered)
 	}
 }
+
+// A server on standard input and output that is told to end is through at once, with a call under way and its input still
+// open; the call is answered.
+//
+// FEATURES: R88
+func TestToldToEndWithACallUnderWay(t *testing.T) {
+	s := offline(t, All)
+	begun := make(chan struct{})
+	s.levels[All].AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method != "tools/call" {
+				return next(ctx, method, req)
+			}
+			return s.calls(All)(func(ctx context.Context, _ string, _ sdk.Request) (sdk.Result, error) {
+				close(begun)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})(ctx, method, req)
+		}
+	})
+	in, typed := io.Pipe()
+	shown, out := io.Pipe()
+	ctx, end := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() {
+		over <- s.Run(ctx, &patient{Transport: &sdk.IOTransport{Reader: in, Writer: out}})
+	}()
+	c := json.NewDecoder(shown)
+	ask := func(id int, method, params string) {
+		if _, err := fmt.Fprintf(typed, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered := func(id int) {
+		var m struct{ ID int }
+		if err := c.Decode(&m); err != nil || m.ID != id {
+			t.Fatalf("the answer to %d: %+v, %v", id, m, err)
+		}
+	}
+	ask(1, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+	answered(1)
+	if _, err := io.WriteString(typed, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	ask(2, "tools/call", `{"name":"exec","arguments":{"line":"sleep 9"}}`)
+	<-begun
+	end()
+	answered(2)
+	go io.Copy(io.Discard, shown)
+	<-over // the test's own limit is what it would hang for
+}
