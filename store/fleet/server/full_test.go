@@ -21,28 +21,7 @@ import (
 //
 // FEATURES: R94
 func TestServerKeepsAgain(t *testing.T) {
-	ca, err := ident.Found("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := ident.Dir(t.TempDir())
-	key, csr, err := ident.NewKey("one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := dir.Admit(ca, ident.Member{Name: "one", Kind: ident.Server}, csr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Start(Config{
-		Identity: &ident.Identity{Member: ident.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}, Dir: t.TempDir(), Listen: "127.0.0.1:0",
-		Log: slog.New(slog.DiscardHandler), every: 20 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	<-s.Ready()
+	s := alone(t, t.TempDir(), slog.New(slog.DiscardHandler))
 	js, err := jetstream.New(s.local)
 	if err != nil {
 		t.Fatal(err)
@@ -66,4 +45,32 @@ func TestServerKeepsAgain(t *testing.T) {
 	if err != nil || stream.CachedInfo().State.LastSeq < 2 {
 		t.Errorf("%v, what it had is gone", err)
 	}
+}
+
+// alone is a server that is ready, with no others, which looks often whether all is as it should be.
+func alone(t *testing.T, store string, log *slog.Logger) *Server {
+	t.Helper()
+	ca, err := ident.Found("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := ident.Dir(t.TempDir())
+	key, csr, err := ident.NewKey("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := dir.Admit(ca, ident.Member{Name: "one", Kind: ident.Server}, csr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(Config{
+		Identity: &ident.Identity{Member: ident.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}, Dir: store, Listen: "127.0.0.1:0",
+		Log: log, every: 20 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	<-s.Ready()
+	return s
 }

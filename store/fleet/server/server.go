@@ -65,7 +65,7 @@ type Server struct {
 	work   sync.WaitGroup
 	ready  chan struct{}
 	dir    string // where JetStream keeps things
-	down   bool   // it gave up; of keep alone
+	down   bool   // it takes nothing; of keep alone
 
 	revoked atomic.Pointer[ident.Revocations]
 }
@@ -246,22 +246,6 @@ func (s *Server) sayOnce(what string, said, err error) error {
 		s.cfg.Log.Warn(what+": there is too little room on the disk", "dir", s.cfg.Dir, "err", err)
 	}
 	return err
-}
-
-// keepsAgain has JetStream begin anew where it gave up, as it does when its disk is full: there may be room by now.
-func (s *Server) keepsAgain() {
-	if s.srv.JetStreamEnabled() {
-		s.down = false
-		return
-	}
-	if !s.down { // it may be on its way down
-		s.down = true
-		s.cfg.Log.Error("nothing is kept: the disk is full, or cannot be written; it is tried again", "dir", s.cfg.Dir)
-		return
-	}
-	if err := s.srv.EnableJetStream(&nats.JetStreamConfig{StoreDir: s.dir}); err != nil {
-		s.cfg.Log.Info("what is kept cannot be used yet", "err", err)
-	}
 }
 
 // there says that the registry and the events are there, whichever server made them.
