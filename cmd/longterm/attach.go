@@ -88,11 +88,16 @@ func (a *app) attach(cmd *cobra.Command, s *client.Session, given attachFlags) e
 	}
 	a.passAgentOn(b.dirs)
 	a.renew(cmd.Context(), b.client)
+	here := (*client.Client)(nil)
+	if a.host != "" {
+		here = client.New(client.Options{Dirs: b.dirs, Build: version})
+		defer here.Close()
+	}
 	taken := shortcut.Taken
 	shortcut.Taken = nil
 	return attachclient.Run(cmd.Context(), s, attachclient.Options{
 		Taken: taken, Key: begunKey(), Leaving: a.leaving, Client: b.client, Stdin: a.stdin, Stderr: a.Stderr, Chords: &chords, Leave: leave,
-		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host, Predict: given.predict,
+		Policy: given.size, ReadOnly: given.readOnly, Scrollback: given.scrollback, DetachOthers: given.alone, Host: a.host, Here: here, Predict: given.predict,
 	})
 }
 

@@ -303,7 +303,7 @@ with what comes. Without --follow it prints what there is and ends.`
 		if err != nil {
 			return err
 		}
-		r.Name, r.JSON = args[0], a.JSON
+		r.Name, r.JSON, r.Warn = args[0], a.JSON, a.Stderr
 		return r.Run(cmd.Context(), b.client, a.Stdout)
 	}
 	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "go on with what comes")

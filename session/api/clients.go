@@ -18,6 +18,7 @@ type Attached struct {
 	Cols     int         `json:"cols,omitempty" doc:"of its terminal, in cells; absent: it has no say in the session's size"`
 	Rows     int         `json:"rows,omitempty"`
 	Since    time.Time   `json:"since"`
+	Inside   []string    `json:"inside,omitempty" doc:"ids of the session that it runs in itself, and of those that show that one"`
 	Typed    *time.Time  `json:"last_typed,omitempty" doc:"when it typed last; absent: it has not"`
 }
 

@@ -59,8 +59,8 @@ type StreamOptions struct {
 	Blocks bool
 	// Pictures also has lines tell which images these are; Act asks for them by their keys.
 	Pictures bool
-	// Inside is the session the client itself runs in, if any.
-	Inside string
+	// Inside are ids: of the session the client itself runs in, if any, and of those that show that one.
+	Inside []string
 }
 
 // Attach joins a session for a person's terminal: Read yields drawing and Infos.
@@ -103,8 +103,8 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	if o.Pictures {
 		q.Set("pictures", "true")
 	}
-	if o.Inside != "" {
-		q.Set("inside", o.Inside)
+	for _, id := range o.Inside {
+		q.Add("inside", id)
 	}
 	if o.Resume.Key != "" {
 		q.Set("resume", o.Resume.Key)

@@ -54,7 +54,7 @@ func TestAttach(t *testing.T) {
 		bye(ws)
 	}))
 	st, err := c.Session("a/b").Attach(testContext(t), StreamOptions{
-		Cols: 80, Rows: 24, ReadOnly: true, Size: "largest", OwnScreen: true, History: 100, Again: true, Inside: "me",
+		Cols: 80, Rows: 24, ReadOnly: true, Size: "largest", OwnScreen: true, History: 100, Again: true, Inside: []string{"me"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 		writeError(w, err)
 		return nil, err
 	}
-	inside := q.Get("inside")
+	inside := q["inside"]
 	if err := s.checkNesting(e, inside); err != nil {
 		writeError(w, err)
 		return nil, err
@@ -431,11 +431,8 @@ func (a *attached) tell(ended bool) error {
 }
 
 // checkNesting refuses to show a session within itself, however many others are between:
-// it would print what it shows, for ever.
-func (s *Server) checkNesting(e *registry.Handle, inside string) error {
-	if inside == "" {
-		return nil
-	}
+// it would print what it shows, for ever. What is between on other hosts the client knows, as inside says.
+func (s *Server) checkNesting(e *registry.Handle, inside []string) error {
 	seen := map[string]bool{}
 	var shows func(id string) bool // whether a session shows e, or shows one that does
 	shows = func(id string) bool {
@@ -449,7 +446,7 @@ func (s *Server) checkNesting(e *registry.Handle, inside string) error {
 		seen[id] = true
 		return slices.ContainsFunc(in.Clients.ShownIn(), shows)
 	}
-	if !shows(inside) {
+	if !slices.ContainsFunc(inside, shows) {
 		return nil
 	}
 	return api.Errorf(api.CodeInvalid, "this terminal is inside session %s: attached here it would show itself for ever", e.Record().Name).

@@ -34,7 +34,7 @@ func (s *Server) getClients(_ context.Context, in *struct {
 
 func attachedOf(c *sizepolicy.Seen) api.Attached {
 	a := api.Attached{
-		N: c.N, Kind: c.Kind, By: c.By, Terminal: c.Terminal, May: "type", Own: c.Looks, Cols: c.Cols, Rows: c.Rows, Since: c.Since,
+		N: c.N, Kind: c.Kind, By: c.By, Terminal: c.Terminal, May: "type", Own: c.Looks, Cols: c.Cols, Rows: c.Rows, Since: c.Since, Inside: c.Inside,
 	}
 	if c.Held || c.Looks {
 		a.May = "look"

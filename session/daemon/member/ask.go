@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -210,13 +211,19 @@ func (p *part) learnHosts(ctx context.Context) {
 // Read reads entries of the registry, which every member may have made as it likes. They come host by host.
 func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 	hosts, list := make([]api.FleetHost, 0), make([]api.FleetSession, 0, len(all))
+	var newest time.Time // the servers' time, whatever this machine's clock says
+	for i := range all {
+		if e := &all[i]; e.Record == "" && e.Time.After(newest) {
+			newest = e.Time
+		}
+	}
 	for len(all) > 0 {
 		n := slices.IndexFunc(all, func(e registry.Entry) bool { return e.Host != all[0].Host })
 		if n < 0 {
 			n = len(all)
 		}
 		var h *api.FleetHost
-		if h, list = readHost(all[:n], list); h != nil {
+		if h, list = readHost(all[:n], list, newest.Add(-staleTime)); h != nil {
 			hosts = append(hosts, *h)
 		}
 		all = all[n:]
@@ -224,8 +231,13 @@ func Read(all []registry.Entry) ([]api.FleetHost, []api.FleetSession) {
 	return hosts, list
 }
 
-// readHost reads what is said of one host, or nil where that is nothing, and appends its sessions.
-func readHost(all []registry.Entry, list []api.FleetSession) (*api.FleetHost, []api.FleetSession) {
+// staleTime is how far what a host says of itself may be behind what the others say. The servers take such an entry away
+// much sooner; one that was killed may have it again without an end.
+const staleTime = 3 * registry.HostTime
+
+// readHost reads what is said of one host, or nil where that is nothing, and appends its sessions. A host that was not
+// heard of since then is away.
+func readHost(all []registry.Entry, list []api.FleetSession, since time.Time) (*api.FleetHost, []api.FleetSession) {
 	var h *api.FleetHost
 	name := all[0].Host
 	for i := range all {
@@ -233,7 +245,10 @@ func readHost(all []registry.Entry, list []api.FleetSession) (*api.FleetHost, []
 			h = readOwn(e)
 		}
 	}
-	away := h == nil
+	if h != nil && h.Seen.Before(since) {
+		*h = api.FleetHost{Host: name, State: "away", Seen: h.Seen}
+	}
+	away := h == nil || h.State == "away"
 	from := len(list)
 	for i := range all {
 		e := &all[i]
@@ -296,6 +311,9 @@ func (m *Member) Events(ctx context.Context, in api.FleetRead) (api.FleetEvents,
 	}
 	if err := fleet.CheckName(in.Reader); err != nil {
 		return out, api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	if _, err := p.link.State(); errors.Is(err, link.ErrRevoked) { // it does not get better: nobody waits for it
+		return out, api.Errorf(api.CodeDenied, "the fleet is not asked: %v", err).WithHint("`longterm fleet invite`, where the fleet was made, lets this machine in anew")
 	}
 	js := p.link.JetStream()
 	if in.Ack > 0 {

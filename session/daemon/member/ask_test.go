@@ -109,3 +109,29 @@ func TestWrongClocksAreTold(t *testing.T) {
 		}
 	}
 }
+
+// A host that the registry keeps though nothing was heard of it any more is away, as its sessions are.
+//
+// FEATURES: R94
+func TestStaleHostIsAway(t *testing.T) {
+	now := time.Now().Add(-time.Hour) // the servers' clock
+	entry := func(name string, age time.Duration) registry.Entry {
+		b, err := json.Marshal(api.FleetHost{Host: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return registry.Entry{Host: name, Value: b, Time: now.Add(-age)}
+	}
+	hosts, list := Read([]registry.Entry{
+		entry("ghost", 20*time.Minute), {Host: "ghost", Record: "s", Value: []byte(`{"id":"s","state":"running"}`), Time: now.Add(-21 * time.Minute)}, entry("late", registry.HostTime), entry("there", 0),
+	})
+	want := map[string]string{"ghost": "away", "late": "connected", "there": "connected"}
+	for i := range hosts {
+		if hosts[i].State != want[hosts[i].Host] {
+			t.Errorf("%s counts as %s", hosts[i].Host, hosts[i].State)
+		}
+	}
+	if len(hosts) != 3 || len(list) != 1 || list[0].State != "lost" || !list[0].Away || !hosts[0].Seen.Equal(now.Add(-20*time.Minute)) {
+		t.Errorf("%+v, %+v", hosts, list)
+	}
+}

@@ -14,7 +14,7 @@ func TestClients(t *testing.T) {
 	var st Clients
 	called := 0
 	st.IfEmpty(func() { called++ })
-	a := st.Join(&Client{Cols: 80, Rows: 24, Inside: "outer"})
+	a := st.Join(&Client{Cols: 80, Rows: 24, Inside: []string{"outer"}})
 	b := st.Join(&Client{Cols: 100, Rows: 30})
 	st.IfEmpty(func() { called++ })
 	if called != 1 || st.Count() != 2 {

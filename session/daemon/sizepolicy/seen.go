@@ -27,7 +27,7 @@ func (st *Clients) Seen() []Seen {
 	defer st.mu.Unlock()
 	list := make([]Seen, 0, len(st.clients))
 	for s := range st.clients {
-		list = append(list, Seen{Identity: s.Is, N: s.n, Cols: s.Cols, Rows: s.Rows, Held: s.held, Typed: s.typed})
+		list = append(list, Seen{Identity: s.Is, N: s.n, Cols: s.Cols, Rows: s.Rows, Held: s.held, Typed: s.typed, Inside: s.Inside})
 	}
 	slices.SortFunc(list, func(a, b Seen) int { return cmp.Compare(a.N, b.N) })
 	return list

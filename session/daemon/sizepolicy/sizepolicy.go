@@ -41,9 +41,9 @@ type Clients struct {
 // Client is one client's place. A seat without a size (0×0) only watches.
 type Client struct {
 	Cols, Rows int
-	Policy     Policy // asked for; empty: any
-	silent     bool   // has no say, whatever its size
-	Inside     string // id of the session the client runs in, if any
+	Policy     Policy   // asked for; empty: any
+	silent     bool     // has no say, whatever its size
+	Inside     []string // ids of the session the client runs in, if any, and of those known to show that one
 	Is         Identity
 	n          int       // its number, of those that were ever here
 	held       bool      // a person has it look only
@@ -69,6 +69,7 @@ type Seen struct {
 	Cols, Rows int // 0×0: it has no say
 	Held       bool
 	Typed      time.Time // zero: it has not
+	Inside     []string
 }
 
 // SetPolicy changes whose size counts when no client asks for anything.
@@ -102,15 +103,13 @@ func (st *Clients) Join(s *Client) *Client {
 	return s
 }
 
-// ShownIn lists the sessions that clients of this one run in.
+// ShownIn lists the sessions that clients of this one run in, or are shown in.
 func (st *Clients) ShownIn() []string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	var ids []string
 	for s := range st.clients {
-		if s.Inside != "" {
-			ids = append(ids, s.Inside)
-		}
+		ids = append(ids, s.Inside...)
 	}
 	return ids
 }

@@ -42,12 +42,13 @@ type Options struct {
 	Stdin                *os.File
 	Stderr               io.Writer
 	Chords               *attach.Chords
-	Leave                string // the keys that detach, for people; empty: none do
-	Policy               string // whose size the session takes; empty: as others chose
-	ReadOnly, Scrollback bool   // Scrollback: on the terminal's primary screen
-	DetachOthers         bool   // once, at the beginning
-	Host                 string // that the session is on; empty: this one
-	Key                  string // by which the stream goes on that was opened already; empty: none was
+	Leave                string         // the keys that detach, for people; empty: none do
+	Policy               string         // whose size the session takes; empty: as others chose
+	ReadOnly, Scrollback bool           // Scrollback: on the terminal's primary screen
+	DetachOthers         bool           // once, at the beginning
+	Host                 string         // that the session is on; empty: this one
+	Here                 *client.Client // to this host's daemon, where the session is on another
+	Key                  string         // by which the stream goes on that was opened already; empty: none was
 	// Predict draws what is typed before its echo comes, on other hosts: auto (where the link is slow), always, never.
 	Predict string
 }
@@ -180,7 +181,7 @@ func (at *attachment) choose(ctx context.Context, s *client.Session) error {
 
 // join opens the session's stream.
 func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
-	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: os.Getenv("LONGTERM_SESSION")}
+	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: at.inside(ctx)}
 	o.Cols, o.Rows = termio.SizeOf(os.Stdout)
 	o.DetachOthers = at.DetachOthers && !at.shown
 	if o.Again = at.shown; at.Scrollback && !at.shown {

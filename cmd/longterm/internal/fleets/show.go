@@ -5,6 +5,7 @@ package fleets
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -141,19 +142,42 @@ func CopyText(c *api.FleetCopy) string {
 type Reader struct {
 	Name         string
 	Follow, JSON bool
+	Warn         io.Writer // is told when the fleet is not reached while it is followed, and when it is again
 }
 
 // waitTime is how long the daemon is asked to wait for an event.
 const waitTime = 30 * time.Second
 
-// Run prints, acknowledging what was printed.
+// Pauses until a fleet that is not reached is asked again.
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// Run prints, acknowledging what was printed. Who follows goes on with what came meanwhile where the fleet was not reached.
 func (r *Reader) Run(ctx context.Context, c *client.Client, w io.Writer) error {
 	in := api.FleetRead{Reader: r.Name}
+	reached, pause := false, time.Duration(0)
 	for {
 		got, err := c.FleetEvents(ctx, in)
+		if e := (*api.Error)(nil); r.Follow && reached && errors.As(err, &e) && e.Code == api.CodeUnavailable && ctx.Err() == nil {
+			if pause == 0 {
+				fmt.Fprintf(r.Warn, "longterm: %s; it is tried again, and what comes meanwhile is told then\n", e.Message)
+			}
+			pause = min(max(2*pause, firstPause), lastPause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		if pause > 0 {
+			fmt.Fprintln(r.Warn, "longterm: the fleet is reached again")
+		}
+		reached, pause = true, 0
 		if got.Lost > 0 {
 			fmt.Fprintf(w, "%d events were dropped before they were read\n", got.Lost)
 		}

@@ -23,18 +23,21 @@ import (
 // found makes an instance the host "one" of a fleet with a server of its own, and waits until it is connected.
 func found(t *testing.T, one *e2e.Instance) {
 	t.Helper()
+	foundServer(t, one)
+}
+
+// foundServer is found, and tells the server, and what it was started with.
+func foundServer(t *testing.T, one *e2e.Instance) (*server.Server, server.Config) {
+	t.Helper()
 	one.Run("fleet", "init", "team", "--name", "one", "--address", "127.0.0.1:1")
 	dir := ident.Dir(filepath.Join(one.Dir, "state", "fleet"))
 	id, err := dir.Identity(ident.Server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, err := server.Start(server.Config{Identity: id, Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := server.Config{Identity: id, Dir: t.TempDir(), Listen: "127.0.0.1:0"}
+	srv := serve(t, c)
 	t.Cleanup(srv.Close)
-	<-srv.Ready()
 	s, err := dir.Settings()
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +50,19 @@ func found(t *testing.T, one *e2e.Instance) {
 		t.Fatalf("%d %s", code, body)
 	}
 	connected(t, one, 1)
+	return srv, c
+}
+
+// serve starts a server, and waits until it keeps things.
+func serve(t *testing.T, c server.Config) *server.Server {
+	t.Helper()
+	c.Log = slog.New(slog.DiscardHandler)
+	srv, err := server.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-srv.Ready()
+	return srv
 }
 
 // connected waits until so many hosts are, as one of them sees it.
