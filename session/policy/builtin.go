@@ -369,7 +369,7 @@ func (w *walk) variables(c *Command, x *invocation) {
 			if x.name == "export" || x.name == "readonly" {
 				continue
 			}
-			if x.name == "unset" && slices.Contains(lasting, name) && !strings.HasPrefix(args[0], "-") {
+			if x.name == "unset" && slices.Contains(lasting(), name) && !strings.HasPrefix(args[0], "-") {
 				text = "" // it names no program any more
 			}
 		}

@@ -226,19 +226,19 @@ func (w *walk) bang(lang, text string) {
 	}
 }
 
-// vimExecutes begins what vim runs as a command, vimByName what calls a function by its name.
+// vimExecutes begins what vim runs as a command; vimByName calls a function by its name, runs what is no text, or changes the
+// shell.
 var (
 	vimExecutes = pattern.Lazy(`(?m)(?:^|[|:\s"'])(?:exe(?:c(?:u(?:t(?:e)?)?)?)?\s+|(?:win_)?execute\(|feedkeys\()(.*)$`)
-	vimByName   = pattern.Lazy(`\b(?:function|funcref)\(|\bcall\s+call\(`)
-	vimCalls    = pattern.Lazy(`\b(?:system(?:list)?|job_?start|term_?start|termopen)\(\s*[^"'\s)]`)
-	vimShell    = pattern.Lazy(`(?m)^\s*:?\s*(?:sil\w*!?\s+)*(?:se\w*\s+(?:.*\s)?(?:sh|shell|shcf|shellcmdflag)=|let\s+&(?:[gl]:)?(?:sh|shell|shcf|shellcmdflag)\b)`)
-	vimLater    = pattern.Lazy(`(?m)^\s*:?\s*(?:sil\w*!?\s+)*(?:au\w*!?|com\w*!?|\w*map!?|\w*abb\w*|norm\w*!?)\s[^!]*?[\s:]!(.*)$`)
-	vimText     = pattern.Lazy(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+	vimByName   = pattern.Lazy(`(?m)\b(?:function|funcref)\(|\bcall\s+call\(|\b(?:system(?:list)?|job_?start|term_?start|termopen)\(\s*[^"'\s)]|` +
+		`^\s*:?\s*(?:sil\w*!?\s+)*(?:se\w*\s+(?:.*\s)?(?:sh|shell|shcf|shellcmdflag)=|let\s+&(?:[gl]:)?(?:sh|shell|shcf|shellcmdflag)\b)`)
+	vimLater = pattern.Lazy(`(?m)^\s*:?\s*(?:sil\w*!?\s+)*(?:au\w*!?|com\w*!?|\w*map!?|\w*abb\w*|norm\w*!?)\s[^!]*?[\s:]!(.*)$`)
+	vimText  = pattern.Lazy(`"(?:[^"\\]|\\.)*"|'[^']*'`)
 )
 
 // vimComputes reports commands of vim that run what is not written out: a variable, perhaps of another command of the line.
 func vimComputes(text string) bool {
-	if vimByName.MatchString(text) || vimCalls.MatchString(text) || vimShell.MatchString(text) {
+	if vimByName.MatchString(text) {
 		return true
 	}
 	for _, m := range vimExecutes.FindAllStringSubmatch(text, maxCalls) {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
@@ -185,10 +186,10 @@ func tmuxCommand(word, name, least string) bool {
 }
 
 // loading are variables that put code into programs, or in front of their own.
-var loading = fieldSet("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR")
+var loading = words("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR")
 
 // shows are variables that name a program behind another's back: for its output, its questions, its way out.
-var shows = fieldSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
+var shows = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
 	"GIT_SSH_COMMAND BROWSER RSYNC_RSH")
 
 // loadedBy asks about variables by which code is loaded into a program of the system; a program of one's own
@@ -202,7 +203,7 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 	if key := gitSettings[name]; key != "" && x.name == "git" && value != "" {
 		w.gitProgram(x, key, value, strings.Contains(value, "/") && w.engine.preset != Hard)
 	}
-	if shows[name] {
+	if shows.has(name) {
 		place, _, _ := strings.Cut(value, " ")
 		if place == x.argv[0] { // the value itself is judged
 			return
@@ -212,7 +213,7 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 			w.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
 		}
 	}
-	if !loading[name] {
+	if !loading.has(name) {
 		return
 	}
 	if dir, _ := path.Split(x.argv[0]); systemPlaces[dir] {
@@ -225,21 +226,16 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 }
 
 // lasting are the variables that loadedBy knows, and that a line may have set before.
-var lasting = func() (names []string) {
-	for name := range loading {
-		names = append(names, name)
-	}
-	for name := range shows {
-		names = append(names, name)
-	}
+var lasting = sync.OnceValue(func() (names []string) {
+	names = strings.Fields(string(loading) + " " + string(shows))
 	for name := range gitSettings {
-		if !shows[name] {
+		if !shows.has(name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}()
+})
 
 // ofTheShell are commands that start no program.
 var ofTheShell = fieldSet(": . [ alias bg break cd continue declare dirs echo eval exit export false fg getopts hash jobs let local mapfile popd " +
@@ -251,7 +247,7 @@ func (w *walk) loadedByLine(x *invocation) {
 	if len(w.scope.vars) == 0 || ofTheShell[x.name] {
 		return
 	}
-	for _, name := range lasting {
+	for _, name := range lasting() {
 		if v := w.scope.get(name); v.set && !slices.Contains(w.env, name) {
 			w.loadedBy(x, name, v.text)
 		}

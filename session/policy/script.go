@@ -64,11 +64,11 @@ func (w *walk) script(operands []string, x *invocation) stream {
 // onlyParses reports a shell that reads a file and runs nothing of it.
 func onlyParses(x *invocation) bool {
 	return len(x.args.Options) == 1 && x.args.Options[0].Name == "-n" && x.row.Lang == "sh" && len(x.argv) > 2 && x.argv[1] == "-n" &&
-		!strings.HasPrefix(x.argv[2], "+") && parsers[x.name]
+		!strings.HasPrefix(x.argv[2], "+") && parsers.has(x.name)
 }
 
 // parsers are the shells to which -n means that.
-var parsers = fieldSet("sh bash dash ash zsh ksh mksh")
+var parsers = words("sh bash dash ash zsh ksh mksh")
 
 // sourced makes unknown what a file that nobody has read may have set.
 func (w *walk) sourced() {

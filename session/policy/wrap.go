@@ -36,7 +36,7 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			w.forCommand(name)
-			if w.engine.preset == Build || loading[name] || shows[name] || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
+			if w.engine.preset == Build || loading.has(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
 				mark := w.scope.mark()
 				w.scope.put(name, value)
 				defer func() { w.scope.undo(min(mark, w.scope.mark())) }()

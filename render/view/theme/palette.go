@@ -12,12 +12,12 @@ import (
 
 // fixed are the colours that look the same on all terminals of 256: a cube and greys. The first sixteen are the
 // terminal's own.
-var fixed = sync.OnceValue(func() (list []tcell.Color) {
+func fixed() (list []tcell.Color) {
 	for n := firstFixed; n < 256; n++ {
 		list = append(list, tcell.PaletteColor(n))
 	}
 	return list
-})
+}
 
 const firstFixed = 16
 

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	nats "github.com/nats-io/nats-server/v2/server"
@@ -57,7 +58,7 @@ func (s *Server) writeError() string {
 
 // room says why there is none on the disk.
 func (s *Server) room() error {
-	f, err := os.CreateTemp(s.cfg.Dir, "room-")
+	f, err := os.OpenFile(filepath.Join(s.cfg.Dir, "room"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("the disk: %w", err)
 	}
