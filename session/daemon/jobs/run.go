@@ -222,7 +222,7 @@ func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool, tel
 	stored := runRecord{Run: x, Actor: actor.Of(ctx), Asked: runDigest(&x)}
 	stored.Env = nil // what it was started with is the session's business
 	var j *Job
-	_, err := s.reg.CreateRecorded(ctx, x.NewSession, func(e *registry.Handle) error {
+	_, err := s.reg.CreateRecorded(ctx, x.NewSession, x.Job, func(e *registry.Handle) error {
 		made, err := s.newJob(e, x.Call, k, textOf(&x), stored)
 		if err != nil {
 			return err

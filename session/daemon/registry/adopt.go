@@ -26,10 +26,11 @@ import (
 // are asked, and read afterwards.
 type adoption struct {
 	reg    *Registry
-	kept   map[string]bool // ids of the sessions that keepers had
-	silent map[string]bool // keys of keepers that ran and did not answer
-	lost   []*Handle       // went down with their keeper or the machine
-	unborn map[string]bool // sessions that were recorded and did not come to be started
+	kept   map[string]bool      // ids of the sessions that keepers had
+	silent map[string]bool      // keys of keepers that ran and did not answer
+	told   map[string]time.Time // since when keepers run that told what they have, by key
+	lost   []*Handle            // went down with their keeper or the machine
+	unborn map[string]bool      // sessions that were recorded and did not come to be started
 }
 
 // fate is the outcome for a session that no keeper has.
@@ -42,11 +43,14 @@ const (
 	asRead    fate = "read"    // temporary, and ended long enough ago for its result to have been read
 )
 
-// fateOf is what becomes of a session that no keeper has, by its record. Its own may be silent, and have it.
-func fateOf(r *store.Session, silent bool, now time.Time) fate {
+// fateOf is what becomes of a session that no keeper has, by its record. Its own may be silent, and have it. A job's (which
+// is a call that asks for nothing else) was started, for all that is known, unless its keeper, which has run since, told that
+// it was not: one that died may have run it.
+func fateOf(r *store.Session, silent bool, since, now time.Time) fate {
 	unborn := r.State == string(session.Running) && r.PID == 0
+	told := !since.IsZero() && since.Before(r.Created)
 	switch {
-	case unborn && (r.Temporary || r.Call != "" && !silent): // its caller asks again
+	case unborn && (r.Temporary || r.Call != "" && (told || r.Asked != "" && !silent)): // its caller asks again
 		return asUnborn
 	case r.Temporary && !r.Ended.IsZero() && now.Sub(r.Ended) > TemporaryGrace:
 		return asRead
@@ -139,6 +143,9 @@ func (a *adoption) adoptKeeper(ctx context.Context, key string, connect func(key
 		return err
 	}
 	a.silent[key] = false
+	if age, err := sys.Age(int(k.Link().Hello().PID)); err == nil {
+		a.told[key] = time.Now().Add(-age)
+	}
 	for _, s := range kept {
 		a.kept[s.ID] = true
 		if err := a.adoptKept(ctx, k, s); err != nil {
@@ -233,7 +240,7 @@ func (a *adoption) settle() {
 	a.reg.mu.RUnlock()
 	a.endLeftBehind(rest)
 	for _, e := range rest {
-		switch fateOf(&e.rec, a.silent[e.rec.Keeper], time.Now()) {
+		switch fateOf(&e.rec, a.silent[e.rec.Keeper], a.told[e.rec.Keeper], time.Now()) {
 		case asUnborn:
 			a.unborn[e.rec.ID] = true
 			a.reg.forget(e)

@@ -30,21 +30,32 @@ func TestFates(t *testing.T) {
 		name string
 		rec  store.Session
 		want fate
+		told time.Duration // its keeper, which told what it has, runs since so long before it was recorded; 0: none told
 	}{
-		{"ended", store.Session{State: "exited", Ended: long}, asHistory},
-		{"ran", store.Session{State: "running", PID: 9}, asLost},
-		{"ran, and was not started", store.Session{State: "running"}, asLost},
-		{"lost before", store.Session{State: "lost", Ended: long}, asLost},
-		{"of a call, ran", store.Session{State: "running", PID: 9, Call: "c1"}, asLost},
-		{"of a call, not started", store.Session{State: "running", Call: "c1"}, asUnborn},
-		{"temporary, ran", store.Session{State: "running", PID: 9, Temporary: true}, asLost},
-		{"temporary, not started", store.Session{State: "running", Temporary: true}, asUnborn},
-		{"temporary, just ended", store.Session{State: "exited", Ended: short, Temporary: true}, asHistory},
-		{"temporary, ended long ago", store.Session{State: "exited", Ended: long, Temporary: true}, asRead},
-		{"temporary, lost long ago", store.Session{State: "lost", Ended: long, Temporary: true}, asRead},
-		{"temporary, lost just now", store.Session{State: "lost", Ended: short, Temporary: true}, asLost},
+		{"ended", store.Session{State: "exited", Ended: long}, asHistory, 0},
+		{"ran", store.Session{State: "running", PID: 9}, asLost, 0},
+		{"ran, and was not started", store.Session{State: "running"}, asLost, 0},
+		{"lost before", store.Session{State: "lost", Ended: long}, asLost, 0},
+		{"of a call, ran", store.Session{State: "running", PID: 9, Call: "c1"}, asLost, 0},
+		{"of a call, not started", store.Session{State: "running", Call: "c1", Asked: "a"}, asUnborn, time.Hour},
+		{"temporary, ran", store.Session{State: "running", PID: 9, Temporary: true}, asLost, 0},
+		{"temporary, not started", store.Session{State: "running", Temporary: true}, asUnborn, 0},
+		{"temporary, just ended", store.Session{State: "exited", Ended: short, Temporary: true}, asHistory, 0},
+		{"temporary, ended long ago", store.Session{State: "exited", Ended: long, Temporary: true}, asRead, 0},
+		{"temporary, lost long ago", store.Session{State: "lost", Ended: long, Temporary: true}, asRead, 0},
+		{"temporary, lost just now", store.Session{State: "lost", Ended: short, Temporary: true}, asLost, 0},
+		{"of a call, its keeper is dead", store.Session{State: "running", Call: "c1", Asked: "a"}, asUnborn, 0},
+		{"of a job, its keeper is dead", store.Session{State: "running", Call: "j1"}, asLost, 0},
+		{"of a job, not started", store.Session{State: "running", Call: "j1"}, asUnborn, time.Hour},
+		{"of a job, its keeper is dead, and another one told", store.Session{State: "running", Call: "j1"}, asLost, -time.Second},
+		{"of a job, ran", store.Session{State: "running", PID: 9, Call: "j1"}, asLost, time.Hour},
+		{"of nobody, not started", store.Session{State: "running"}, asLost, time.Hour},
 	} {
-		if got := fateOf(&c.rec, false, now); got != c.want {
+		var since time.Time
+		if c.told != 0 {
+			c.rec.Created, since = now, now.Add(-c.told)
+		}
+		if got := fateOf(&c.rec, false, since, now); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -52,7 +63,7 @@ func TestFates(t *testing.T) {
 
 // A keeper that runs and does not answer may have what was started for a call.
 func TestFateUnderASilentKeeper(t *testing.T) {
-	if got := fateOf(&store.Session{State: "running", Call: "c1"}, true, time.Now()); got != asLost {
+	if got := fateOf(&store.Session{State: "running", Call: "c1", Asked: "a"}, true, time.Time{}, time.Now()); got != asLost {
 		t.Errorf("%s", got)
 	}
 }
@@ -292,7 +303,7 @@ func TestCreateThatFailsLeavesNothing(t *testing.T) {
 
 	k := &deadKeeper{}
 	r.host = &hostWith{h, k}
-	_, err = r.CreateRecorded(t.Context(), n, func(*Handle) error { return api.Errorf(api.CodeLimit, "too many").WithHint("wait") })
+	_, err = r.CreateRecorded(t.Context(), n, "j", func(*Handle) error { return api.Errorf(api.CodeLimit, "too many").WithHint("wait") })
 	want("not recorded", err, api.CodeLimit)
 
 	if err := r.store.Close(); err != nil {

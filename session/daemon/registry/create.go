@@ -24,7 +24,7 @@ import (
 // Create starts a session: checked first, recorded second, spawned third, so that a
 // daemon killed in between leaves a record without a process, never the reverse.
 func (h *Registry) Create(ctx context.Context, n api.NewSession) (*Handle, error) {
-	return h.CreateRecorded(ctx, n, func(*Handle) error { return nil })
+	return h.create(ctx, n, Call{}, func(*Handle) error { return nil })
 }
 
 // errReplacedMeanwhile is for who asked for something that the daemon's successor may have.
@@ -40,13 +40,12 @@ func Replaced() error {
 // spawnTime bounds how long a keeper may take to start a process.
 const spawnTime = 30 * time.Second
 
-// CreateRecorded is create for who has something of their own to record before the process
-// is started.
-func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, record func(*Handle) error) (*Handle, error) {
-	return h.create(ctx, n, Call{}, record)
+// CreateRecorded is create for a job, which has something of its own to record before the process is started.
+func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, job string, record func(*Handle) error) (*Handle, error) {
+	return h.create(ctx, n, Call{ID: job}, record)
 }
 
-// create is CreateRecorded for a call; the zero Call: it has no id.
+// create is Create for a call; the zero Call: it has no id. record is called before the process is started.
 func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record func(*Handle) error) (*Handle, error) {
 	if h.host.Leaving() {
 		return nil, Replaced()

@@ -15,7 +15,7 @@ import (
 // Call is a call that starts a session.
 type Call struct {
 	ID    string // made by its caller; empty: it cannot be made again
-	Asked string // digest of what it asks for
+	Asked string // digest of what it asks for; empty: its job knows
 }
 
 // starting are the calls that start sessions now. Each holds up those with its id.
@@ -30,7 +30,7 @@ func (h *Registry) Started(ctx context.Context, c Call) (*Handle, error) {
 	return e, err
 }
 
-// CreateOnce is CreateRecorded for a call, unless it was made before: then it is the session of that.
+// CreateOnce is Create for a call, unless it was made before: then it is the session of that.
 func (h *Registry) CreateOnce(ctx context.Context, n api.NewSession, c Call, record func(*Handle) error) (*Handle, error) {
 	e, over, err := h.startedBy(ctx, c, true)
 	if e != nil || err != nil {

@@ -142,7 +142,7 @@ func New(c Config) *Registry {
 	if c.Elsewhere {
 		h.walker.read = func() *sys.Table { return &sys.Table{} }
 	}
-	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, unborn: map[string]bool{}}
+	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, told: map[string]time.Time{}, unborn: map[string]bool{}}
 	h.restarts = restarts{reg: h, may: c.Again, pause: map[string]time.Duration{}, ask: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
