@@ -115,7 +115,7 @@ func TestAgentsDetachNobody(t *testing.T) {
 			t.Errorf("%s: %+v", more, e)
 		}
 	}
-	if a := r.ask("GET", "/sessions/cat/attach?cols=80&rows=24&detach_others=true", nil); a.status != 400 {
+	if a := r.ask("GET", "/sessions/cat/attach?cols=80&rows=24&detach_others=true", nil); a.status != 422 {
 		t.Errorf("a person without a stream: %d %s", a.status, a.body)
 	}
 }
