@@ -152,9 +152,6 @@ func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Ca
 	}
 	c, err := rulebook.ReadOther(path, "a project's file")
 	if errors.Is(err, fs.ErrNotExist) {
-		if to, err := os.Readlink(path); err == nil {
-			return nil, api.Errorf(api.CodeNotFound, "%s is a link to %s, and nothing is there", path, to).WithHint("mend or remove it, or name another file with --file")
-		}
 		return nil, api.Errorf(api.CodeNotFound, "there is no file %s", path).WithHint("write one (docs/projects.md), or name another with --file")
 	}
 	if err != nil {
