@@ -132,7 +132,7 @@ func escape(room, b []byte) (says []byte, n int) {
 	return append(room, '\\'), 1
 }
 
-// unicodeEscape is \uXXXX, or two of them that are one character.
+// unicodeEscape is \u with four digits, or two of them that are one character.
 func unicodeEscape(room, b []byte) (says []byte, n int) {
 	r, n := number(b[2:], 4, 16)
 	switch {

@@ -61,8 +61,8 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 	if len(in.ID) > 60 {
 		return api.Typed{}, api.Errorf(api.CodeInvalid, "the id of what is submitted has %d bytes, more than 60", len(in.ID))
 	}
-	if !in.Force && asksLeave(e) {
-		return api.Typed{}, api.Errorf(api.CodeNeedsInput, "%s in session %s asks whether it may do something: the Enter behind a message would answer that", e.AgentState().Agent, e.Record().Name).
+	if agent := asksLeave(e); agent != "" && !in.Force {
+		return api.Typed{}, api.Errorf(api.CodeNeedsInput, "%s in session %s asks whether it may do something: the Enter behind a message would answer that", agent, e.Record().Name).
 			WithHint("answer it by keys, as its screen says (`longterm keys`), then give it the message; --force types it all the same")
 	}
 	before, err := e.Session.Shown(ctx)
@@ -94,7 +94,7 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		return t, nil
 	}
 	full := settle(ctx, e)
-	if !in.Force && asksLeave(e) { // since the text was typed
+	if !in.Force && asksLeave(e) != "" { // since the text was typed
 		t.Taken.Submitted = string(session.No)
 		return t, nil
 	}
@@ -106,10 +106,12 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 	return t, ctx.Err()
 }
 
-// asksLeave says that an agent asks whether it may do something: there, Enter mostly means yes.
-func asksLeave(e *registry.Handle) bool {
-	st := e.AgentState()
-	return st != nil && st.State == string(agentstate.NeedsApproval)
+// asksLeave is the agent that asks whether it may do something; empty: none. There, Enter mostly means yes.
+func asksLeave(e *registry.Handle) string {
+	if st := e.AgentState(); st != nil && st.State == string(agentstate.NeedsApproval) {
+		return st.Agent
+	}
+	return ""
 }
 
 // settle waits until the screen rests for a moment, and returns it.
