@@ -59,7 +59,7 @@ type situation struct {
 // Suggest applies the rules to what happened. Names from output and listings are either
 // of harmless letters or quoted, since both can be chosen by others.
 func Suggest(c Context) []Suggestion {
-	if c.Result.Exit == nil {
+	if c.Result.Exit == nil || strings.Contains(c.Line, "\x00") { // no shell was given such a line, and none takes a better one
 		return nil
 	}
 	s := &situation{Context: &c, out: c.Output[max(0, len(c.Output)-maxSuggestBytes):], files: map[string]bool{}}

@@ -90,7 +90,7 @@ FAIL
 // Suggestions end, and are lines for a shell, whatever was printed.
 func FuzzSuggest(f *testing.F) {
 	one, missing := 1, 127
-	for _, line := range []string{"make", "npm run lint", "git psuh", "go test ./p", "./run", "sudo apt install x"} {
+	for _, line := range []string{"make", "npm run lint", "git psuh", "go test ./p", "./run", "sudo apt install x", "\x00(psuh"} {
 		for _, out := range []string{goFailed, "bash: gti: command not found\n", "make: *** No rule to make target 'lnit'.  Stop.\n",
 			"git: 'psuh' is not a git command. See 'git --help'.\n\nThe most similar command is\n\tpush\n", "Error: listen EADDRINUSE: address already in use :::3000\n"} {
 			f.Add(line, out)
