@@ -23,7 +23,10 @@ const (
 	drawnSettles = 80 * time.Millisecond
 	// submittedWithin is how long it gets to show that it took it.
 	submittedWithin = 3 * time.Second
-	submitPoll      = 20 * time.Millisecond
+	// takenSettles is how long the screen of a program that is no agent rests before what it shows is its answer:
+	// one that took the text may tell so before it empties the line.
+	takenSettles = 500 * time.Millisecond
+	submitPoll   = 20 * time.Millisecond
 )
 
 // proven types, and looks whether the program took it.
@@ -140,7 +143,7 @@ func settle(ctx context.Context, e *registry.Handle) session.Screenful {
 // programs it is known only where the text is not below its place any more.
 func submitted(ctx context.Context, e *registry.Handle, full session.Screenful, tail string, pressed time.Time) session.Answer {
 	line := lastWith(full.Rows, tail)
-	answer := session.No
+	answer, version, rested := session.No, full.Version, pressed
 	for end := time.Now().Add(submittedWithin); ctx.Err() == nil && time.Now().Before(end); pause(ctx, submitPoll) {
 		worked, _, agent := e.AgentWorked()
 		if agent && worked.After(pressed) {
@@ -153,10 +156,10 @@ func submitted(ctx context.Context, e *registry.Handle, full session.Screenful, 
 		case now.Version == full.Version:
 		case !agent && line >= 0 && len(now.Rows) == len(full.Rows) && lastWith(now.Rows, tail) < line:
 			return session.Yes
-		case !agent:
-			return session.NotKnow
-		default:
-			answer = session.NotKnow
+		case now.Version != version:
+			answer, version, rested = session.NotKnow, now.Version, time.Now()
+		case !agent && time.Since(rested) >= takenSettles:
+			return answer
 		}
 	}
 	return answer
