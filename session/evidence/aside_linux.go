@@ -18,15 +18,18 @@ const (
 	loopPauses = 4
 	// asideShare is the share of the processor's time that no idle program takes.
 	asideShare = 10
+	// asideSpan is how long a share is measured at least: within less, a single wake-up would be a large one.
+	asideSpan = 20 * time.Millisecond
 )
 
 // asideTime is what is known of the other threads of a process between two probes.
 type asideTime struct {
 	pid, tid int // that of the thread that waits for the terminal
 	at       time.Time
-	ns       uint64 // that the others ran
+	ns       uint64 // that the others ran until then
+	busy     bool   // they took more than an idle program's share of the time before
 	waits    int64  // of the first thread
-	pauses   int    // brief ones of the first thread, seen one after the other
+	pauses   int    // brief ones of the first thread
 }
 
 // lookAside fills in what is known of the thread that decided and of the others.
@@ -68,25 +71,24 @@ func (p *Prober) lookAside() {
 // judgeAside says what the process is doing besides.
 func (p *Prober) judgeAside(now *asideTime) Aside {
 	last, f := &p.aside, &p.decider
-	same := last.pid == now.pid && last.tid == now.tid
-	if elapsed := now.at.Sub(last.at); same && elapsed > 0 && time.Duration(now.ns-last.ns) > elapsed/asideShare {
-		return Working
+	if last.pid == now.pid && last.tid == now.tid {
+		if elapsed := now.at.Sub(last.at); elapsed < asideSpan {
+			now.at, now.ns, now.busy = last.at, last.ns, last.busy
+		} else {
+			now.busy = time.Duration(now.ns-last.ns) > elapsed/asideShare
+		}
+		now.pauses = last.pauses
 	}
 	switch {
-	case f.state == Busy:
-		return Working
-	case f.sleeps >= briefPause:
+	case f.sleeps >= briefPause, f.sleeps == 0 && f.state != Busy:
+		now.pauses = 0
+	case f.sleeps > 0 && now.waits != last.waits && last.pid != 0:
+		now.pauses++
+	}
+	switch {
+	case now.busy, f.state == Busy, f.sleeps >= briefPause, f.sleeps > 0 && now.pauses < loopPauses:
 		return Working
 	case f.sleeps > 0:
-		if same {
-			now.pauses = last.pauses
-			if now.waits != last.waits {
-				now.pauses++
-			}
-		}
-		if now.pauses < loopPauses {
-			return Working
-		}
 		return Elsewhere
 	}
 	return workCalls[f.call]
