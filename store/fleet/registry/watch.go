@@ -250,12 +250,21 @@ func round(ctx context.Context, js jetstream.JetStream, patterns []string, patie
 	return nil, err
 }
 
+// next is what a watch tells next; not ok: it ended. One whose connection was closed while it began does not say so.
+func next(ctx context.Context, w jetstream.KeyWatcher) (e jetstream.KeyValueEntry, ok bool) {
+	select {
+	case e, ok = <-w.Updates():
+	case <-ctx.Done():
+	}
+	return e, ok
+}
+
 // Follow tells the value of one key, and each new one, until the context ends.
 func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(value []byte)) {
 	patience := firstTime
 	for pause := time.Second; ctx.Err() == nil; pause, patience = min(2*pause, 30*time.Second), min(2*patience, lastTime) {
 		if w, cut, err := begin(ctx, js, []string{key}, patience, jetstream.IgnoreDeletes()); err == nil {
-			for e := range w.Updates() {
+			for e, ok := next(ctx, w); ok; e, ok = next(ctx, w) {
 				if e != nil {
 					tell(e.Value())
 					pause, patience = time.Second, firstTime

@@ -1,0 +1,62 @@
+package registry_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/longterm-dev/longterm/store/fleet/registry"
+)
+
+// mute is a registry whose watches tell one value and nothing more, not that they ended either: so is one whose connection
+// was closed while it began.
+type mute struct {
+	jetstream.JetStream
+	updates chan jetstream.KeyValueEntry
+}
+
+func (m *mute) KeyValue(context.Context, string) (jetstream.KeyValue, error) {
+	return bucket{m: m}, nil
+}
+
+type bucket struct {
+	jetstream.KeyValue
+	m *mute
+}
+
+func (b bucket) WatchFiltered(context.Context, []string, ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
+	return watcher(b.m.updates), nil
+}
+
+type watcher chan jetstream.KeyValueEntry
+
+func (w watcher) Updates() <-chan jetstream.KeyValueEntry { return w }
+func (w watcher) Stop() error                             { return nil }
+
+type value struct{ jetstream.KeyValueEntry }
+
+func (value) Value() []byte { return []byte("v") }
+
+// Whoever follows a key ends with its context, whatever became of the connection: a daemon that leaves its fleet waits for it.
+func TestFollowEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mute{updates: make(chan jetstream.KeyValueEntry, 2)}
+		m.updates <- nil // all that was there is told
+		m.updates <- value{}
+		ctx, cancel := context.WithCancel(t.Context())
+		told := ""
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			registry.Follow(ctx, m, "k", func(b []byte) { told += string(b) })
+		}()
+		synctest.Wait()
+		cancel()
+		<-ended
+		if told != "v" {
+			t.Errorf("%q", told)
+		}
+	})
+}
