@@ -94,3 +94,26 @@ func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+// A line for a session whose shell became another program is judged as that program's.
+//
+// FEATURES: R62
+func TestLinesOfWhatAShellBecame(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 here")
+	}
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{"bash", "-c", "exec " + python + " -q"}})
+	r.wait("s", api.Condition{Kind: "text", Text: ">>>"})
+	code := func(line string) api.Result {
+		return get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: line, Wait: true, Call: api.Call{Background: true}, Asking: api.Asking{Policy: "hard"}})
+	}
+	if res := code(`len("xyz" * 14)`); res.State == "needs_approval" {
+		t.Errorf("%+v", res)
+	}
+	r.wait("s", api.Condition{Kind: "text", Text: "42"})
+	if res := code(`import os; os.system("rm -rf /")`); res.Approval == "" && res.State != "denied" {
+		t.Errorf("%+v", res)
+	}
+}

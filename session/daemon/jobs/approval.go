@@ -37,6 +37,9 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	if len(r.Argv) > 0 {
 		a.Shell = gateway.ReaderName(r.Argv[0])
 	}
+	if now := e.Program(); gateway.ReadCode([]string{now}) { // a shell became it: `bash -c 'python3 -q'`, say
+		a.Shell = now
+	}
 	if forProgram(a.Shell, x) {
 		a.Readers = e.Readers()
 	}

@@ -134,6 +134,24 @@ func (e *Handle) Foreground() int {
 	return e.device.foreground()
 }
 
+// Program is the name of the program that the session's own process is now; empty: it is not known.
+func (e *Handle) Program() string {
+	leader := e.Session.Leader()
+	if leader <= 0 {
+		return ""
+	}
+	return programName(leader)
+}
+
+// programName is the name of the file that a process executes; empty: it is not known.
+func programName(pid int) string {
+	exe := strings.TrimSuffix(sys.Exe(pid), " (deleted)")
+	if exe == "" {
+		return ""
+	}
+	return filepath.Base(exe)
+}
+
 // Readers are the names of the programs that have the terminal instead of the session's own process: they read
 // what is typed.
 func (e *Handle) Readers() []string {
@@ -147,7 +165,7 @@ func (e *Handle) Readers() []string {
 		if err != nil || st.Group != group || st.Ended() {
 			continue
 		}
-		if name := filepath.Base(strings.TrimSuffix(sys.Exe(pid), " (deleted)")); name != "." {
+		if name := programName(pid); name != "" {
 			names = withReader(names, name)
 		}
 	}
