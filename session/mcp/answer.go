@@ -174,6 +174,9 @@ func answerOf(r *api.Result, session string) *answer {
 	if s, ok := states[a.State]; ok {
 		a.State = s
 	}
+	if r.State == "ended" && a.Signal != "" {
+		a.State = "signalled"
+	}
 	if saysMore(r) {
 		a.Message = r.Message
 	}

@@ -90,6 +90,7 @@ func TestMessages(t *testing.T) {
 		"Ended by a rule: no":                   {api.Result{State: "killed", Error: "no"}, endsByRule},
 		"Ended: its caller went away":           {api.Result{State: "killed", Aborted: true}, endsByCaller},
 		"Its shell has ended":                   {api.Result{State: "ended"}, 0},
+		"Its shell was ended by signal KILL":    {api.Result{State: "ended", Signal: "KILL"}, 0},
 		"Its end was not seen":                  {api.Result{State: "lost"}, 0},
 		"Runs":                                  {api.Result{State: "running"}, 0},
 		"Runs in the background":                {api.Result{State: "running", InBackground: true}, 0},

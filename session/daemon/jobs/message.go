@@ -45,6 +45,8 @@ func (j *Job) message(r *api.Result) string {
 		return "Ended by request"
 	case r.State == "lost":
 		return "Its end was not seen"
+	case r.State == "ended" && r.Signal != "":
+		return "Its shell was ended by signal " + r.Signal
 	case r.Signal != "":
 		return "Ended by signal " + r.Signal
 	case r.State == "ended":

@@ -191,6 +191,9 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		r.State, r.ExitCode, r.Error = "lost", nil, errKeeperLost
 	} else if st.State != session.Running {
 		r.State = "ended"
+		if st.Exit != nil && r.ExitCode == nil {
+			r.Signal = st.Exit.Signal
+		}
 		if errors.Is(err, session.ErrEnded) { // "exit 3", say: the shell itself is gone
 			r.Error = ""
 		}

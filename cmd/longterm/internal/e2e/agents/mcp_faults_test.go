@@ -198,6 +198,8 @@ func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
 		t.Errorf("afterwards:\n%s", text)
 	}
 	asksFor(i, 0)
+	a.expects("start", arguments{"name": "dies"}, "at its prompt")
+	a.expects("exec", arguments{"session": "dies", "line": "kill -9 $$"}, "signalled SIGKILL", "Its shell was ended by signal SIGKILL")
 }
 
 // What is a session's name and a job's id at once is never guessed: neither is ended for the other.
