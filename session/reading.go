@@ -56,12 +56,50 @@ func (s *Session) Hide(from uint64, data []byte) int {
 	if set.Empty() || len(data) == 0 {
 		return len(data)
 	}
-	before := s.peek(from-min(from, secrets.Reach), make([]byte, min(from, secrets.Reach)))
-	all := append(append(make([]byte, 0, len(before)+len(data)+secrets.Reach+lineReach), before...), data...)
-	all = append(all, wholeLines(s.peek(from+uint64(len(data)), make([]byte, secrets.Reach+lineReach)))...)
-	n := set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data), s.Status().State == Running)
+	before := s.before(from)
+	after, lost := s.after(from+uint64(len(data)), secrets.Reach+lineReach)
+	all := append(append(make([]byte, 0, len(before)+len(data)+len(after)), before...), data...)
+	all = append(all, wholeLines(after)...)
+	n := set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data), s.Status().State == Running && !lost)
 	copy(data, all[len(before):len(before)+len(data)])
 	return n
+}
+
+// before is the output that ends at an offset, as far back as it is there, at most Reach.
+func (s *Session) before(end uint64) (b []byte) {
+	at := end - min(end, secrets.Reach)
+	for room := make([]byte, end-at); at < end; {
+		c, err := s.raw(at, room[len(b):])
+		if err != nil || c.Next == at {
+			return nil
+		}
+		if c.Gap > 0 { // what came before is lost, or does not go on
+			b = append(room[:0], c.Data...)
+		} else {
+			b = room[:len(b)+len(c.Data)]
+		}
+		if c.From >= end {
+			return nil
+		}
+		at = c.Next
+		b = b[:uint64(len(b))-(max(at, end)-end)]
+	}
+	return b
+}
+
+// after is the output from an offset on that is there, at most n bytes. lost: what comes next is not, and never will be.
+func (s *Session) after(from uint64, n int) (b []byte, lost bool) {
+	for room := make([]byte, n); len(b) < n; {
+		c, err := s.raw(from, room[len(b):])
+		if err != nil || c.Gap > 0 {
+			return b, c.Gap > 0
+		}
+		if len(c.Data) == 0 {
+			return b, false
+		}
+		b, from = room[:len(b)+len(c.Data)], c.Next
+	}
+	return b, false
 }
 
 // lineReach is how much more is read than has to be, to end where a line does: within one, what comes next may change how

@@ -87,18 +87,22 @@ func newFixture(t *testing.T, o journal.Options) *fixture {
 }
 
 // reopen is a daemon's start: a session over a directory and a ring that may exist.
-func reopen(t *testing.T, dir string, r *ring.Ring, o journal.Options) *fixture {
+func reopen(t *testing.T, dir string, r *ring.Ring, o journal.Options, with ...func(*Config)) *fixture {
 	t.Helper()
 	j, _, err := journal.Open(dir+"/journal", o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fake{ring: r, accept: -1, released: make(chan struct{})}
-	s, err := New(Config{
+	cfg := Config{
 		ID: "test", Dir: dir, Device: f, Ring: r, Journal: j,
 		Options: vterm.Options{Cols: 80, Rows: 24}, Status: Status{State: Running, Cols: 80, Rows: 24},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	}
+	for _, change := range with {
+		change(&cfg)
+	}
+	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,8 +19,14 @@ const (
 	maxEdited = 4 << 10
 	// maxColumn bounds the columns that the cursor can be moved to.
 	maxColumn = maxEdited
-	// maxBetween bounds how often a line is looked at before it is whole: each time some of it is about to go.
-	maxBetween = 64
+	// maxLooked bounds how many columns are looked at, for each byte of a line, before those that lie further than near from
+	// the cursor are forgotten: a line is looked at each time some of it is about to go, which may be each time a byte comes.
+	maxLooked = 128
+	// freely is how many columns are looked at without that.
+	freely = 32 << 10
+	near   = 128
+	// closer is for how many columns one counts that may have a secret: it is looked at closer.
+	closer = 15
 )
 
 // stroke is what was printed in a column: a character, and what it was printed over.
@@ -39,17 +46,31 @@ const (
 type edited struct {
 	b       []byte
 	strokes []stroke
-	cols    []int // strokes that are shown
+	cols    []int  // strokes that are shown
+	plain   []byte // what they show, in lines of nothing but ASCII
+	other   bool   // it is not
+	first   int    // before this column there are none
 	col     int
-	fresh   bool // something was printed since it was looked at
-	between int
-	look    func(t *text)
+	begin   int  // where in b it begins
+	at      int  // where in b is what is taken now
+	looked  int  // columns
+	fresh   bool // something was done to it since it was looked at
+	others  span // columns that may read otherwise since
+	look    looking
 	text    text // that was looked at last
 }
 
-// editedLines calls look with each line of b that reads otherwise than its bytes follow one another, as it
-// reads, and as it read before some of it went. base is the offset of b in the output.
-func editedLines(b []byte, base uint64, look func(t *text)) {
+// looking is what is done with a line as it reads.
+type looking struct {
+	// mayHave says whether there is something in a line where it may read otherwise than when it was looked at last; nil: always.
+	mayHave func(line []byte, others span, last bool) bool
+	at      func(t *text)
+}
+
+// editedLines looks at each line of b that reads otherwise than its bytes follow one another, as it reads, and as it read
+// each time before some of it went: whatever it read after any of its bytes has been looked at then, so a reading that ends
+// there finds nothing that one which goes on does not find. base is the offset of b in the output.
+func editedLines(b []byte, base uint64, look looking) {
 	for begin := 0; begin < len(b); {
 		end := begin + bytes.IndexByte(b[begin:], '\n') + 1
 		if end == begin {
@@ -89,7 +110,7 @@ func isEdited(line []byte) bool {
 			return true
 		default:
 			r, n := utf8.DecodeRune(line[i:])
-			if r < 0xa0 || hasNoWidth(r) {
+			if r < 0xa0 || hasNoWidth(r) || !utf8.FullRune(line[i:]) { // what goes on may become one without width
 				return true
 			}
 			i += n - 1
@@ -98,17 +119,17 @@ func isEdited(line []byte) bool {
 	return false
 }
 
-func readEdited(b []byte, from, to int, look func(t *text)) {
-	e := edited{b: b, look: look, strokes: make([]stroke, 0, to-from)}
+func readEdited(b []byte, from, to int, look looking) {
+	e := edited{b: b, look: look, strokes: make([]stroke, 0, to-from), begin: from, first: maxColumn}
 	for i := from; i < to; {
 		i += e.step(b[i:to], i)
 	}
-	e.fresh, e.between = true, 0 // as it reads in the end, it is always looked at
 	e.show(to == len(b) && b[to-1] != '\n')
 }
 
 // step takes what b begins with, which stands at an offset, and returns how much that was.
 func (e *edited) step(b []byte, at int) int {
+	e.at = at
 	switch c := b[0]; {
 	case c == 0x1b:
 		return e.escape(b)
@@ -124,6 +145,8 @@ func (e *edited) step(b []byte, at int) int {
 	default:
 		r, n := utf8.DecodeRune(b)
 		switch {
+		case !utf8.FullRune(b): // more of it may come
+			return len(b)
 		case r == utf8.RuneError && n == 1:
 			e.print(at, 1, 1)
 		case r == 0x9b:
@@ -144,11 +167,20 @@ func (e *edited) print(at, n, width int) {
 	if e.col >= maxColumn {
 		return
 	}
-	if !e.same(at, n) {
+	if !e.same(at, n, width) {
 		e.going(e.col, e.col+width)
 	}
+	from := min(e.col, len(e.cols))
+	to := e.col + width
+	if e.col < e.first {
+		from, to, e.first = e.col, max(to, e.first), e.col
+	}
+	e.changed(from, to)
 	for len(e.cols) < e.col+width {
-		e.cols = append(e.cols, blankColumn)
+		e.cols, e.plain = append(e.cols, blankColumn), append(e.plain, ' ')
+	}
+	if e.plain[e.col] = e.b[at]; n > 1 {
+		e.other = true
 	}
 	under := e.cols[e.col]
 	if under == wideColumn {
@@ -160,25 +192,50 @@ func (e *edited) print(at, n, width int) {
 		e.cols[e.col+1] = wideColumn
 	}
 	e.col += width
-	e.fresh = true
+}
+
+// changed says that columns may read otherwise now.
+func (e *edited) changed(from, to int) {
+	if !e.fresh {
+		e.others = span{from, to}
+	}
+	e.fresh, e.others = true, span{min(e.others.from, from), max(e.others.to, to)}
 }
 
 // same says whether a character stands at the cursor already, as in what is overstruck.
-func (e *edited) same(at, n int) bool {
-	if e.col >= len(e.cols) || e.cols[e.col] < 0 {
+func (e *edited) same(at, n, width int) bool {
+	if e.col+width > len(e.cols) || e.cols[e.col] < 0 || width == 2 && e.cols[e.col+1] != wideColumn {
 		return false
 	}
 	was := e.strokes[e.cols[e.col]]
 	return bytes.Equal(e.b[was.at:was.at+was.n], e.b[at:at+n])
 }
 
-// going looks at the line before columns of it go.
+// going looks at the line before columns of it become others. Blanks are part of secrets, too.
 func (e *edited) going(from, to int) {
-	for _, s := range e.cols[min(from, len(e.cols)):min(to, len(e.cols))] {
-		if s >= 0 {
-			e.show(false)
-			return
-		}
+	if !e.fresh || from >= min(to, len(e.cols)) {
+		return
+	}
+	e.show(false)
+	if e.looked > freely+maxLooked*(e.at-e.begin) {
+		e.forget()
+	}
+}
+
+// forget leaves of the line what is near the cursor. When that is done depends on nothing but what the line begins with.
+func (e *edited) forget() {
+	e.cut(min(len(e.cols), e.col+near))
+	first := min(e.col-near, len(e.cols))
+	e.blank(e.first, first)
+	e.first = max(e.first, first)
+}
+
+// cut leaves so many columns.
+func (e *edited) cut(n int) { e.cols, e.plain = e.cols[:n], e.plain[:n] }
+
+func (e *edited) blank(from, to int) {
+	for i := from; i < to; i++ {
+		e.cols[i], e.plain[i] = blankColumn, ' '
 	}
 }
 
@@ -262,16 +319,17 @@ func (e *edited) edit(final byte, arg int) {
 	case '@':
 		if e.col < len(e.cols) && len(e.cols)+n <= maxColumn {
 			e.going(e.col, len(e.cols))
-			room := make([]int, n)
-			for i := range room {
-				room[i] = blankColumn
-			}
-			e.cols = append(e.cols[:e.col], append(room, e.cols[e.col:]...)...)
+			e.cols = slices.Insert(e.cols, e.col, slices.Repeat([]int{blankColumn}, n)...)
+			e.plain = slices.Insert(e.plain, e.col, bytes.Repeat([]byte{' '}, n)...)
+			e.changed(e.col, maxColumn)
 		}
 	case 'P':
 		if e.col < len(e.cols) {
 			e.going(e.col, e.col+n)
-			e.cols = append(e.cols[:e.col], e.cols[min(e.col+n, len(e.cols)):]...)
+			end := min(e.col+n, len(e.cols))
+			e.cols, e.plain = slices.Delete(e.cols, e.col, end), slices.Delete(e.plain, e.col, end)
+			e.first = min(e.first, e.col)
+			e.changed(e.col, maxColumn)
 		}
 	case 'X':
 		e.erase(e.col, e.col+n)
@@ -288,42 +346,69 @@ func (e *edited) edit(final byte, arg int) {
 }
 
 func (e *edited) erase(from, to int) {
-	e.going(from, to)
-	if to >= len(e.cols) {
-		e.cols = e.cols[:min(from, len(e.cols))]
+	if from >= len(e.cols) {
 		return
 	}
-	for i := from; i < to; i++ {
-		e.cols[i] = blankColumn
+	e.going(from, to)
+	e.changed(from, to)
+	if to >= len(e.cols) {
+		e.cut(from)
+		return
 	}
+	e.blank(from, to)
 }
 
 // show has the line looked at as it reads now. last: more may come behind it.
 func (e *edited) show(last bool) {
-	if !e.fresh || e.between >= maxBetween {
+	if !e.fresh {
 		return
 	}
 	e.fresh = false
-	e.between++
+	first := min(e.first, len(e.cols))
+	cols, others := e.cols[first:], span{}
+	e.looked += len(cols)
+	if !e.other && e.look.mayHave != nil {
+		others = span{min(max(e.others.from-first, 0), len(cols)), min(max(e.others.to-first, 0), len(cols))}
+		if !e.look.mayHave(e.plain[first:], others, last) {
+			return
+		}
+	}
+	e.looked += closer * len(cols)
 	t := &e.text
 	*t = text{over: e, last: last, data: t.data[:0], at: t.at[:0], stroke: t.stroke[:0], from: t.from[:0]}
-	for _, s := range e.cols {
-		if s == wideColumn {
-			continue
+	for i, s := range cols {
+		switch {
+		case s == blankColumn:
+			t.data = append(t.data, ' ')
+		case s >= 0:
+			was := &e.strokes[s]
+			t.data = append(t.data, e.b[was.at:was.at+was.n]...)
 		}
-		if s == blankColumn {
-			t.data, t.at, t.stroke = append(t.data, ' '), append(t.at, -1), append(t.stroke, s)
-			continue
+		if first+i < e.others.from {
+			others.from = len(t.data)
 		}
-		for k := range e.strokes[s].n {
-			t.data, t.at, t.stroke = append(t.data, e.b[e.strokes[s].at+k]), append(t.at, e.strokes[s].at+k), append(t.stroke, s)
+		if first+i < e.others.to {
+			others.to = len(t.data)
+		}
+	}
+	if e.other && e.look.mayHave != nil && !e.look.mayHave(t.data, others, last) {
+		return
+	}
+	for _, s := range cols {
+		switch {
+		case s == blankColumn:
+			t.at, t.stroke = append(t.at, -1), append(t.stroke, s)
+		case s >= 0:
+			for k := range e.strokes[s].n {
+				t.at, t.stroke = append(t.at, e.strokes[s].at+k), append(t.stroke, s)
+			}
 		}
 	}
 	t.flat = t.data
 	for i := range t.data {
 		t.from = append(t.from, i)
 	}
-	e.look(t)
+	e.look.at(t)
 }
 
 // under are the bytes that were ever printed where places of a text are.

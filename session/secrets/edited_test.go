@@ -123,9 +123,9 @@ func TestEditedIsBounded(t *testing.T) {
 	for _, part := range []string{"ab\b", "\x1b[4000Cx\r\x1b[2K", "x\x1b[@", "a\r", "\x1b]", "\xe2\x80\xae"} {
 		out := bytes.Repeat([]byte(part), (64<<10)/len(part))
 		looked := 0
-		editedLines(out, 12345, func(*text) { looked++ })
-		if most := (len(out)/maxEdited + 3) * (maxBetween + 1); looked > most {
-			t.Errorf("%q: looked at %d times, at most %d", part, looked, most)
+		editedLines(out, 12345, looking{at: func(t *text) { looked += len(t.data) }})
+		if most := len(out) * 2 * (maxLooked + 4*near); looked > most {
+			t.Errorf("%q: %d columns looked at, at most %d", part, looked, most)
 		}
 	}
 }

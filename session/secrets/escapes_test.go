@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -196,26 +195,6 @@ func TestEachReadingOfEscapes(t *testing.T) {
 				t.Fatalf("round %d, live %v: differs at %d:\n out %q\n got %q\nwant %q", round, live, at, out[max(0, at-60):min(len(out), at+60)],
 					got[max(0, at-60):min(len(got), at+60)], whole[max(0, at-60):min(len(whole), at+60)])
 			}
-		}
-	}
-}
-
-// Output that is nothing but escapes takes time by its length.
-func TestEscapesAreLinear(t *testing.T) {
-	s := vault(t, "hunter22", "a\\b\\c\\d", "h\u00e9llo").Set()
-	for _, part := range []string{`\`, `\\`, `\u0068`, `\u`, `\ud83d\u`, `\\u0068`, `x\`, `h\u00e9`, `"\n`, `:\/\/a:b`, strings.Repeat(`\`, 63) + "n"} {
-		took := func(size int) time.Duration {
-			out := []byte(strings.Repeat(part, size/len(part)))
-			best := time.Hour
-			for range 3 {
-				begin := time.Now()
-				s.Mask(bytes.Clone(out), 0, 0, len(out), true)
-				best = min(best, time.Since(begin))
-			}
-			return best
-		}
-		if small, large := took(16<<10), took(256<<10); large > 100*(small+time.Millisecond) {
-			t.Errorf("%.12s: %v, and %v for sixteen times as much", part, small, large)
 		}
 	}
 }

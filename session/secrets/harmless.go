@@ -18,7 +18,32 @@ func (s *Set) harmless(b []byte) bool { return s.harmlessBefore(b, len(b)) }
 // harmlessBefore says that find finds nothing in b that begins before a place: what b ends with may be the beginning of
 // a value, as a letter often is.
 func (s *Set) harmlessBefore(b []byte, end int) bool {
-	return !readsOtherwise(b) && bytes.IndexByte(b, '\\') < 0 && (!s.formats || !mayHaveToken(b)) && (len(s.by) == 0 || !s.mayHaveValue(b, end))
+	return !readsOtherwise(b) && bytes.IndexByte(b, '\\') < 0 && (!s.formats || !mayHaveToken(b, span{0, len(b)}, true)) && (len(s.by) == 0 || !s.mayHaveValue(b, end))
+}
+
+// mayHave says that a line as it reads may have a secret that it did not have before some of its bytes became others or,
+// where more may come behind it, one that begins at its end.
+func (s *Set) mayHave(line []byte, others span, last bool) bool {
+	if bytes.IndexByte(line, '\\') >= 0 || s.formats && mayHaveToken(line, others, last) || last && s.mayBeginAtEnd(line) {
+		return true
+	}
+	for i := max(0, others.from-s.longest+1); i < others.to && i+MinValue <= len(line); i++ {
+		tag := s.key.mix(begunBy(line[i : i+MinValue]))
+		if !s.tagged(tag) {
+			continue
+		}
+		for _, f := range s.by[tag] {
+			switch end := i + f.Len; {
+			case end > len(line):
+				if last {
+					return true
+				}
+			case end > others.from && bytes.Equal(s.key.sum(line[i:end]), f.Sum):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readsOtherwise says that b may read otherwise than its bytes follow one another: see junk and isEdited.
@@ -39,7 +64,7 @@ func readsOtherwise(b []byte) bool {
 			return true
 		default:
 			r, n := utf8.DecodeRune(b[i:])
-			if r < 0xa0 || hasNoWidth(r) {
+			if r < 0xa0 || hasNoWidth(r) || !utf8.FullRune(b[i:]) {
 				return true
 			}
 			i += n - 1
@@ -58,8 +83,9 @@ var beginnings = func() (t [1 << 13]byte) {
 	return t
 }()
 
-// mayHaveToken says that a token stands in b, or may begin at its end.
-func mayHaveToken(b []byte) bool {
+// mayHaveToken says that a token stands in b that has to do with some of its bytes or, where more may come, that one may
+// begin at its end.
+func mayHaveToken(b []byte, some span, last bool) bool {
 	var ends runEnds
 	for i := 1; i < len(b); i++ {
 		k := uint16(b[i-1])<<8 | uint16(b[i])
@@ -67,7 +93,7 @@ func mayHaveToken(b []byte) bool {
 			continue
 		}
 		for _, f := range byFirst[b[i-1]] {
-			if from, to, more := f.at(b, i-1, &ends); to > from || more < len(b) {
+			if from, to, more := f.at(b, i-1, &ends); to > from && to >= some.from && i-2 <= some.to || last && more < len(b) {
 				return true
 			}
 		}
@@ -106,10 +132,11 @@ func (s *Set) mayHaveValue(b []byte, end int) bool {
 		for i += len(line); i < len(b) && (b[i] == '\r' || b[i] == '\n'); i++ {
 		}
 	}
-	if tailFrom(b, MinValue-1) >= end {
-		return false
-	}
-	// What is shorter than a value, at the end.
+	return tailFrom(b, MinValue-1) < end && s.mayBeginAtEnd(b)
+}
+
+// mayBeginAtEnd says that b ends with what a value begins with, and that is too short to have a tag.
+func (s *Set) mayBeginAtEnd(b []byte) bool {
 	last := flatTail(b, MinValue-1)
 	for i := range last {
 		for _, start := range s.starts {

@@ -24,6 +24,7 @@ type Set struct {
 	formats bool
 	tags    [1 << 13]byte // of tags, a bit each
 	by      map[uint16][]fingerprint
+	longest int      // value, in bytes
 	starts  []string // how values begin, sorted
 	first   [256]bool
 	clean   [256]atomic.Pointer[[sha256.Size]byte] // hashes of texts without secrets that were looked through last
@@ -168,13 +169,13 @@ func (s *Set) find(b []byte, base uint64, found func(pieces []span)) (open int) 
 		s.findValues(whole, found, undecided)
 		texts.Put(whole)
 	}
-	editedLines(b, base, func(t *text) {
+	editedLines(b, base, looking{s.mayHave, func(t *text) {
 		undecided := undecided
 		if !t.last {
 			undecided = func(int) {}
 		}
 		s.look(t, found, undecided)
-	})
+	}})
 	return open
 }
 
@@ -183,10 +184,12 @@ func (s *Set) findValues(t *text, found func(pieces []span), undecided func(int)
 		return
 	}
 	for i := range t.flat {
-		if n := s.value(t, i); n > 0 {
+		n, more := s.value(t, i)
+		if n > 0 {
 			found(pieces(t, t.from[i:i+n]))
-		} else if n < 0 {
-			undecided(t.first(t.from[i]))
+		}
+		if more && i+n < len(t.flat) {
+			undecided(t.first(t.from[i+n]))
 		}
 	}
 }
@@ -214,36 +217,33 @@ func (s *Set) findTokens(t *text, found func(pieces []span), undecided func(int)
 	}
 }
 
-// value is the length of the longest value that begins at flat[i]; -1: it may be one that goes on.
-func (s *Set) value(t *text, i int) int {
+// value is the length of the longest value that begins at flat[i]. more: there may be a longer one, which goes on.
+func (s *Set) value(t *text, i int) (n int, more bool) {
 	rest := t.flat[i:]
 	if len(rest) < MinValue {
 		if s.first[rest[0]] {
 			for _, start := range s.starts {
 				if k := min(len(rest), len(start)); string(rest[:k]) == start[:k] {
-					return -1
+					return 0, true
 				}
 			}
 		}
-		return 0
+		return 0, false
 	}
 	tag := s.key.tag(rest)
 	if s.tags[tag>>3]&(1<<(tag&7)) == 0 {
-		return 0
+		return 0, false
 	}
-	best := 0
 	for _, f := range s.by[tag] {
 		switch {
-		case f.Len <= best:
+		case f.Len <= n:
 		case f.Len > len(rest):
-			if best == 0 {
-				best = -1
-			}
+			more = true
 		case t.apart(t.from[i], t.from[i+f.Len-1]) < t.most(f.Len) && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
-			best = f.Len
+			n = f.Len
 		}
 	}
-	return best
+	return n, more
 }
 
 // pieces are where bytes of a value stand, given as places in data.
@@ -289,7 +289,7 @@ func extend(all []span, i int) []span {
 
 // Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it, and
 // begins at the offset base of the output. It returns how many bytes of the part can be handed out: where more is to come (live), what may become a
-// secret is told with what comes next.
+// secret is told with what comes next. The last Reach bytes of all may have to wait, no more.
 func (s *Set) Mask(all []byte, base uint64, begin, end int, live bool) (n int) {
 	if s.Empty() || begin >= end {
 		return end - begin
@@ -305,7 +305,7 @@ func (s *Set) Mask(all []byte, base uint64, begin, end int, live bool) (n int) {
 			part[i-begin] = '*'
 		}
 	}
-	if live && open < end {
+	if open = max(open, len(all)-Reach); live && open < end {
 		return max(open, begin) - begin
 	}
 	return end - begin

@@ -192,6 +192,7 @@ func (v *Vault) makeLocked(formats bool) *Set {
 	for _, f := range v.known {
 		s.tags[f.Tag>>3] |= 1 << (f.Tag & 7)
 		s.by[f.Tag] = append(s.by[f.Tag], f)
+		s.longest = max(s.longest, f.Len)
 	}
 	for start := range v.live {
 		s.starts = append(s.starts, start)

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"bytes"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// knowing has a session know a secret.
+func knowing(t *testing.T, value string) func(*Config) {
+	t.Helper()
+	known, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known.Learn(value)
+	return func(c *Config) { c.Known = known }
+}
+
+// hidden reads output as who is shown no secrets does.
+func (f *fixture) hidden(t *testing.T, from uint64, n int) Chunk {
+	t.Helper()
+	c, err := f.Output(from, make([]byte, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Hidden(c)
+}
+
+// Where the oldest output is gone, what is left is masked the same wherever a reading begins.
+//
+// FEATURES: R110
+func TestHiddenBehindWhatIsGone(t *testing.T) {
+	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{SegmentBytes: 4 << 10}, knowing(t, "hunter22"))
+	for range 200 {
+		f.print(f.Session, strings.Repeat("key hunter22 ", 40)+"\r\n")
+		f.print(f.Session, "mark\r\n")
+		waitText(t, f.Session, "mark")
+	}
+	if err := f.journal.DropBefore(50_000); err != nil {
+		t.Fatal(err)
+	}
+	start, _ := f.OutputRange()
+	if start == 0 || start > 60_000 {
+		t.Fatalf("output begins at %d", start)
+	}
+	whole := f.hidden(t, start, 3000)
+	if !bytes.Contains(whole.Data, []byte("key ********")) {
+		t.Fatalf("%q", whole.Data)
+	}
+	for from := start + 20; from < start+60; from++ {
+		if got, want := f.hidden(t, from, 100).Data, whole.Data[from-start:][:100]; !bytes.Equal(got, want) {
+			t.Errorf("from %d on: %q, want %q", from-start, got, want)
+		}
+	}
+}
+
+// What may become a secret is not waited for where what comes next was lost.
+//
+// FEATURES: R110
+func TestHiddenBeforeAGap(t *testing.T) {
+	var full atomic.Bool
+	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}}, knowing(t, "hunter22"))
+	f.print(f.Session, "x hunte")
+	waitText(t, f.Session, "hunte")
+	if c := f.hidden(t, 0, 100); string(c.Data) != "x " || c.Next != 2 {
+		t.Fatalf("%q, next %d: what may become a secret is told", c.Data, c.Next)
+	}
+	full.Store(true)
+	line := strings.Repeat("y", 78) + "\r\n"
+	for range 2000 {
+		f.print(f.Session, line)
+		if f.Status().Offset%1000 < 80 {
+			f.print(f.Session, "mark\r\n")
+			waitText(t, f.Session, "mark")
+		}
+	}
+	full.Store(false)
+	f.print(f.Session, "hunter22 after\r\n")
+	waitText(t, f.Session, "after")
+	f.written(t)
+	var got []byte
+	gap := uint64(0)
+	for at := uint64(0); ; {
+		c := f.hidden(t, at, 4096)
+		if c.Next == at {
+			break
+		}
+		got, gap, at = append(got, c.Data...), gap+c.Gap, c.Next
+	}
+	if gap == 0 || !bytes.HasPrefix(got, []byte("x hunte")) || !bytes.HasSuffix(got, []byte("******** after\r\n")) {
+		t.Errorf("gap %d: %q … %q", gap, got[:min(len(got), 40)], got[max(0, len(got)-40):])
+	}
+}
