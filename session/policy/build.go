@@ -204,10 +204,13 @@ func (w *walk) staysInside(x *invocation) bool {
 	})
 }
 
+// direnvs reports the file that direnv runs in a person's shell, in the directory where it is.
+func direnvs(file string) bool { return path.Base(file) == ".envrc" }
+
 // takenOver reports a file that decides what is run in a person's shell in the project: direnv's. Where git has it, it is one
 // of the project's.
 func takenOver(x *invocation, word string) bool {
-	return x.name != "git" && path.Base(word[strings.LastIndexByte(word, '=')+1:]) == ".envrc"
+	return x.name != "git" && direnvs(word[strings.LastIndexByte(word, '=')+1:])
 }
 
 // outside reports whether a path may be outside of the project and of /tmp, or what decides what others do in it.

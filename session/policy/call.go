@@ -310,7 +310,7 @@ func (w *walk) writeFile(target string, adds bool) {
 			w.ask(&c, "write", "it writes a file")
 		} else if w.engine.preset == Build && w.outside(target) {
 			w.ask(&c, "write", "it writes a file outside of the working directory")
-		} else if w.engine.preset == Build && path.Base(target) == ".envrc" {
+		} else if w.engine.preset == Build && direnvs(target) {
 			w.ask(&c, "write", "direnv runs it in a person's shell")
 		}
 	}

@@ -192,6 +192,49 @@ var quotedWords = pattern.Lazy(`[<«]([^<>«»'"]*)[>»]`)
 // built are means to make text that is not written out.
 var built = pattern.Lazy(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
 
+// shellOfMake asks about another shell that make is given, with how it is told what to run.
+func (w *walk) shellOfMake(x *invocation) {
+	shell, flags := "", ""
+	for _, a := range x.argv[1:] {
+		if value, ok := strings.CutPrefix(a, "SHELL="); ok {
+			shell = value
+		} else if value, ok := strings.CutPrefix(a, ".SHELLFLAGS="); ok {
+			flags = value
+		}
+	}
+	if shell != "" && flags != "" {
+		w.only(func() { w.source(shell + " " + flags) })
+	}
+}
+
+// cmakeRuns is a command in a script of cmake's with its words, cmakeRemoves what one removes.
+var (
+	cmakeRuns    = pattern.Lazy(`(?i)\bCOMMAND\s+([^)\n]+)`)
+	cmakeRemoves = pattern.Lazy(`(?i)\bfile\s*\(\s*REMOVE(?:_RECURSE)?\s+([^)\n]+)`)
+)
+
+// cmakeScript judges a script that cmake -P runs, where the line has its text.
+func (w *walk) cmakeScript(x *invocation) {
+	i := slices.Index(x.argv, "-P")
+	if i < 1 || i+1 >= len(x.argv) {
+		return
+	}
+	file := x.argv[i+1]
+	text := w.pipes[file]
+	if m, ok := w.madeAt(file); ok && m.source == "" {
+		text += "\n" + m.text
+	}
+	if x.in.is && (file == "/dev/stdin" || file == "/dev/fd/0" || file == "/proc/self/fd/0") {
+		text += "\n" + x.in.text
+	}
+	for _, m := range cmakeRuns.FindAllStringSubmatch(text, maxCalls) {
+		w.source(m[1])
+	}
+	for _, m := range cmakeRemoves.FindAllStringSubmatch(text, maxCalls) {
+		w.source("rm -rf " + m[1])
+	}
+}
+
 // bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
 func (w *walk) bang(lang, text string) {
 	if lang == "make" {

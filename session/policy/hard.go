@@ -38,7 +38,12 @@ func (w *walk) hard(c *Command, x *invocation) {
 		}
 	case "rimraf", "del-cli":
 		w.trees(c, ops)
+	case "zpty": // zsh's: it has the words after a name run, or typed
+		if len(ops) > 1 {
+			w.source(strings.Join(ops[1:], " "))
+		}
 	case "cmake":
+		w.cmakeScript(x)
 		if len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
 			w.trees(c, ops[1:])
 		}

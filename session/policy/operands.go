@@ -54,6 +54,7 @@ func (w *walk) operandCode(x *invocation) {
 				w.only(func() { w.source(value) })
 			}
 		}
+		w.shellOfMake(x)
 		file, given := x.args.Get("-f", "--file", "--makefile")
 		if given && (file == "-" || file == "/dev/stdin") && x.in.is {
 			w.bang("make", x.in.text)

@@ -98,10 +98,10 @@ func usualSource(name, file string) bool {
 	base := path.Base(file)
 	switch base {
 	case "activate", "activate.fish", ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile",
-		".zshenv", "nvm.sh", ".envrc", "cargo-env":
+		".zshenv", "nvm.sh", "cargo-env":
 		return true
 	}
-	return strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
+	return direnvs(file) || strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
 }
 
 // plainLine are words that mean the same to every shell: a program and what it is told.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // sedCommand is one command of a sed script.
@@ -318,6 +319,9 @@ var awkPipe = pattern.Lazy(`(\w+|[\])])\s*\|&?\s*getline|[^|]\|&?\s*([A-Za-z_$(]
 // awkPipes asks about commands that awk reads from or prints to, and that are put together when it runs.
 func (w *walk) awkPipes(text string, x *invocation) {
 	bare, ok := bareAwk(text)
+	if !ok || strings.Contains(bare, "|") || strings.Contains(bare, "system") {
+		w.awkVariables(text, x)
+	}
 	if !ok || !strings.Contains(bare, "|") {
 		return
 	}
@@ -330,6 +334,24 @@ func (w *walk) awkPipes(text string, x *invocation) {
 			w.unknown(x.argv, "which program "+x.name+" runs is not known before it runs")
 			return
 		}
+	}
+}
+
+// awkEnviron is a variable of the environment in awk code.
+var awkEnviron = pattern.Lazy(`ENVIRON\[\s*"(\w+)"\s*\]`)
+
+// awkVariables asks about what code that runs programs is given in variables: they may be those programs.
+func (w *walk) awkVariables(text string, x *invocation) {
+	for i, a := range x.argv[1:] {
+		if option := x.argv[i]; option != "-v" && option != "--assign" {
+			a = strings.TrimPrefix(strings.TrimPrefix(a, "--assign="), "-v")
+		}
+		if name, value, ok := strings.Cut(a, "="); ok && syntax.ValidName(name) {
+			w.only(func() { w.source(value) })
+		}
+	}
+	for _, m := range awkEnviron.FindAllStringSubmatch(text, maxCalls) {
+		w.only(func() { w.source(w.scope.get(m[1]).text) })
 	}
 }
 

@@ -112,6 +112,24 @@ func TestTextsAndOtherTerminals(t *testing.T) {
 	checkSpellings(t, "rule:deny /usr/bin/touch", l, []spelling{{"", "/bin/touch x", Deny}, {"", "ls", Allow}})
 }
 
+// Programs that are given what they run in a variable, in a script that the line makes, or by the shell's own means.
+//
+// FEATURES: R61
+func TestWhatIsRunByOtherPrograms(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", `awk -v c='rm -rf /' 'BEGIN{system(c)}'`, Ask}, {"", `awk -vc='rm -rf /' 'BEGIN{system(c)}'`, Ask},
+		{"", `gawk --assign=c='rm -rf /' 'BEGIN{system(c)}'`, Ask}, {"", `awk '{system(c)}' c='rm -rf /' x`, Ask},
+		{"", `export C='rm -rf /'; awk 'BEGIN{system(ENVIRON["C"])}'`, Ask}, {"", `awk -v name='rm -rf /' '{print name}' x`, Allow},
+		{"", `awk -v n=3 'NR>n' x`, Allow}, {"", `awk -v d=src '{system("ls " d)}' x`, Allow},
+		{"", `cmake -P <(echo 'execute_process(COMMAND rm -rf /)')`, Deny}, {"", `echo 'file(REMOVE_RECURSE /)' > x.cmake; cmake -P x.cmake`, Deny},
+		{"", `cmake -P cmake/version.cmake`, Allow}, {"", `cmake -P <(echo 'execute_process(COMMAND ls)')`, Allow},
+		{"", `make SHELL=/bin/rm .SHELLFLAGS='-rf /' x`, Ask}, {"", `make SHELL=/bin/bash .SHELLFLAGS='-eu -c' test`, Allow},
+		{"", `make SHELL=/bin/bash test`, Allow}, {"", `make -f <(echo 'x:;rm -rf /')`, Ask},
+		{"", `pv -o /dev/sda x`, Deny}, {"", `pv -o y x`, Allow}, {"", `pv x | gzip > y.gz`, Allow},
+		{"zsh", `zpty x 'rm -rf /'`, Deny}, {"zsh", `zpty -b x rm -rf /`, Ask}, {"zsh", `zpty x make`, Allow}, {"zsh", `zpty -d x`, Allow},
+	})
+}
+
 // A service is asked where a person's settings say; an option that names another one is asked about.
 //
 // FEATURES: R61

@@ -32,6 +32,8 @@ var writers = []Program{
 	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs," +
 		"newfs_apfs,newfs_hfs",
 		Values: "-L -t -b -n -U -m -E -O -F32 --label", WriteTo: AllOperands},
+	{Name: "pv", Values: "-A -B -D -E -F -H -L -M -N -P -R -U -d -i -m -s -w --size --name --rate-limit --interval --format --buffer-size",
+		Writes: "-o --output"},
 	{Name: "wipefs", Values: "-o -t --offset --types", Flags: "--all --force"},
 	{Name: "dcfldd,dc3dd,ddrescue,dd_rescue,scrub,nwipe,zfs,btrfs,growisofs,cdrecord,xorriso,debugfs,e2image,ntfsclone," +
 		"bmaptool,grub-install,lilo,extlinux,flash_erase,flashcp,nandwrite,sg_sanitize,sg_write_same,qemu-img,fdformat," +
