@@ -68,6 +68,9 @@ type Instance struct {
 	Dir string
 	Exe string
 	Env []string
+	// Patience, if there is any, is for machines that others have: a verb that has to succeed may take that long, and
+	// is asked again while it lasts. Verbs that must not be asked twice want none.
+	Patience time.Duration
 }
 
 // New makes an instance. Nothing is started yet.
@@ -140,7 +143,7 @@ func (i *Instance) Command(ctx context.Context, args ...string) *exec.Cmd {
 // Try runs a verb and returns its output, error output and exit status.
 func (i *Instance) Try(args ...string) (stdout, stderr string, code int) {
 	i.T.Helper()
-	ctx, cancel := context.WithTimeout(i.T.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(i.T.Context(), max(i.Patience, 2*time.Minute))
 	defer cancel()
 	cmd := i.Command(ctx, args...)
 	var out, errOut bytes.Buffer
@@ -155,7 +158,13 @@ func (i *Instance) Try(args ...string) (stdout, stderr string, code int) {
 // Run runs a verb that has to succeed, and returns its output.
 func (i *Instance) Run(args ...string) string {
 	i.T.Helper()
+	until := time.Now().Add(i.Patience)
 	out, errOut, code := i.Try(args...)
+	for code != 0 && time.Now().Before(until) {
+		i.T.Logf("longterm %s: exit status %d, asked again\n%s", strings.Join(args, " "), code, errOut)
+		PauseFor(time.Second)
+		out, errOut, code = i.Try(args...)
+	}
 	if code != 0 {
 		i.T.Fatalf("longterm %s: exit status %d\n%s%s", strings.Join(args, " "), code, out, errOut)
 	}

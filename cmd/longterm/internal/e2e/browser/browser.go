@@ -21,11 +21,14 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// patience is how long a condition may take on a busy machine.
+// patience is how long a condition may take on a busy machine, unless a test has more of it.
 const patience = 60 * time.Second
 
 // Browser is a Chromium of a test's own, with a profile of its own.
 type Browser struct {
+	// Patience is how long a condition may take; calls may take twice as long.
+	Patience time.Duration
+
 	t    *testing.T
 	ws   *websocket.Conn
 	mu   sync.Mutex // guards what follows, and writes
@@ -64,7 +67,7 @@ func New(t *testing.T) *Browser {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b := &Browser{t: t, wait: map[int]chan answer{}, gone: make(chan struct{})}
+	b := &Browser{Patience: patience, t: t, wait: map[int]chan answer{}, gone: make(chan struct{})}
 	t.Cleanup(func() {
 		if b.ws != nil {
 			_ = b.send(0, "", "Browser.close", nil)
@@ -171,7 +174,7 @@ func (b *Browser) call(page, method string, params, result any) error {
 		return json.Unmarshal(a.Result, result)
 	case <-b.gone:
 		return errGone
-	case <-time.After(2 * patience):
+	case <-time.After(2 * b.Patience):
 		return fmt.Errorf("%s: no answer", method)
 	}
 }
@@ -311,7 +314,7 @@ func (p *Page) Wait(what, js string) {
 		};
 		look();
 	})`
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(p.b.Patience)
 	for {
 		var ok bool
 		err := p.eval(fmt.Sprintf(loop, js), &ok)

@@ -154,7 +154,7 @@ func settles(i *e2e.Instance, p *browser.Page, name string) {
 		want[l.Row] = cellsOf(l)
 	}
 	var got [][]cell
-	for until := time.Now().Add(time.Minute); ; {
+	for until := time.Now().Add(max(i.Patience, time.Minute)); ; {
 		p.Eval(`new Promise((next) => setTimeout(() => next(`+drawn+`), 20))`, &got)
 		row := differs(got, want)
 		switch {
