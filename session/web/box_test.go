@@ -78,7 +78,7 @@ func module(t *testing.T, script string, files ...string) []byte {
 // read is a file of the page as it is written.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := embedded.ReadFile("page/" + name)
+	b, err := os.ReadFile("page/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

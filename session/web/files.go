@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -15,7 +16,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-//go:embed page
+// The page's files as gen.go made them of its sources in the directory page.
+//
+//go:embed packed
 var embedded embed.FS
 
 // placeholder stands in files at the top for the directory of all others.
@@ -37,9 +40,9 @@ type asset struct {
 	mime, etag    string
 }
 
-// Embedded are the files that this program was built with, read and packed once.
+// Embedded are the files that this program was built with, read once.
 var Embedded = sync.OnceValue(func() *Files {
-	sub, err := fs.Sub(embedded, "page")
+	sub, err := fs.Sub(embedded, "packed")
 	if err != nil {
 		panic(err) // the directory is embedded above
 	}
@@ -50,19 +53,23 @@ var Embedded = sync.OnceValue(func() *Files {
 	return f
 })
 
+// newFiles are the files of a directory; those with the ending .gz are packed already.
 func newFiles(dir fs.FS) (*Files, error) {
-	content := map[string][]byte{}
-	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+	content, packed := map[string][]byte{}, map[string][]byte{}
+	err := fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
+		name, isPacked := strings.CutSuffix(file, ".gz")
 		if err != nil || d.IsDir() || !served(name) {
 			return err
 		}
-		content[name], err = fs.ReadFile(dir, name)
+		b, err := fs.ReadFile(dir, file)
+		if err == nil && isPacked {
+			packed[name] = b
+			b, err = unpack(b)
+		}
+		content[name] = b
 		return err
 	})
 	if err != nil {
-		return nil, err
-	}
-	if err := bundle(content, "app.js"); err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(content))
@@ -77,10 +84,10 @@ func newFiles(dir fs.FS) (*Files, error) {
 	}
 	f := &Files{hash: hex.EncodeToString(sum.Sum(nil)[:8]), all: map[string]*asset{}}
 	for name, b := range content {
-		if slices.Contains(tops, name) {
-			b = bytes.ReplaceAll(b, []byte(placeholder), []byte("p/"+f.hash))
+		if filled := bytes.ReplaceAll(b, []byte(placeholder), []byte("p/"+f.hash)); slices.Contains(tops, name) && !bytes.Equal(filled, b) {
+			b, packed[name] = filled, nil
 		}
-		f.all[name] = newAsset(name, b)
+		f.all[name] = newAsset(name, b, packed[name])
 	}
 	return f, nil
 }
@@ -101,9 +108,21 @@ var types = map[string]string{
 // Hash tells these files from those of another version of the program.
 func (f *Files) Hash() string { return f.hash }
 
-func newAsset(name string, b []byte) *asset {
+func unpack(b []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+// newAsset is a file, packed where it is not yet.
+func newAsset(name string, b, had []byte) *asset {
 	sum := sha256.Sum256(b)
-	a := &asset{plain: b, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
+	a := &asset{plain: b, packed: had, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
+	if had != nil {
+		return a
+	}
 	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one
 	_, _ = z.Write(b)                                          // to memory
@@ -162,7 +181,7 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 // First are the paths of what a browser asks for before it shows anything, in a browser that kept nothing.
 func (f *Files) First() []string {
 	paths := []string{"", "manifest.webmanifest"}
-	for _, name := range []string{"theme_gen.css", "style.css", "old.js", "app.js", "icon.svg"} {
+	for _, name := range []string{"style.css", "old.js", "app.js", "icon.svg"} {
 		paths = append(paths, "p/"+f.hash+"/"+name)
 	}
 	return paths

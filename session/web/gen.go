@@ -1,19 +1,23 @@
 //go:build ignore
 
 // Command gen writes what the page has of the tables of drawing: the themes of pictures as style sheet, and, as a module,
-// the palette they stand in for and the arms of box-drawing characters. So there is one table of each.
+// the palette they stand in for and the arms of box-drawing characters. So there is one table of each. Then it writes what
+// browsers are sent of the page.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log"
 	"math"
 	"os"
+	"strconv"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/boxdraw"
+	"github.com/longterm-dev/longterm/session/web/pack"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -22,6 +26,24 @@ const mark = "/* Made by gen.go from the tables of render; do not edit. */\n"
 func main() {
 	write("page/theme_gen.css", themes())
 	write("page/tables_gen.js", tables())
+	packed()
+}
+
+// packed writes the files of the page as they are sent.
+func packed() {
+	files, err := pack.Page("page")
+	if err == nil {
+		err = os.RemoveAll("packed")
+	}
+	if err == nil {
+		err = os.Mkdir("packed", 0o755)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, b := range files {
+		write("packed/"+name+".gz", pack.Gzip(b))
+	}
 }
 
 func write(name string, b []byte) {
@@ -49,13 +71,12 @@ func themes() []byte {
 		strong := strongest(t)
 		fmt.Fprintf(&b, ";--strong:#%06x;--on-strong:#%06x}\n", strong, readable(strong))
 	}
-	rule(":root", "dark", "dark")
+	rule(":root,[data-theme=dark]", "dark", "dark")
 	b.WriteString("@media(prefers-color-scheme:light){")
 	rule(":root:not([data-theme])", "light", "light")
 	b.WriteString("}\n@media(prefers-contrast:more){")
 	rule(":root:not([data-theme])", "dark", "high-contrast")
 	b.WriteString("}\n")
-	rule(`[data-theme=dark]`, "dark", "dark")
 	rule(`[data-theme=light]`, "light", "light")
 	rule(`[data-theme=high-contrast]`, "dark", "high-contrast")
 	return b.Bytes()
@@ -118,9 +139,10 @@ func luminance(c uint32) float64 {
 }
 
 func tables() []byte {
-	var arms [128]string
-	for i := range arms {
-		arms[i] = boxdraw.Arms(rune(0x2500 + i))
+	var arms string // of each character two digits, for up and right, and for down and left
+	for i := range 128 {
+		n, _ := strconv.ParseUint(cmp.Or(boxdraw.Arms(rune(0x2500+i)), "0"), 4, 8) // digits below 4
+		arms += fmt.Sprintf("%02x", n)
 	}
 	p := vterm.DefaultPalette()
 	var palette [16]string

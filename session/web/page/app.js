@@ -2,10 +2,10 @@
 import { List, Tiles } from './list.js';
 import { Failure, get, Link, login, logout, me, older, post, session, there, toSession, url } from './net.js';
 import { followNotices, on, toggle } from './notify.js';
-import { Approvals, failed, Jobs, Search } from './panels.js';
+import { Approvals, failed, Jobs, narrow, Search } from './panels.js';
 import { SessionPage } from './session.js';
 import { follow, listed, state, store, waiting, wants } from './store.js';
-import { button, dialog, h, icon, toast } from './ui.js';
+import { button, clock, dialog, h, icon, some, toast } from './ui.js';
 
 const root = document.getElementById('app');
 const themes = ['auto', 'dark', 'light', 'high-contrast'];
@@ -76,8 +76,8 @@ async function begin(me) {
     if (state === 'open') banner.hidden = true;
     else late = setTimeout(() => {
       banner.hidden = false;
-      const since = () => link.lost ? ' since ' + new Date(link.lost).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
-      banner.replaceChildren('Not connected' + since() + '. What you see is as it was; it comes back by itself. ', h('button', { type: 'button', class: 'small', text: 'Try now', onclick: () => link.connect() }));
+      const since = () => link.lost ? ' since ' + clock(link.lost) : '';
+      banner.replaceChildren('Not connected' + since() + '. What you see is as it was; it comes back by itself. ', h('button', { class: 'small', text: 'Try now', onclick: () => link.connect() }));
     }, 700);
   });
   const stage = h('div', { class: 'view' });
@@ -86,7 +86,7 @@ async function begin(me) {
     list = new List();
     root.replaceChildren(banner, side(), stage);
     if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) Promise.all([get('fleet'), get('hosts')]).then(async ([fleet, ssh]) => {
-      if (fleet.on || ssh.length) list.join(new (await import('./hosts.js')).Others({ get, h, url, fleet: fleet.on, ssh, state, listed, toSession, store, Link }));
+      if (fleet.on || ssh.length) list.join(new (await import('./hosts.js')).Others({ get, h, some, url, fleet: fleet.on, ssh, state, listed, toSession, store, Link }));
     }, () => {});
   }
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);
@@ -115,7 +115,7 @@ function renew(to) {
   const load = () => location.reload();
   const t = toast('A newer longterm runs.', true);
   t.className = 'toast';
-  t.lastChild.before(h('button', { type: 'button', class: 'small', text: 'Load its page', onclick: load }));
+  t.lastChild.before(h('button', { class: 'small', text: 'Load its page', onclick: load }));
   const unseen = () => {
     const half = link.pending.size || document.querySelector('dialog') || [...document.querySelectorAll('input:not([type=range],[type=checkbox]),textarea')].some((i) => i.value);
     if (!document.hidden || half || sessionStorage.getItem('longterm.renewed') === to) return;
@@ -186,12 +186,12 @@ function route(stage, hash) {
     case 'approvals': page = new Approvals(); break;
     case 'search': {
       const search = new Search(undefined, go, decodeURIComponent(id ?? ''));
-      page = { el: h('main', { class: 'page narrow', 'aria-label': 'Search' }, h('h1', { text: 'Search' }), search.el), focus: () => search.focus() };
+      page = { el: narrow('Search', search.el), focus: () => search.focus() };
       break;
     }
     case 'jobs': {
       const jobs = new Jobs();
-      page = { el: h('main', { class: 'page narrow', 'aria-label': 'Jobs' }, h('h1', { text: 'Jobs' }), jobs.el), end: () => jobs.end() };
+      page = { el: narrow('Jobs', jobs.el), end: () => jobs.end() };
       break;
     }
     default:
@@ -235,8 +235,8 @@ async function main() {
     } else throw err;
   }
   if ('serviceWorker' in navigator && isSecureContext) {
-    const policy = globalThis.trustedTypes?.createPolicy('longterm', { createScriptURL: (u) => u }) ?? { createScriptURL: (u) => u };
-    navigator.serviceWorker.register(policy.createScriptURL(url('sw.js').href)).catch(() => {});
+    const { href } = url('sw.js');
+    navigator.serviceWorker.register(globalThis.trustedTypes?.createPolicy('longterm', { createScriptURL: (u) => u }).createScriptURL(href) ?? href).catch(() => {});
   }
 }
 

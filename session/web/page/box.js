@@ -75,8 +75,8 @@ export function shape(cp, w, h, t) {
       `L${p(0, y + t)}L${p(0, y)}L${p(x - r, y)}C${p(x - r + k * r, y)} ${p(x, y - r + k * r)} ${p(x, y - r)}L${p(x, 0)}Z`;
   };
   const box = () => {
-    const a = arms[cp - 0x2500];
-    if (a) return crossing(...[...a].map(Number));
+    const at = (cp - 0x2500) * 2, a = parseInt(arms.slice(at, at + 2), 16);
+    if (a) return crossing(a >> 6, a >> 4 & 3, a >> 2 & 3, a & 3);
     if (cp <= 0x254f) return dashes(cp <= 0x2507 ? 3 : cp <= 0x250b ? 4 : 2, !!(cp & 1), !!(cp & 2));
     if (cp <= 0x2570) return corner();
     const d = t * 0.6;

@@ -30,7 +30,7 @@ const as = (host, way) => (s) => ({
 });
 
 export class Others {
-  // given: modules' get, h, url, state, listed, toSession, store and Link; whether there is a fleet, and hosts over ssh.
+  // given: modules' get, h, some, url, state, listed, toSession, store and Link; whether there is a fleet, and hosts over ssh.
   constructor(given) {
     const { h, ssh } = Object.assign(this, given, { all: [], filter: '', shown: '', links: new Map() });
     this.list = h('div');
@@ -64,7 +64,7 @@ export class Others {
   offer(el, then) {
     const had = el.querySelector('.offer');
     if (!this.details || this.details.open) had?.remove();
-    else if (!had) el.append(this.h('button', { type: 'button', class: 'more offer', text: 'Ask hosts over ssh, too', onclick: (e) => {
+    else if (!had) el.append(this.h('button', { class: 'more offer', text: 'Ask hosts over ssh, too', onclick: (e) => {
       this.details.open = true;
       e.target.remove();
       then?.();
@@ -184,7 +184,7 @@ export class Others {
       if (signal.aborted) return;
       left.delete(host);
       tell();
-      if (why || found.hits.length) note.before(h('h2', { class: 'note' }, h('b', { text: host }), ' ', why || found.hits.length + (found.next ? ' newest' : '') + (found.hits.length === 1 ? ' line' : ' lines')),
+      if (why || found.hits.length) note.before(h('h2', { class: 'note' }, h('b', { text: host }), ' ', why || this.some(found.hits.length, found.next ? 'newest line' : 'line')),
         h('div', { class: 'entries' }, (found?.hits ?? []).map((hit) => s.entry({ ...hit, way, name: host + '/' + hit.name })),
           found?.next && h('a', { class: 'more', href: this.url(way + '#/search/' + encodeURIComponent(s.field.value)).href, text: 'All of ' + host })));
     });

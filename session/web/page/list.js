@@ -3,7 +3,7 @@ import { Grid, Metrics } from './grid.js';
 import { Screen } from './screen.js';
 import { toSession } from './net.js';
 import { elapsed, listed, state, store, title, wants } from './store.js';
-import { ago, duration, h, icon, visible } from './ui.js';
+import { ago, duration, h, icon, some, visible } from './ui.js';
 
 const groups = [['Needs you', wants], ['Running', (s) => s.state === 'running' && !wants(s)], ['Ended', (s) => s.state !== 'running']];
 
@@ -12,12 +12,12 @@ function item(s) {
   const p = s.activity?.running ? s.activity.progress : s.progress;
   const percent = p && p.state !== 'indeterminate' ? p.percent : null;
   const errors = s.activity?.errors;
-  return h('a', { href: '#/s/' + s.id, class: 'item', dataset: undefined, 'aria-current': undefined },
+  return h('a', { href: '#/s/' + s.id, class: 'item' },
     h('span', { class: 'dot ' + kind, title: word }),
     h('span', { class: 'who' }, h('b', { text: s.name }), h('span', { class: 'what', text: title(s) })),
     h('span', { class: 'how' },
       h('span', { class: 'word ' + kind, text: word === 'running' && elapsed(s) ? duration(elapsed(s)) : word }),
-      h('span', { class: 'when', text: errors ? errors + (errors === 1 ? ' error' : ' errors') : s.ended ? ago(s.ended) : percent !== null ? percent + ' %' : s.last_output ? ago(s.last_output) : '' })),
+      h('span', { class: 'when', text: errors ? some(errors, 'error') : s.ended ? ago(s.ended) : percent !== null ? percent + ' %' : s.last_output ? ago(s.last_output) : '' })),
     percent !== null && s.state === 'running' && h('span', { class: 'bar ' + (p.state === 'error' ? 'bad' : ''), style: { width: percent + '%' } }));
 }
 

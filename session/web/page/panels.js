@@ -2,9 +2,12 @@
 // all sessions.
 import { get, post, toSession } from './net.js';
 import { store, waiting } from './store.js';
-import { ago, button, clock, copyText, duration, h, icon, literal, say, toast } from './ui.js';
+import { ago, button, clock, copyText, duration, h, icon, literal, say, some, toast } from './ui.js';
 
 export const failed = (err) => { if (err.name !== 'AbortError') toast(err.message + (err.hint ? '. ' + err.hint : ''), true); };
+
+// narrow is a page of its own around what others have beside them.
+export const narrow = (label, el) => h('main', { class: 'page narrow', 'aria-label': label }, h('h1', { text: label }), el);
 
 const none = (text) => h('p', { class: 'none', text });
 
@@ -23,9 +26,7 @@ export class Commands {
   }
 
   async load() {
-    const list = await get('commands', { session: this.id, limit: 200 }).catch((err) => { failed(err); return []; });
-    const all = Array.isArray(list) ? list : list.commands ?? [];
-    all.sort((a, b) => b.n - a.n);
+    const all = (await get('commands', { session: this.id, limit: 200 }).catch(failed) ?? []).sort((a, b) => b.n - a.n);
     const focus = document.activeElement, was = this.shown ?? new Map(), key = (c) => [c.n, c.state, c.exit_code].join();
     this.shown = new Map(all.map((c) => [key(c), was.get(key(c)) ?? this.entry(c)]));
     this.body.replaceChildren(...all.length ? this.shown.values() : [none('No commands are known here.')]);
@@ -35,12 +36,12 @@ export class Commands {
   entry(c) {
     const [kind, word] = sign(c), took = c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms;
     return h('article', { class: 'entry' },
-      h('button', { type: 'button', class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end), c.session, new Date(c.started).getTime() + c.duration_ms) },
+      h('button', { class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end), c.session, new Date(c.started).getTime() + c.duration_ms) },
         h('span', { class: 'dot ' + kind, title: word }), h('code', { text: c.text })),
       h('div', { class: 'meta' },
         h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(took) }),
         c.started && h('time', { dateTime: c.started, text: clock(c.started) }),
-        c.activity?.errors ? h('span', { class: 'word bad', text: c.activity.errors + ' errors' }) : null,
+        c.activity?.errors ? h('span', { class: 'word bad', text: some(c.activity.errors, 'error') }) : null,
         h('span', { class: 'grow' }),
         button('Copy output', 'copy', () => this.copy(c)),
         this.term.types && button('Run again', 'play', () => this.term.type({ t: 'paste', text: c.text }))));
@@ -107,16 +108,16 @@ export class Search {
       if (!before) this.body.replaceChildren();
       this.body.append(...found.hits.map((hit) => this.entry(hit)));
       this.body.querySelector('.more')?.remove();
-      if (found.next) this.body.append(h('button', { type: 'button', class: 'more', text: 'Older', onclick: () => this.run(found.next) }));
+      if (found.next) this.body.append(h('button', { class: 'more', text: 'Older', onclick: () => this.run(found.next) }));
       const n = this.body.querySelectorAll('.entry').length;
-      this.note.textContent = n ? n + (found.next ? ' newest' : '') + (n === 1 ? ' line' : ' lines') : 'Nothing found here.';
+      this.note.textContent = n ? some(n, found.next ? 'newest line' : 'line') : 'Nothing found here.';
     } catch (err) {
       if (err.name !== 'AbortError') this.note.textContent = err.message;
     }
   }
 
   entry(hit) {
-    return h('article', { class: 'entry' }, h('button', { type: 'button', class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session, hit.time, hit.way) }, h('code', {}, marked(hit))),
+    return h('article', { class: 'entry' }, h('button', { class: 'line', title: 'Show the screen when this was printed', onclick: () => this.go(String(hit.to), hit.session, hit.time, hit.way) }, h('code', {}, marked(hit))),
       h('div', { class: 'meta' }, !this.id && h('span', { text: hit.name }), h('time', { dateTime: hit.time, text: ago(hit.time) })));
   }
 }
@@ -134,8 +135,7 @@ export class Jobs {
   end() { this.off(); }
 
   async load() {
-    const list = await get('jobs', { session: this.id }).catch((err) => { failed(err); return []; });
-    const all = (Array.isArray(list) ? list : list.jobs ?? []).sort((a, b) => (b.started ?? '').localeCompare(a.started ?? ''));
+    const all = (await get('jobs', { session: this.id }).catch(failed) ?? []).sort((a, b) => (b.started ?? '').localeCompare(a.started ?? ''));
     this.body.replaceChildren(...all.length ? all.map((j) => this.entry(j)) : [none('No jobs.')]);
   }
 
@@ -145,7 +145,7 @@ export class Jobs {
     return h('article', { class: 'entry' }, h('a', { class: 'line', href: '#/s/' + j.session }, h('span', { class: 'dot ' + kind }), h('code', { text: j.line })),
       h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(j.duration_ms) }), !this.id && j.name && h('span', { text: j.name }),
         j.in_background && j.state !== 'done' && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
-        j.state !== 'done' && store.may('manage') && h('button', { type: 'button', class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
+        j.state !== 'done' && store.may('manage') && h('button', { class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
   }
 }
 
@@ -166,16 +166,16 @@ export function approval(a) {
   };
   const why = h('input', { type: 'text', placeholder: 'Reason, for whoever asked', 'aria-label': 'Reason for rejecting', autocomplete: 'off' });
   const what = a.line || (a.argv ?? []).join(' ') || a.path || a.kind;
-  const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id, dataset: undefined },
+  const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
       a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
     h('pre', { text: literal(what) }),
     h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why[0].toUpperCase() + a.judgement.why.slice(1) + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
     store.may('approve') ? h('div', { class: 'answers' },
-      h('button', { type: 'button', class: 'primary', text: 'Allow once', onclick: () => answer('once') }),
-      a.session_prefixes?.length ? h('button', { type: 'button', text: 'For this session', title: 'Allows: ' + literal(a.session_prefixes.join(', ')), onclick: () => answer('session') }) : null,
-      a.always_rule ? h('button', { type: 'button', text: 'Always', title: 'Writes the rule: ' + literal(a.always_rule), onclick: () => answer('always') }) : null,
-      h('button', { type: 'button', class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value) }), why)
+      h('button', { class: 'primary', text: 'Allow once', onclick: () => answer('once') }),
+      a.session_prefixes?.length ? h('button', { text: 'For this session', title: 'Allows: ' + literal(a.session_prefixes.join(', ')), onclick: () => answer('session') }) : null,
+      a.always_rule ? h('button', { text: 'Always', title: 'Writes the rule: ' + literal(a.always_rule), onclick: () => answer('always') }) : null,
+      h('button', { class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value) }), why)
       : h('p', { class: 'note', text: 'This login may not answer.' }));
   return el;
 }
@@ -184,7 +184,7 @@ export function approval(a) {
 export class Approvals {
   constructor() {
     this.body = h('div', { class: 'asks' });
-    this.el = h('main', { class: 'page narrow', 'aria-label': 'Approvals' }, h('h1', { text: 'Approvals' }), this.body);
+    this.el = narrow('Approvals', this.body);
     this.shown = new Map();
     this.off = store.on('change', () => this.draw());
     this.draw();
@@ -212,7 +212,7 @@ export class Approvals {
 export function question(s, needs) {
   const send = (body, done) => post(`sessions/${s.id}/input`, body).then(() => { done?.(); say('Answered'); }, failed);
   const lines = needs.reason ? h('span', { class: 'note', text: needs.reason }) : null;
-  const tap = (text, body, cls) => h('button', { type: 'button', class: cls, text, onclick: () => send(body) });
+  const tap = (text, body, cls) => h('button', { class: cls, text, onclick: () => send(body) });
   const words = { password: 'Asks for a password', confirm: 'Asks for a yes or no', menu: 'Asks to choose', text: 'Asks for input' };
   const form = () => {
     const secret = needs.kind === 'password';

@@ -1,7 +1,7 @@
 // A session shared through a relay: requests and the socket in sealed messages (docs/web-protocol.md). Each counts
 // once and in its order: a message's nonce is its number.
 const coder = new TextEncoder(), decoder = new TextDecoder();
-const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
+const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt());
 const joined = (parts) => new Uint8Array(parts.flatMap((p) => [...p]));
 
 export class Tunnel {

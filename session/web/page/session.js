@@ -1,18 +1,18 @@
 // A session's page: its head, what it asks, its terminal, panels beside it, time bar and keys for fingers.
+import { cast } from './cast.js';
 import { get, patch, post, remove } from './net.js';
 import { approval, Commands, failed, Jobs, question, Search } from './panels.js';
 import { asks, elapsed, state, store, title } from './store.js';
 import { Term } from './term.js';
 import { TimeBar } from './timebar.js';
-import { button, dialog, duration, h, say, toast, visible } from './ui.js';
+import { button, dialog, duration, h, say, some, toast, visible } from './ui.js';
 
 const coarse = matchMedia('(pointer: coarse)');
 
-// save has the browser keep what a request answers with.
-async function save(path, query, name) {
+// save has the browser keep what a request answers with, or what is made of it.
+async function save(path, query, name, made = (answer) => answer.blob()) {
   try {
-    const answer = await get(path, query, { raw: true });
-    const link = h('a', { href: URL.createObjectURL(await answer.blob()), download: name });
+    const link = h('a', { href: URL.createObjectURL(await made(await get(path, query, { raw: true }))), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   } catch (err) { failed(err); }
@@ -59,7 +59,7 @@ export class SessionPage {
       this.bar.setAttribute('aria-valuenow', p.percent);
     }
     this.problems.hidden = !a?.errors && !a?.warnings;
-    this.problems.textContent = [a?.errors && a.errors + (a.errors === 1 ? ' error' : ' errors'), a?.warnings && a.warnings + (a.warnings === 1 ? ' warning' : ' warnings')].filter(Boolean).join(', ');
+    this.problems.textContent = [a?.errors && some(a.errors, 'error'), a?.warnings && some(a.warnings, 'warning')].filter(Boolean).join(', ');
     this.problems.className = 'chip ' + (a?.errors ? 'bad' : 'wants');
     this.attention(s);
     document.title = (kind === 'wants' ? '● ' : '') + this.name.textContent + ' · longterm';
@@ -70,7 +70,7 @@ export class SessionPage {
     this.name = h('h1');
     this.sub = h('span', { class: 'what' });
     this.bar = h('div', { class: 'progress', role: 'progressbar', 'aria-label': 'Progress', hidden: true }, h('span'));
-    this.problems = h('button', { type: 'button', class: 'chip', hidden: true, title: 'Show the first', onclick: () => {
+    this.problems = h('button', { class: 'chip', hidden: true, title: 'Show the first', onclick: () => {
       const at = this.s.activity?.first_error?.offset;
       if (at !== undefined) this.goTo(String(at));
     } });
@@ -97,7 +97,7 @@ export class SessionPage {
       leave: (e) => this.leave(e),
     } });
     this.late = h('div', { class: 'late', hidden: true });
-    this.toEnd = h('button', { type: 'button', class: 'to-end', 'aria-label': 'To the end', onclick: () => this.term.bottom() }, button('', 'down').firstChild);
+    this.toEnd = h('button', { class: 'to-end', 'aria-label': 'To the end', onclick: () => this.term.bottom() }, button('', 'down').firstChild);
     this.side = h('aside', { class: 'panel', hidden: true, 'aria-label': 'Panel', onkeydown: (e) => { if (e.key === 'Escape') this.open(''); } });
     this.timePlace = h('div', { class: 'time-place' });
     this.stage = h('div', { class: 'stage' }, this.term.el, this.late, this.toEnd);
@@ -147,7 +147,7 @@ export class SessionPage {
     }
     const make = { search: () => new Search(this.id, (at, s, time) => this.goTo(at, time)), commands: () => new Commands(this.id, (at, s, time) => this.goTo(at, time), this.term), jobs: () => new Jobs(this.id) };
     this.panel = make[what]();
-    const tab = (name, text) => h('button', { type: 'button', role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
+    const tab = (name, text) => h('button', { role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
     this.side.replaceChildren(h('div', { class: 'tabs' }, h('div', { class: 'grow', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs')),
       button('Close', 'close', () => this.open(''))), this.panel.el);
     this.panel.focus?.();
@@ -175,7 +175,7 @@ export class SessionPage {
 
   menu(from) {
     const { s } = this, type = store.may('type') && s.state === 'running', manage = store.may('manage');
-    const act = (text, fn) => h('button', { type: 'button', role: 'menuitem', text, onclick: () => { close(); fn(); } });
+    const act = (text, fn) => h('button', { role: 'menuitem', text, onclick: () => { close(); fn(); } });
     const close = () => {
       m.remove();
       removeEventListener('pointerdown', outside, true);
@@ -210,14 +210,8 @@ export class SessionPage {
   }
 
   // recording makes an asciicast of the session's history, as export does.
-  async recording() {
-    try {
-      const answer = await get(`sessions/${this.id}/records`, {}, { raw: true });
-      const { cast } = await import('./cast.js');
-      const link = h('a', { href: URL.createObjectURL(new Blob(cast(await answer.text(), this.s.name))), download: fileName(this.s, 'cast') });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    } catch (err) { failed(err); }
+  recording() {
+    return save(`sessions/${this.id}/records`, {}, fileName(this.s, 'cast'), async (answer) => new Blob(cast(await answer.text(), this.s.name)));
   }
 
   async exec() {
@@ -231,10 +225,10 @@ export class SessionPage {
 
   async edit(what) {
     const { s } = this;
-    const labels = Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v).join(' ');
-    const given = await dialog(what === 'name' ? 'Rename' : 'Labels', [{ name: 'v', label: what === 'name' ? 'Name' : 'key=value, separated by spaces', value: what === 'name' ? s.name : labels }], 'Save');
+    const had = Object.entries(s.labels ?? {}), naming = what === 'name';
+    const given = await dialog(naming ? 'Rename' : 'Labels', [{ name: 'v', label: naming ? 'Name' : 'key=value, separated by spaces', value: naming ? s.name : had.map((l) => l.join('=')).join(' ') }], 'Save');
     if (!given) return;
-    const body = what === 'name' ? { name: given.v } : { labels: { ...Object.fromEntries(Object.keys(s.labels ?? {}).map((k) => [k, ''])),
+    const body = naming ? { name: given.v } : { labels: { ...Object.fromEntries(had.map(([k]) => [k, ''])),
       ...Object.fromEntries(given.v.split(/\s+/).filter(Boolean).map((p) => [p.split('=')[0], p.split('=').slice(1).join('=')])) } };
     await patch(`sessions/${s.id}`, body).catch(failed);
   }
@@ -251,25 +245,23 @@ export class SessionPage {
 
   // keys is a row of keys that soft keyboards lack.
   keys() {
-    const { term } = this, sticky = term.keyboard.sticky;
-    const key = (text, k, label = /\w/.test(text) ? text : k) => h('button', { type: 'button', text, 'aria-label': label, tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick: () => {
-      const held = term.keyboard.sticky;
-      term.type({ t: 'key', k: (held.ctrl ? 'C-' : '') + (held.alt ? 'M-' : '') + k });
-      term.keyboard.release();
-    } });
-    const hold = (text, name) => {
-      const b = h('button', { type: 'button', text, 'aria-pressed': 'false', tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick: () => {
-        term.keyboard.sticky = { ...term.keyboard.sticky, [name]: !term.keyboard.sticky[name] };
-        show(term.keyboard.sticky);
-        term.focus();
-      } });
-      return [b, name];
-    };
+    const { term } = this, { keyboard } = term;
+    const one = (text, onclick, props) => h('button', { text, tabIndex: -1, onpointerdown: (e) => e.preventDefault(), onclick, ...props });
+    const key = (text, k, label = /\w/.test(text) ? text : k) => one(text, () => {
+      const { ctrl, alt } = keyboard.sticky;
+      term.type({ t: 'key', k: (ctrl ? 'C-' : '') + (alt ? 'M-' : '') + k });
+      keyboard.release();
+    }, { 'aria-label': label });
+    const hold = (text, name) => [one(text, () => {
+      keyboard.sticky = { ...keyboard.sticky, [name]: !keyboard.sticky[name] };
+      show(keyboard.sticky);
+      term.focus();
+    }), name];
     const holds = [hold('Ctrl', 'ctrl'), hold('Alt', 'alt')];
-    const show = (now) => { for (const [b, name] of holds) b.setAttribute('aria-pressed', String(!!now[name])); };
-    term.keyboard.onsticky = show;
-    show(sticky);
-    const paste = h('button', { type: 'button', text: 'Paste', tabIndex: -1, onclick: async () => {
+    const show = (now) => { for (const [b, name] of holds) b.setAttribute('aria-pressed', !!now[name]); };
+    keyboard.onsticky = show;
+    show(keyboard.sticky);
+    const paste = h('button', { text: 'Paste', tabIndex: -1, onclick: async () => {
       try { term.paste(await navigator.clipboard.readText()); } catch { toast('The browser does not let this page read the clipboard', true); }
     } });
     return h('div', { class: 'keys', role: 'toolbar', 'aria-label': 'Keys' }, key('Esc', 'Escape'), key('Tab', 'Tab'), ...holds.map(([b]) => b), key('←', 'Left'), key('↓', 'Down'), key('↑', 'Up'), key('→', 'Right'),

@@ -34,7 +34,7 @@ export function state(s) {
   if (asks(s)) return ['wants', asks(s).kind === 'password' ? 'asks for a password' : 'asks'];
   if (agentAsks(s)) return ['wants', s.agent_state.state === 'needs_input' ? 'agent asks' : 'agent needs approval'];
   if (s.state === 'lost') return ['bad', 'lost'];
-  if (s.state !== 'running') return s.exit_code === 0 ? ['good', 'done'] : ['bad', s.signal ? s.signal : s.exit_code === null ? 'ended' : 'exit ' + s.exit_code];
+  if (s.state !== 'running') return s.exit_code === 0 ? ['good', 'done'] : ['bad', s.signal || (s.exit_code === null ? 'ended' : 'exit ' + s.exit_code)];
   if (s.agent_state?.state !== 'working' && s.shell?.phase === 'prompt') return ['idle', 'at its prompt']; // whatever is read yet of what ran
   return ['busy', 'running'];
 }

@@ -14,11 +14,11 @@ export class TimeBar {
     this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
     this.label = h('output', { class: 'moment' });
     this.playButton = button('Play', 'play', () => this.playing ? this.pause() : this.play());
-    this.speedButton = h('button', { type: 'button', class: 'small', title: 'Speed', onclick: () => {
+    this.speedButton = h('button', { class: 'small', title: 'Speed', onclick: () => {
       this.speed = speeds[(speeds.indexOf(this.speed) + 1) % speeds.length];
       this.speedButton.textContent = this.speed + '×';
     }, text: this.speed + '×' });
-    this.nowButton = h('button', { type: 'button', class: 'small', text: session.ended ? 'End' : 'Now', onclick: () => this.now() });
+    this.nowButton = h('button', { class: 'small', text: session.ended ? 'End' : 'Now', onclick: () => this.now() });
     this.el = h('div', { class: 'timebar', role: 'group', 'aria-label': 'Time' }, this.playButton, this.speedButton,
       h('div', { class: 'track' }, this.marks, this.range), this.label, this.nowButton);
     this.show();
@@ -31,8 +31,7 @@ export class TimeBar {
   }
 
   async mark() {
-    const list = await get('commands', { session: this.session.id, limit: 300 }).catch(() => []);
-    const all = Array.isArray(list) ? list : list.commands ?? [];
+    const all = await get('commands', { session: this.session.id, limit: 300 }).catch(() => {}) ?? [];
     this.marks.replaceChildren(...all.filter((c) => c.started).map((c) => h('i', { class: c.exit_code ? 'bad' : '', style: { left: (new Date(c.started) - this.from) / this.span() * 100 + '%' } })));
   }
 

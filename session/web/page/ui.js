@@ -11,6 +11,7 @@ export const literal = spelled(RegExp(`(?![\\0-\\x7f])[${hidden}\\p{White_Space}
 // h makes an element. What of props begins with "on" listens; class, text, dataset and aria-* are what they say. Text is made visible.
 export function h(tag, props, ...children) {
   const el = document.createElement(tag);
+  if (props?.onclick && tag === 'button') el.type = tag; // and sends no form
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) el.addEventListener(name.slice(2), value);
@@ -47,7 +48,10 @@ const glyphs = {
 export const icon = (name) => svg('svg', { viewBox: '0 0 16 16', class: 'icon', 'aria-hidden': 'true' }, svg('path', { d: glyphs[name] }));
 
 export const button = (label, glyph, onclick, props) =>
-  h('button', { type: 'button', class: 'ib', title: label, 'aria-label': label, onclick, ...props }, icon(glyph));
+  h('button', { class: 'ib', title: label, 'aria-label': label, onclick, ...props }, icon(glyph));
+
+// some is how many of something there are.
+export const some = (n, what) => n + ' ' + what + (n === 1 ? '' : 's');
 
 // span of time, short: 850 ms, 4.2 s, 3 min 20 s, 2 h 5 min, 3 d.
 export function duration(ms) {
@@ -61,7 +65,7 @@ export function duration(ms) {
 }
 
 export const ago = (time) => {
-  const ms = Date.now() - new Date(time).getTime();
+  const ms = Date.now() - new Date(time);
   return ms < 5000 ? 'now' : duration(ms).split(' ').slice(0, 2).join(' ') + ' ago';
 };
 
@@ -92,7 +96,7 @@ export function dialog(title, fields, action, { danger, note } = {}) {
       h('form', { method: 'dialog', onsubmit: () => { done = Object.fromEntries(inputs.map((i) => [i.name, i.value])); } },
         h('h2', { text: title, id: 'dialog-title' }), note && h('p', { text: note }),
         fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])),
-        h('div', { class: 'actions' }, h('button', { type: 'button', text: 'Cancel', onclick: () => d.close() }),
+        h('div', { class: 'actions' }, h('button', { text: 'Cancel', onclick: () => d.close() }),
           h('button', { class: danger ? 'danger' : 'primary', text: action }))));
     document.body.append(d);
     d.showModal();

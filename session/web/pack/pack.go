@@ -1,0 +1,70 @@
+// Package pack makes of the page's sources what a browser is sent: modules as one script, without what only people read,
+// and packed once. It runs when files are generated (go generate ./session/web), and is no part of the program.
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// kinds are the endings of files that are served: notes and tests beside them are not.
+var kinds = []string{".html", ".js", ".css", ".svg", ".webmanifest"}
+
+// apart are scripts and styles of their own; all others are in one of these.
+var apart = []string{"app.js", "style.css", "hosts.js", "old.js", "relay.js", "sw.js"}
+
+// Page makes the files of the page of those in a directory.
+func Page(dir string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		name := filepath.Base(file)
+		if err != nil || d.IsDir() || !slices.Contains(kinds, path.Ext(name)) {
+			return err
+		}
+		switch code := path.Ext(name) == ".js" || path.Ext(name) == ".css"; {
+		case slices.Contains(apart, name):
+			out[name], err = build(file)
+		case !code:
+			out[name], err = os.ReadFile(file)
+		}
+		return err
+	})
+	return out, err
+}
+
+// build makes one file of a script or style and all that it imports, but what it imports by a call: that stays apart.
+func build(file string) ([]byte, error) {
+	o := api.BuildOptions{
+		EntryPoints: []string{file}, Bundle: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, Format: api.FormatESModule, Target: api.ES2022,
+	}
+	name := filepath.Base(file)
+	for _, other := range apart {
+		if other != name {
+			o.External = append(o.External, "./"+other)
+		}
+	}
+	if name == "old.js" { // every browser can read it
+		o.Format, o.Target = api.FormatDefault, api.ES5
+	}
+	r := api.Build(o)
+	if len(r.Errors) > 0 {
+		var said []error
+		for _, text := range api.FormatMessages(r.Errors, api.FormatMessagesOptions{}) {
+			said = append(said, errors.New(strings.TrimSpace(text)))
+		}
+		return nil, errors.Join(said...)
+	}
+	if len(r.OutputFiles) != 1 {
+		return nil, fmt.Errorf("%s: %d files come of it", name, len(r.OutputFiles))
+	}
+	return r.OutputFiles[0].Contents, nil
+}
