@@ -207,11 +207,8 @@ func (w *walk) shellOfMake(x *invocation) {
 	}
 }
 
-// cmakeRuns is a command in a script of cmake's with its words, cmakeRemoves what one removes.
-var (
-	cmakeRuns    = pattern.Lazy(`(?i)\bCOMMAND\s+([^)\n]+)`)
-	cmakeRemoves = pattern.Lazy(`(?i)\bfile\s*\(\s*REMOVE(?:_RECURSE)?\s+([^)\n]+)`)
-)
+// cmakeRuns is a command in a script of cmake's with its words, or what one removes.
+var cmakeRuns = pattern.Lazy(`(?i)\bCOMMAND\s+([^)\n]+)|\bfile\s*\(\s*REMOVE(?:_RECURSE)?\s+([^)\n]+)`)
 
 // cmakeScript judges a script that cmake -P runs, where the line has its text.
 func (w *walk) cmakeScript(x *invocation) {
@@ -224,14 +221,15 @@ func (w *walk) cmakeScript(x *invocation) {
 	if m, ok := w.madeAt(file); ok && m.source == "" {
 		text += "\n" + m.text
 	}
-	if x.in.is && (file == "/dev/stdin" || file == "/dev/fd/0" || file == "/proc/self/fd/0") {
+	if x.in.is && file != "-" && standardInput(file) {
 		text += "\n" + x.in.text
 	}
 	for _, m := range cmakeRuns.FindAllStringSubmatch(text, maxCalls) {
-		w.source(m[1])
-	}
-	for _, m := range cmakeRemoves.FindAllStringSubmatch(text, maxCalls) {
-		w.source("rm -rf " + m[1])
+		if m[1] != "" {
+			w.source(m[1])
+		} else {
+			w.source("rm -rf " + m[2])
+		}
 	}
 }
 

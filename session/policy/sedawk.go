@@ -337,9 +337,6 @@ func (w *walk) awkPipes(text string, x *invocation) {
 	}
 }
 
-// awkEnviron is a variable of the environment in awk code.
-var awkEnviron = pattern.Lazy(`ENVIRON\[\s*"(\w+)"\s*\]`)
-
 // awkVariables asks about what code that runs programs is given in variables: they may be those programs.
 func (w *walk) awkVariables(text string, x *invocation) {
 	for i, a := range x.argv[1:] {
@@ -350,8 +347,14 @@ func (w *walk) awkVariables(text string, x *invocation) {
 			w.only(func() { w.source(value) })
 		}
 	}
-	for _, m := range awkEnviron.FindAllStringSubmatch(text, maxCalls) {
-		w.only(func() { w.source(w.scope.get(m[1]).text) })
+	for range maxCalls {
+		_, after, found := strings.Cut(text, "ENVIRON[")
+		if !found {
+			break
+		}
+		name, rest, _ := strings.Cut(after, "]")
+		w.only(func() { w.source(w.scope.get(strings.Trim(name, " \t\"")).text) })
+		text = rest
 	}
 }
 
