@@ -71,7 +71,8 @@ func (p *Prober) lookAside() {
 // judgeAside says what the process is doing besides.
 func (p *Prober) judgeAside(now *asideTime) Aside {
 	last, f := &p.aside, &p.decider
-	if last.pid == now.pid && last.tid == now.tid {
+	same := last.pid == now.pid && last.tid == now.tid
+	if same {
 		if elapsed := now.at.Sub(last.at); elapsed < asideSpan {
 			now.at, now.ns, now.busy = last.at, last.ns, last.busy
 		} else {
@@ -82,7 +83,7 @@ func (p *Prober) judgeAside(now *asideTime) Aside {
 	switch {
 	case f.sleeps >= briefPause, f.sleeps == 0 && f.state != Busy:
 		now.pauses = 0
-	case f.sleeps > 0 && now.waits != last.waits && last.pid != 0:
+	case f.sleeps > 0 && same && now.waits != last.waits:
 		now.pauses++
 	}
 	switch {
