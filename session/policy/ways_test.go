@@ -130,6 +130,21 @@ func TestWhatIsRunByOtherPrograms(t *testing.T) {
 	})
 }
 
+// Who is asked about what awk is given to run is told what that is, and not only that it is not known.
+//
+// FEATURES: R61
+func TestWhatAwkIsGivenIsNamed(t *testing.T) {
+	e := engineFor(t, "hard")
+	for _, line := range []string{
+		`awk -v c='rm -rf /' 'BEGIN{system(c)}'`, `gawk --assign=c='rm -rf /' 'BEGIN{system(c)}'`, `awk '{system(c)}' c='rm -rf /' x`,
+		`export C='rm -rf /'; awk 'BEGIN{system(ENVIRON["C"])}'`,
+	} {
+		if j := e.Judge(Line{Cwd: "/home/me/project", Home: "/home/me", Text: line}); j.Verdict != Ask || j.Rule != "hard:remove" {
+			t.Errorf("%s: %s, rule %s", line, j.Verdict, j.Rule)
+		}
+	}
+}
+
 // A service is asked where a person's settings say; an option that names another one is asked about.
 //
 // FEATURES: R61
