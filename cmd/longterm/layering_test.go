@@ -47,7 +47,8 @@ var layers = []layer{
 	{"/session/confine", []string{"/session/keeper/wire", "/session/sys"}, "what a process puts on itself is known without sessions; every start of a program waits for it"},
 	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
 	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},
-	{"/session/sys/linger", nil, "the keeper waits by it"},
+	{"/session/sys/inbox", []string{"/session/sys"}, "what keeper and daemon share of what waits is no more than memory"},
+	{"/session/sys/linger", []string{"/session/sys"}, "the keeper waits by it"},
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
 	{"/session/config/tomldoc", nil, "a leaf: it knows TOML and no key"},
@@ -153,7 +154,7 @@ func TestLayering(t *testing.T) {
 // (K1): what can have bugs stays out of the process that must not die.
 var keeperMay = []string{
 	module + "/session/internal/calm", module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
-	module + "/session/sys/linger",
+	module + "/session/sys/inbox", module + "/session/sys/linger",
 	"github.com/creack/pty", "golang.org/x/sys/",
 }
 

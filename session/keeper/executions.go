@@ -11,12 +11,11 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/inbox"
 	"github.com/longterm-dev/longterm/session/sys/linger"
 )
 
 const (
-	// maxArgv bounds what is read of an execution's arguments, in bytes.
-	maxArgv = 128 << 10
 	// What waits for answers is bounded by session; what is beyond it waits in the kernel.
 	maxWaiting      = 256
 	maxWaitingBytes = 1 << 20
@@ -30,10 +29,12 @@ type listener struct {
 	file *os.File
 	room chan struct{} // something was answered
 
-	begun bool // the program itself has been executed; of the listener's goroutine
+	bell  *linger.Bell // tells of file
+	begun bool         // the program itself has been executed; of the listener's goroutine
 	// Guarded by Keeper.mu.
 	waiting map[uint64]*wire.Execution
 	bytes   int // of those
+	hearing     // who takes what is asked
 }
 
 // run is one life of a session. One that was restored has a listener of its own under the same id, and what an earlier
@@ -73,22 +74,19 @@ func (k *Keeper) handListenerLocked(l *listener) {
 
 // hear passes on what is executed, until nobody is left who could.
 func (k *Keeper) hear(l *listener) {
-	raw, err := l.file.SyscallConn()
-	if err == nil {
-		err = sys.Control(raw, func(fd int) error { sys.WakeAtOnce(fd); return nil })
-	}
+	fd, err := k.open(l)
 	for err == nil {
 		var next error
-		err = raw.Read(func(fd uintptr) bool {
-			next = k.hearOne(l, int(fd))
-			for next == nil && linger.For(int(fd)) { // what starts one program mostly starts more
-				next = k.hearOne(l, int(fd))
-			}
+		err = l.bell.Wait(func() bool {
+			next = k.hearAll(l, fd)
 			return !errors.Is(next, sys.ErrNoNotification)
 		})
-		if errors.Is(next, errNoRoom) {
+		switch {
+		case errors.Is(next, errNoRoom):
 			<-l.room
 			next = nil
+		case errors.Is(next, inbox.ErrBusy):
+			next = k.notYet(l)
 		}
 		err = errors.Join(err, next)
 	}
@@ -102,8 +100,60 @@ func (k *Keeper) hear(l *listener) {
 		k.notifyLocked(&wire.ExecutionListener{ID: l.id, Run: l.number})
 	}
 	k.mu.Unlock()
-	_ = l.file.Close()
+	l.close()
 	k.endIfIdle()
+}
+
+// open makes what hear needs of a listener.
+func (k *Keeper) open(l *listener) (fd int, err error) {
+	raw, err := l.file.SyscallConn()
+	if err == nil {
+		err = sys.Control(raw, func(p int) error {
+			fd = p
+			return nil
+		})
+	}
+	if err != nil {
+		return fd, err
+	}
+	sys.WakeAtOnce(fd)
+	bell, err := linger.NewBell(fd)
+	if err != nil {
+		return fd, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l.bell = bell
+	l.ringLocked()
+	return fd, nil
+}
+
+// close is called when nobody finds the listener any more.
+func (l *listener) close() {
+	l.users.Wait()
+	if l.bell != nil {
+		_ = l.bell.Close()
+	}
+	if l.inbox != nil {
+		_ = l.inbox.Close()
+	}
+	_ = l.file.Close()
+}
+
+// hearAll takes executions until there is none, and waits a moment for more.
+func (k *Keeper) hearAll(l *listener, fd int) error {
+	err := k.hearOne(l, fd)
+	if err != nil || !k.lingers(l, true) {
+		return err
+	}
+	for err == nil && k.lingers(l, true) && linger.For(fd) { // what starts one program mostly starts more
+		err = k.hearOne(l, fd)
+	}
+	k.lingers(l, false)
+	if errors.Is(err, sys.ErrNoNotification) {
+		err = nil // it is looked once more, for what came before the bell was on
+	}
+	return err
 }
 
 var errNoRoom = errors.New("too many wait")
@@ -112,6 +162,9 @@ var errNoRoom = errors.New("too many wait")
 func (k *Keeper) hearOne(l *listener, fd int) error {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
+	if err := k.takeLeft(l, fd); err != nil {
+		return err
+	}
 	k.mu.Lock()
 	if l.full() { // perhaps of what was answered just now
 		k.goneLocked(l, func(number uint64) bool { return !sys.NotificationWaits(fd, number) })
@@ -121,10 +174,15 @@ func (k *Keeper) hearOne(l *listener, fd int) error {
 	if full {
 		return errNoRoom
 	}
-	n, err := sys.ReceiveNotification(fd)
+	n, err := l.take(fd)
 	if err != nil {
 		return err
 	}
+	return k.took(l, fd, n)
+}
+
+// took passes on what was taken, or answers it.
+func (k *Keeper) took(l *listener, fd int, n sys.Notification) error {
 	if !n.IsExecution() {
 		errno := syscall.Errno(0)
 		if k.refuses(n) {
@@ -142,6 +200,9 @@ func (k *Keeper) hearOne(l *listener, fd int) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if l.waiting[n.ID] != nil {
+		return nil
+	}
 	l.waiting[n.ID] = e
 	l.bytes += weight(e)
 	if k.super.ready {
@@ -152,14 +213,10 @@ func (k *Keeper) hearOne(l *listener, fd int) error {
 
 // read looks at what a process is about to execute.
 func (l *listener) read(n sys.Notification) *wire.Execution {
-	e := &wire.Execution{ID: l.id, Run: l.number, Number: n.ID, PID: int64(n.PID), Lead: l.lead}
+	e, _ := wire.ExecutionOf(n) // it says so itself
+	e.ID, e.Run, e.Lead = l.id, l.number, l.lead
 	if st, err := sys.ReadStat(n.PID); err == nil {
 		e.Parent, e.Start = int64(st.Parent), st.Start
-	}
-	x, err := sys.ReadExecution(n, maxArgv)
-	e.Path, e.Argv, e.Cut, e.Dir, e.Flags = x.Path, x.Argv, !x.Whole, x.Dir, x.Flags
-	if e.Cwd, _ = sys.Cwd(n.PID); err != nil {
-		e.Error = err.Error()
 	}
 	return e
 }
@@ -281,8 +338,17 @@ func (k *Keeper) resumeListener(payload []byte) error {
 	if err := wire.Decode(payload, &h); err != nil {
 		return err
 	}
+	_ = syscall.SetNonblock(int(h.FD), false) // keepers before had the runtime poll it
 	l := newListener(run{h.ID, h.Run}, h.Lead, adoptFile(h.FD, "seccomp listener"))
 	l.begun = true
+	if h.Inbox > 0 {
+		in, err := inbox.Keep(adoptFile(h.Inbox, "inbox"))
+		if err != nil {
+			return err
+		}
+		in.Grant(0)
+		l.inbox, l.look = in, true
+	}
 	k.listeners[l.run] = l
 	k.lastRun = max(k.lastRun, h.Run)
 	return nil

@@ -366,32 +366,51 @@ func TestShimFails(t *testing.T) {
 	}
 }
 
-// What starting a program costs, with somebody who is asked and allows it at once, and without.
+// What starting a program costs: without anybody who is asked; with one who is asked by the keeper each time and allows it in
+// another goroutine; and with one who allows it where it is told, as the daemon does, which spares most the way by the keeper.
 func BenchmarkExecution(b *testing.B) {
-	for _, judged := range []bool{false, true} {
-		b.Run(fmt.Sprintf("judged=%v", judged), func(b *testing.B) {
-			socket, _ := start(b)
-			l, j := dialJudge(b, socket)
-			m := sh("a", fmt.Sprintf("i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done", b.N))
-			if judged {
-				m = confined(b, m)
-			}
-			b.ResetTimer()
-			if _, err := l.Spawn(ctx(b), m); err != nil {
+	const loop = "i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done"
+	b.Run("judged=false", func(b *testing.B) {
+		socket, _ := start(b)
+		l, n := dial(b, socket, wire.RoleDaemon)
+		b.ResetTimer()
+		if _, err := l.Spawn(ctx(b), sh("a", fmt.Sprintf(loop, b.N))); err != nil {
+			b.Fatal(err)
+		}
+		n.exit(b, "a")
+	})
+	b.Run("judged=elsewhere", func(b *testing.B) {
+		socket, _ := start(b)
+		l, j := dialJudge(b, socket)
+		m := confined(b, sh("a", fmt.Sprintf(loop, b.N)))
+		b.ResetTimer()
+		if _, err := l.Spawn(ctx(b), m); err != nil {
+			b.Fatal(err)
+		}
+		for range b.N {
+			if err := l.Answer(receive(b, j.asked, "execution"), 0); err != nil {
 				b.Fatal(err)
 			}
-			for range b.N {
-				if !judged {
-					break
-				}
-				e := receive(b, j.asked, "execution")
-				if err := l.Answer(e, 0); err != nil {
-					b.Fatal(err)
-				}
+		}
+		j.exit(b, "a")
+	})
+	b.Run("judged=true", func(b *testing.B) {
+		socket, _ := start(b)
+		own := 0
+		l, d := dialTaker(b, socket, func(_ *taker, e *wire.Execution, _ func()) bool {
+			if taken(e) {
+				own++
 			}
-			j.exit(b, "a")
+			return false
 		})
-	}
+		m := confined(b, sh("a", fmt.Sprintf(loop, b.N)))
+		b.ResetTimer()
+		if _, err := l.Spawn(ctx(b), m); err != nil {
+			b.Fatal(err)
+		}
+		d.exit(b, "a")
+		b.ReportMetric(float64(own)/float64(b.N), "taken/op")
+	})
 }
 
 // What is judged cannot signal the keeper or its daemon, by a process, a group or a thread, and what is its own it can.

@@ -56,7 +56,7 @@ func (k *Keeper) rouse() {
 	defer k.mu.Unlock()
 	s, waits := &k.super, false
 	for _, l := range k.listeners {
-		waits = waits || len(l.waiting) > 0
+		waits = waits || len(l.waiting) > 0 || l.handed
 	}
 	pid := s.pid
 	if s.conn != nil {

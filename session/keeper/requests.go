@@ -38,7 +38,8 @@ var requests = map[wire.Kind]request{
 	wire.KindStatus:      on(handleStatus),
 	wire.KindCloseInput:  on(handleCloseInput),
 
-	wire.KindExecutionAnswer: on(handleExecutionAnswer),
+	wire.KindExecutionAnswer:  on(handleExecutionAnswer),
+	wire.KindExecutionHearing: on(handleExecutionHearing),
 }
 
 // on adapts a typed handler to the table.

@@ -107,10 +107,6 @@ func passedFile(oob []byte) *os.File {
 	if err != nil || len(fds) != 1 {
 		return nil
 	}
-	if err := unix.SetNonblock(fds[0], true); err != nil { // or it could not be polled
-		_ = unix.Close(fds[0])
-		return nil
-	}
 	return os.NewFile(uintptr(fds[0]), "seccomp listener")
 }
 

@@ -192,6 +192,7 @@ func (k *Keeper) daemonConnectedLocked(c *conn) {
 		_ = old.Close()
 	}
 	s.conn = c
+	k.hearAgainLocked()
 	if len(k.cfg.Daemon) > 0 && s.pid != int(c.pid) {
 		// One that we did not start, or that a keeper before us did.
 		s.pid, s.reaped, s.born, s.wanted, s.oomKills = int(c.pid), false, time.Now(), true, sys.OOMKills()
@@ -204,6 +205,7 @@ func (k *Keeper) daemonDroppedLocked(c *conn) {
 		return
 	}
 	s.conn, s.ready = nil, false
+	k.hearAgainLocked()
 	if _, ours := k.waiting[s.pid]; ours || s.reaped || s.pid == 0 {
 		return // the reaper will say how it ended
 	}

@@ -180,7 +180,11 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		buf = wire.AppendFrame(buf, h, 0)
 	}
 	for _, l := range k.listeners {
-		buf = wire.AppendFrame(buf, &wire.HandoffListener{ID: l.id, Run: l.number, FD: keep(l.file), Lead: l.lead}, 0)
+		h := &wire.HandoffListener{ID: l.id, Run: l.number, FD: keep(l.file), Lead: l.lead}
+		if l.inbox != nil {
+			h.Inbox = keep(l.inbox.File())
+		}
+		buf = wire.AppendFrame(buf, h, 0)
 		for _, e := range l.waiting {
 			buf = wire.AppendFrame(buf, e, 0)
 		}

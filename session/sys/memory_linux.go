@@ -11,7 +11,7 @@ import (
 
 // ReadPath reads a path in a process's memory; empty: there is none to be read.
 func ReadPath(pid int, at uint64) string {
-	path, whole, err := readText(memoryOf(pid), at, unix.PathMax)
+	path, whole, err := (&texts{read: memoryOf(pid)}).text(at, unix.PathMax)
 	if err != nil || !whole {
 		return ""
 	}

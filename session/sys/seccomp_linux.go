@@ -1,10 +1,10 @@
 package sys
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -30,26 +30,66 @@ type response struct {
 }
 
 // ReceiveNotification takes the next call that waits, of a listener by its descriptor. It never blocks.
-func ReceiveNotification(listener int) (n Notification, err error) {
+func ReceiveNotification(listener int) (Notification, error) {
+	var raw notification
+	return raw.receive(listener)
+}
+
+// NotificationSize is what the kernel writes of a call that waits.
+const NotificationSize = int(unsafe.Sizeof(notification{}))
+
+// ReceiveNotificationInto does so with memory that other processes share, which is zero and aligned to eight bytes: the
+// kernel has written there what it gave when it has given it, whatever becomes of us.
+func ReceiveNotificationInto(listener int, memory []byte) (Notification, error) {
+	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).receive(listener)
+}
+
+// NotificationIn is what such memory holds.
+func NotificationIn(memory []byte) Notification {
+	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).public()
+}
+
+func (raw *notification) public() Notification {
+	return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}
+}
+
+// NotificationComes says that a call waits at a listener to be taken.
+func NotificationComes(listener int) bool {
+	events, err := pollListener(listener)
+	return err == nil && events&unix.POLLIN != 0
+}
+
+// pollListener never blocks, so that the runtime need not be told of it.
+func pollListener(listener int) (int16, error) {
 	for {
-		poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
-		_, err := unix.Poll(poll, 0)
+		poll := [1]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
+		_, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&unix.Timespec{})), 0, 0, 0)
+		switch errno {
+		case 0:
+			return poll[0].Revents, nil
+		case unix.EINTR:
+		default:
+			return 0, os.NewSyscallError("ppoll", errno)
+		}
+	}
+}
+
+func (raw *notification) receive(listener int) (n Notification, err error) {
+	for {
+		events, err := pollListener(listener)
 		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
 		case err != nil:
-			return n, os.NewSyscallError("poll", err)
-		case poll[0].Revents&unix.POLLIN != 0:
-		case poll[0].Revents&unix.POLLHUP != 0:
+			return n, err
+		case events&unix.POLLIN != 0:
+		case events&unix.POLLHUP != 0:
 			return n, ErrNobodyLeft
 		default:
 			return n, ErrNoNotification
 		}
-		var raw notification
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&raw)))
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(raw)))
 		switch errno {
 		case 0:
-			return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}, nil
+			return raw.public(), nil
 		case unix.EINTR, unix.ENOENT: // it was killed meanwhile
 		default:
 			return n, os.NewSyscallError("ioctl", errno)
@@ -141,21 +181,26 @@ func SharesPIDs(pid int) bool {
 	return err != nil || err2 != nil || theirs == ours
 }
 
+// textsOf has those of executions before, which are too large to be made for each.
+var textsOf = sync.Pool{New: func() any { return new(texts) }}
+
 // ReadExecution reads what a call of execve or execveat is about, with at most so many bytes of arguments.
 func ReadExecution(n Notification, most int) (e Execution, err error) {
-	read := memoryOf(n.PID)
+	t, _ := textsOf.Get().(*texts) // it makes no others
+	defer textsOf.Put(t)
+	t.read, t.last = memoryOf(n.PID), nil
 	path, argv, dirfd := n.Args[0], n.Args[1], int32(unix.AT_FDCWD)
 	if n.Nr == unix.SYS_EXECVEAT {
 		dirfd, path, argv, e.Flags = int32(n.Args[0]), n.Args[1], n.Args[2], n.Args[4]
 	}
 	var whole bool
-	if e.Path, whole, err = readText(read, path, unix.PathMax); err == nil && !whole {
+	if e.Path, whole, err = t.text(path, unix.PathMax); err == nil && !whole {
 		err = unix.ENAMETOOLONG
 	}
 	if err != nil {
 		return e, err
 	}
-	if e.Argv, e.Whole, err = readVector(read, argv, most); err != nil {
+	if e.Argv, e.Whole, err = t.vector(argv, most); err != nil {
 		return e, err
 	}
 	switch {

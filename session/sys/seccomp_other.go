@@ -10,6 +10,20 @@ import (
 // ReceiveNotification fails: system calls wait for nobody here.
 func ReceiveNotification(int) (Notification, error) { return Notification{}, errors.ErrUnsupported }
 
+// NotificationSize is that of nothing.
+const NotificationSize = 8
+
+// ReceiveNotificationInto fails likewise.
+func ReceiveNotificationInto(int, []byte) (Notification, error) {
+	return Notification{}, errors.ErrUnsupported
+}
+
+// NotificationComes is false.
+func NotificationComes(int) bool { return false }
+
+// NotificationIn is nothing.
+func NotificationIn([]byte) Notification { return Notification{} }
+
 // AnswerNotification fails likewise.
 func AnswerNotification(int, uint64, syscall.Errno) error { return errors.ErrUnsupported }
 

@@ -13,28 +13,52 @@ var errNoMemory = errors.New("the address is not in the process's memory")
 
 const page = 4096
 
-// readText reads a text that ends with a zero byte, of at most so many bytes; whole is false of one that is longer.
-func readText(read Reader, at uint64, most int) (text string, whole bool, err error) {
+// texts reads texts of another process's memory. Words of a command mostly lie beside each other: each call of the system
+// costs who waits for it more than the bytes.
+type texts struct {
+	read  Reader
+	at    uint64 // of what was read last
+	last  []byte
+	chunk [page]byte
+}
+
+// some is what there is at an address, to the end of a page at most: the next one may not be there.
+func (t *texts) some(at uint64) ([]byte, error) {
+	if at >= t.at && at-t.at < uint64(len(t.last)) {
+		return t.last[at-t.at:], nil
+	}
+	n, err := t.read(at, t.chunk[:page-int(at%page)])
+	if n <= 0 {
+		t.last = nil
+		return nil, errors.Join(errNoMemory, err)
+	}
+	t.at, t.last = at, t.chunk[:n]
+	return t.last, nil
+}
+
+// text reads a text that ends with a zero byte, of at most so many bytes; whole is false of one that is longer.
+func (t *texts) text(at uint64, most int) (text string, whole bool, err error) {
 	var b []byte
-	var chunk [page]byte
 	for len(b) < most {
-		// Not over the end of a page: the next one may not be there.
-		into := chunk[:min(page-int(at%page), most-len(b))]
-		n, err := read(at, into)
-		if n <= 0 {
-			return string(b), false, errors.Join(errNoMemory, err)
+		some, err := t.some(at)
+		if err != nil {
+			return string(b), false, err
 		}
-		if end := bytes.IndexByte(into[:n], 0); end >= 0 {
-			return string(append(b, into[:end]...)), true, nil
+		some = some[:min(len(some), most-len(b))]
+		if end := bytes.IndexByte(some, 0); end >= 0 {
+			if b == nil {
+				return string(some[:end]), true, nil
+			}
+			return string(append(b, some[:end]...)), true, nil
 		}
-		b, at = append(b, into[:n]...), at+uint64(n)
+		b, at = append(b, some...), at+uint64(len(some))
 	}
 	return string(b), false, nil
 }
 
-// readVector reads a vector of texts as execve takes it, addresses up to a zero one, of at most so many bytes in all. A
+// vector reads a vector of texts as execve takes it, addresses up to a zero one, of at most so many bytes in all. A
 // text costs some bytes besides its own, so that empty ones are bounded too. whole is false where there is more.
-func readVector(read Reader, at uint64, most int) (texts []string, whole bool, err error) {
+func (t *texts) vector(at uint64, most int) (all []string, whole bool, err error) {
 	const pointer = 8
 	if at == 0 { // Linux takes that for an empty one
 		return nil, true, nil
@@ -45,25 +69,25 @@ func readVector(read Reader, at uint64, most int) (texts []string, whole bool, e
 		if len(into) < pointer { // it is not aligned, and lies across
 			into = chunk[:pointer]
 		}
-		n, err := read(at, into)
+		n, err := t.read(at, into)
 		if n < pointer {
-			return texts, false, errors.Join(errNoMemory, err)
+			return all, false, errors.Join(errNoMemory, err)
 		}
 		for i := 0; i+pointer <= n; i, at = i+pointer, at+pointer {
 			address := binary.LittleEndian.Uint64(into[i:])
 			if address == 0 {
-				return texts, true, nil
+				return all, true, nil
 			}
 			if most -= pointer; most <= 0 {
-				return texts, false, nil
+				return all, false, nil
 			}
-			text, whole, err := readText(read, address, most)
+			text, whole, err := t.text(address, most)
 			if err != nil {
-				return texts, false, err
+				return all, false, err
 			}
-			texts = append(texts, text)
+			all = append(all, text)
 			if most -= len(text) + 1; most <= 0 || !whole {
-				return texts, false, nil
+				return all, false, nil
 			}
 		}
 	}

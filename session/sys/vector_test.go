@@ -41,26 +41,26 @@ func vector(base uint64, texts ...string) memory {
 func TestReadVector(t *testing.T) {
 	long := strings.Repeat("y", 3*page)
 	for _, base := range []uint64{0x10000, 0x10ff8, 0x10ffd, 0x10001} {
-		for _, texts := range [][]string{{"a"}, {""}, {"", "a b", "\xff\x1b"}, {long, "z", long}, slices.Repeat([]string{"word"}, 500)} {
-			m := vector(base, texts...)
-			got, whole, err := readVector(m.read, base, 1<<20)
-			if err != nil || !whole || !slices.Equal(got, texts) {
-				t.Errorf("at %#x: %.40q of %.40q, %v, %v", base, got, texts, whole, err)
+		for _, words := range [][]string{{"a"}, {""}, {"", "a b", "\xff\x1b"}, {long, "z", long}, slices.Repeat([]string{"word"}, 500)} {
+			m := vector(base, words...)
+			got, whole, err := (&texts{read: m.read}).vector(base, 1<<20)
+			if err != nil || !whole || !slices.Equal(got, words) {
+				t.Errorf("at %#x: %.40q of %.40q, %v, %v", base, got, words, whole, err)
 			}
 		}
 	}
-	if got, whole, err := readVector(memory{}.read, 0, 100); got != nil || !whole || err != nil {
+	if got, whole, err := (&texts{read: memory{}.read}).vector(0, 100); got != nil || !whole || err != nil {
 		t.Errorf("none: %q, %v, %v", got, whole, err)
 	}
 	m := vector(0x10000, "abc", "def")
-	if got, whole, err := readVector(m.read, 0x10000, 16); whole || err != nil || !slices.Equal(got, []string{"abc"}) {
+	if got, whole, err := (&texts{read: m.read}).vector(0x10000, 16); whole || err != nil || !slices.Equal(got, []string{"abc"}) {
 		t.Errorf("a small bound: %q, %v, %v", got, whole, err)
 	}
-	if _, _, err := readVector(m.read, 0x20000, 100); !errors.Is(err, errNoMemory) {
+	if _, _, err := (&texts{read: m.read}).vector(0x20000, 100); !errors.Is(err, errNoMemory) {
 		t.Errorf("elsewhere: %v", err)
 	}
 	m.b = m.b[:len(m.b)-1] // the last text has no end
-	if _, _, err := readVector(m.read, 0x10000, 100); !errors.Is(err, errNoMemory) {
+	if _, _, err := (&texts{read: m.read}).vector(0x10000, 100); !errors.Is(err, errNoMemory) {
 		t.Errorf("without an end: %v", err)
 	}
 }
@@ -72,7 +72,7 @@ func FuzzReadVector(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{0, 0x10, 0, 0, 0, 0, 0, 0}, 40), uint16(3), uint16(40)) // and again and again
 	f.Fuzz(func(t *testing.T, b []byte, offset, most uint16) {
 		m := memory{0x1000, b}
-		got, whole, err := readVector(m.read, 0x1000+uint64(offset), int(most))
+		got, whole, err := (&texts{read: m.read}).vector(0x1000+uint64(offset), int(most))
 		n := 0
 		for _, text := range got {
 			if n += len(text); strings.Contains(text, "\x00") {

@@ -26,8 +26,10 @@ const (
 
 // answers are the listeners, and what was answered there. Guarded by Link.mu.
 type answers struct {
-	listeners map[run]wire.Descriptors // each of one
-	open      map[execution]struct{}   // that were not answered
+	listeners map[run]*heard
+	open      map[execution]struct{} // that were not answered
+	taken     map[execution]*heard   // likewise, of which the keeper does not know
+	left      map[execution]struct{} // to the keeper, which will tell of them or that they wait no more
 	ended     bool
 	frames    []byte // that the keeper is to be told
 	told      int    // of those
@@ -46,14 +48,26 @@ type execution struct {
 	number uint64
 }
 
-// asked notes that an execution waits for an answer.
-func (l *Link) asked(m *wire.Execution) {
+// asked notes that an execution waits for an answer; false: it was answered already, when the keeper did not know of it yet.
+func (l *Link) asked(m *wire.Execution) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.answers.open == nil {
-		l.answers.open = map[execution]struct{}{}
+	a := &l.answers
+	e := execution{run{m.ID, m.Run}, m.Number}
+	if _, left := a.left[e]; left {
+		delete(a.left, e)
+		_, open := a.open[e]
+		return open
 	}
-	l.answers.open[execution{run{m.ID, m.Run}, m.Number}] = struct{}{}
+	a.openLocked(e)
+	return true
+}
+
+func (a *answers) openLocked(e execution) {
+	if a.open == nil {
+		a.open = map[execution]struct{}{}
+	}
+	a.open[e] = struct{}{}
 }
 
 // waits says that one that waits no more had not been answered: the keeper may not know yet of one that was.
@@ -63,6 +77,7 @@ func (l *Link) waits(m *wire.ExecutionGone) bool {
 	e := execution{run{m.ID, m.Run}, m.Number}
 	_, is := l.answers.open[e]
 	delete(l.answers.open, e)
+	delete(l.answers.left, e)
 	return is
 }
 
@@ -74,27 +89,28 @@ func (l *Link) listenAt(at run, files []*os.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
-	a.listeners[at].Close()
-	delete(a.listeners, at)
+	if h := a.listeners[at]; h != nil {
+		l.dropLocked(h)
+	}
 	switch {
 	case err != nil: // it goes by way of the keeper
 	case a.ended || len(fds) != 1:
 		fds.Close()
 	default:
 		if a.listeners == nil {
-			a.listeners = map[run]wire.Descriptors{}
+			a.listeners = map[run]*heard{}
 		}
-		a.listeners[at] = fds
+		a.listeners[at] = &heard{run: at, fd: fds[0]}
 	}
 }
 
 // closeLocked gives the listeners up: without a keeper nobody hears what is asked there.
 func (a *answers) closeLocked() {
 	a.ended = true
-	for _, fds := range a.listeners {
-		fds.Close()
+	for _, h := range a.listeners {
+		h.close()
 	}
-	a.listeners = nil
+	a.listeners, a.taken = nil, nil
 	if a.timer != nil {
 		a.timer.Stop()
 	}
@@ -107,13 +123,21 @@ func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
-	delete(a.open, execution{at, e.Number})
-	fds := a.listeners[at]
-	if len(fds) == 0 {
+	which := execution{at, e.Number}
+	delete(a.open, which)
+	h := a.listeners[at]
+	if h == nil {
 		return l.conn.Write(&m)
 	}
-	err := sys.AnswerNotification(fds[0], e.Number, errno)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := sys.AnswerNotification(h.fd, e.Number, errno)
+	switch taken := a.taken[which] != nil; {
+	case taken && (err == nil || errors.Is(err, fs.ErrNotExist)):
+		delete(a.taken, which)
+		h.inbox.Clear(e.Number)
+		return nil
+	case taken:
+		return errors.Join(l.leaveLocked(which), l.conn.Write(&m))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return l.conn.Write(&m)
 	}
 	m.Done = true

@@ -73,3 +73,48 @@ func TestListenersAreClosed(t *testing.T) {
 	}
 	closed("the connection was lost", third)
 }
+
+// What was left to the keeper and is answered before it tells of it is not told to who judges.
+//
+// FEATURES: R107
+func TestLeftAndAnswered(t *testing.T) {
+	var told []uint64
+	l, c, f := connect(t, &notedOf{told: &told})
+	e := execution{run{"a", 1}, 7}
+	l.mu.Lock()
+	l.answers.taken = map[execution]*heard{e: {run: e.run}}
+	l.mu.Unlock()
+	l.leave(e)
+	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionHearing {
+		t.Fatal(frame.Kind, err)
+	}
+	if err := l.Answer(&wire.Execution{ID: "a", Run: 1, Number: 7}, 0); err != nil {
+		t.Fatal(err)
+	}
+	f.say(c, &wire.Execution{ID: "a", Run: 1, Number: 7})
+	f.say(c, &wire.Execution{ID: "a", Run: 1, Number: 8})
+	f.say(c, &wire.ExecutionGone{ID: "a", Run: 1, Number: 8})
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Gone()
+	if len(told) != 1 || told[0] != 8 {
+		t.Errorf("told of %d", told)
+	}
+	if len(l.answers.left) != 0 {
+		t.Errorf("%v is thought to come", l.answers.left)
+	}
+}
+
+// notedOf notes what it is told of.
+type notedOf struct {
+	deaf
+	told *[]uint64
+}
+
+func (j *notedOf) Execution(m *wire.Execution) func(aside func()) {
+	*j.told = append(*j.told, m.Number)
+	return nil
+}
+
+func (*notedOf) ExecutionGone(*wire.ExecutionGone) {}

@@ -157,17 +157,18 @@ func (l *Link) fail() {
 }
 
 // receive takes what was read. What is to be judged is an execution.
-func (l *Link) receive(f wire.Frame, files []*os.File) (judge func(aside func()), err error) {
+func (l *Link) receive(f wire.Frame, files []*os.File) (e *wire.Execution, judge func(aside func()), err error) {
 	to, ok := l.notices.(Executions)
 	if f.Kind == wire.KindExecution && ok {
 		closeAll(files)
 		err = notice(f, func(m *wire.Execution) {
-			l.asked(m)
-			judge = to.Execution(m)
+			if l.asked(m) {
+				e, judge = m, to.Execution(m)
+			}
 		})
-		return judge, err
+		return e, judge, err
 	}
-	return nil, l.deliver(f, files)
+	return nil, nil, l.deliver(f, files)
 }
 
 func (l *Link) deliver(f wire.Frame, files []*os.File) error {
@@ -190,6 +191,8 @@ func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 		return nil
 	case wire.KindExecutionListener:
 		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(run{m.ID, m.Run}, files) })
+	case wire.KindExecutionInbox:
+		return notice(f, func(m *wire.ExecutionInbox) { l.hearBy(run{m.ID, m.Run}, files) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:

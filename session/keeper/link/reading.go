@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
-	"github.com/longterm-dev/longterm/session/sys/linger"
 )
 
 // A program waits in execve until it is judged, and each goroutine and thread that has to be woken in between costs it
@@ -27,17 +26,21 @@ type reading struct {
 	judging bool
 	ended   time.Time // when it judged last
 	watched bool
+	hearing hearing // of who reads
 }
 
 // read reads until the connection ends, or another one does instead.
 func (l *Link) read() {
 	for {
+		if !l.conn.More() && !l.hear() {
+			return
+		}
 		f, files, err := l.conn.Read()
 		// Descriptors that found no room are the asker's trouble, not the connection's.
 		if err != nil && !errors.Is(err, wire.ErrDescriptors) {
 			break
 		}
-		judge, err := l.receive(f, files)
+		m, judge, err := l.receive(f, files)
 		if err != nil {
 			break
 		}
@@ -47,18 +50,11 @@ func (l *Link) read() {
 			go judge(func() {})
 		case !l.judge(judge):
 			return
-		case !l.conn.More():
-			l.linger()
+		default:
+			l.expect(m)
 		}
 	}
 	l.fail()
-}
-
-// linger waits a moment for the next execution: who reads then is there when it comes.
-func (l *Link) linger() {
-	if raw, err := l.conn.NetConn().SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { linger.For(int(fd)) }) // what has ended says so when it is read
-	}
 }
 
 // judge judges what was read, and says whether who did it reads on.

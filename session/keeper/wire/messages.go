@@ -274,6 +274,24 @@ type ExecutionListener struct {
 	Run uint64 `wire:"2"`
 }
 
+// ExecutionHearing says who takes what is executed at a session's listener: the daemon itself for a while, which spares each
+// execution the way by us, and never without an inbox. It has no answer but ExecutionInbox.
+type ExecutionHearing struct {
+	ID  string `wire:"1"`
+	Run uint64 `wire:"2"`
+	// Daemon says that it is the daemon that takes, from now on. Else it is the keeper again, as when the connection has ended.
+	Daemon bool `wire:"3"`
+	// Number is of a call in the inbox that the daemon leaves to the keeper, who hears of it as if it had taken it; 0: none.
+	Number uint64 `wire:"4"`
+	Inbox  bool   `wire:"5"` // an inbox is wanted, and nothing changes
+}
+
+// ExecutionInbox comes with the descriptor of a listener's inbox (package sys/inbox), to a daemon that wants it.
+type ExecutionInbox struct {
+	ID  string `wire:"1"`
+	Run uint64 `wire:"2"`
+}
+
 // ExecutionGone says that an execution that was told of waits no more: its process has ended.
 type ExecutionGone struct {
 	ID     string `wire:"1"`
@@ -287,6 +305,8 @@ type HandoffListener struct {
 	FD   int64  `wire:"2"`
 	Lead int64  `wire:"3"`
 	Run  uint64 `wire:"4"`
+	// Inbox is the descriptor of what a daemon may have taken and not answered; 0: there is none.
+	Inbox int64 `wire:"5"`
 }
 
 // HandoffKeeper is the first frame of a handoff.
@@ -333,6 +353,8 @@ const (
 	KindExecutionGone
 	KindHandoffListener
 	KindExecutionListener
+	KindExecutionHearing
+	KindExecutionInbox
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -364,3 +386,5 @@ func (*ExecutionAnswer) kind() Kind   { return KindExecutionAnswer }
 func (*ExecutionGone) kind() Kind     { return KindExecutionGone }
 func (*HandoffListener) kind() Kind   { return KindHandoffListener }
 func (*ExecutionListener) kind() Kind { return KindExecutionListener }
+func (*ExecutionHearing) kind() Kind  { return KindExecutionHearing }
+func (*ExecutionInbox) kind() Kind    { return KindExecutionInbox }

@@ -74,6 +74,7 @@ var kinds = []Message{
 	&Signal{}, &Release{}, &Ready{}, &Leave{}, &StartDaemon{}, &Upgrade{}, &Shutdown{}, &Status{}, &StatusReply{},
 	&Handoff{}, &HandoffKeeper{}, &CloseInput{},
 	&Execution{}, &ExecutionAnswer{}, &ExecutionGone{}, &HandoffListener{}, &ExecutionListener{},
+	&ExecutionHearing{}, &ExecutionInbox{},
 }
 
 // fillFields gives every field a value that shows where it came from.
@@ -112,8 +113,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%T: %+v, %v", m, got, err)
 		}
 	}
-	if len(seen) != int(KindExecutionListener) {
-		t.Errorf("%d kinds are tested, there are %d", len(seen), KindExecutionListener)
+	if len(seen) != int(KindExecutionInbox) {
+		t.Errorf("%d kinds are tested, there are %d", len(seen), KindExecutionInbox)
 	}
 }
 
