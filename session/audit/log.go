@@ -50,6 +50,8 @@ type Log struct {
 	refused uint64 // records that Later could not take
 	failing bool   // the disk refused what was written last
 	closed  bool
+	soon    bool          // there was one of Soon since the writer ticked last
+	ticking bool          // the writer looks by itself, every soonDelay
 	head    Head          // of what is written
 	grown   chan struct{} // closed when head changes
 	wake    chan struct{} // capacity 1
@@ -155,10 +157,11 @@ func (l *Log) add(e entry, after time.Duration) bool {
 		l.waiting++
 	}
 	l.queue = append(l.queue, e)
+	l.soon = l.soon || after > 0
 	switch {
 	case after == 0:
 		l.wakeLocked()
-	case len(l.queue) == 1: // what is there already wakes the writer
+	case len(l.queue) == 1 && !l.ticking: // what is there already wakes the writer
 		time.AfterFunc(after, l.wakeNow)
 	}
 	return true
@@ -223,12 +226,15 @@ func (l *Log) Close() error {
 // work is the writer's goroutine: it ends with the log.
 func (l *Log) work() {
 	defer close(l.done)
-	var due <-chan time.Time
+	var due, tick <-chan time.Time
+	quiet := 0 // times that there was nothing
 	prune := time.NewTimer(l.o.pruneFirst)
 	defer prune.Stop()
 	for {
 		select {
 		case <-l.wake:
+		case <-tick:
+			tick = nil
 		case <-prune.C:
 			prune.Reset(l.prune())
 			continue
@@ -239,6 +245,12 @@ func (l *Log) work() {
 		}
 		batch, lost, closed := l.take()
 		l.write(batch, lost)
+		if quiet++; len(batch) > 0 {
+			quiet = 0
+		}
+		if tick == nil && l.ticks(quiet) {
+			tick = time.After(soonDelay)
+		}
 		if l.w.dirty && due == nil {
 			due = time.After(l.o.SyncEvery)
 		}
@@ -265,6 +277,19 @@ func (l *Log) prune() (next time.Duration) {
 		return pruneGoesOn
 	}
 	return pruneEvery
+}
+
+// quietTicks is how often the writer looks in vain before it is to be woken again.
+const quietTicks = 4
+
+// ticks says whether the writer looks by itself after soonDelay: who adds the next record then waits for no timer that has to
+// be set, and for no thread that has to be woken for it.
+func (l *Log) ticks(quiet int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ticking = l.soon && (quiet < quietTicks || len(l.queue) > 0)
+	l.soon = l.soon && l.ticking
+	return l.ticking
 }
 
 func (l *Log) take() (batch []entry, lost uint64, closed bool) {

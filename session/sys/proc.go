@@ -3,6 +3,7 @@ package sys
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -272,3 +273,26 @@ func SetOOMScore(pid, score int) error {
 
 // DescriptorPath is the path of an open file, for calls that take none. Linux has it.
 func DescriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// File is what a path means to another process: its own root and mounts, and "self" its own.
+type File struct {
+	Path string // without symbolic links, as that process sees it
+	Mode fs.FileMode
+	At   string // where it is for us
+	// Elsewhere says that the process has mounts or a root of its own, and that Path is another file for us.
+	Elsewhere bool
+	// Inode and Dir are the file and the directory that it is in, as they were on the way to it.
+	Inode, Dir Inode
+}
+
+// Inode is what the system says of a file. One that is not Known was not looked at.
+type Inode struct {
+	Known       bool
+	Dev, Number uint64
+	Size        int64
+	UID         uint32
+	Regular     bool
+	Perm        fs.FileMode // bits of who may do what, no others
+	Written     time.Time   // its content, which may be set
+	Changed     time.Time   // anything of it
+}

@@ -9,21 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // maxLinks is how many symbolic links the kernel follows (MAXSYMLINKS).
 const maxLinks = 40
-
-// File is what a path means to another process: its own root and mounts, and "self" its own.
-type File struct {
-	Path string // without symbolic links, as that process sees it
-	Mode fs.FileMode
-	At   string // where it is for us
-	// Elsewhere says that the process has mounts or a root of its own, and that Path is another file for us.
-	Elsewhere bool
-}
 
 // FileOf finds what a path is for a process, a relative one below dir. fs.ErrNotExist is returned for what is not there;
 // with another error Path is as far as it was followed.
@@ -33,7 +25,8 @@ func FileOf(pid int, dir, path string) (File, error) {
 	}
 	at := rootOf(pid)
 	done, todo := "", strings.Split(path, "/")
-	var st unix.Stat_t
+	var st, dirSt unix.Stat_t
+	last, lastDir := "", "" // whose these are
 	for links := 0; len(todo) > 0; {
 		part := todo[0]
 		todo = todo[1:]
@@ -49,6 +42,10 @@ func FileOf(pid int, dir, path string) (File, error) {
 			done = to
 			continue
 		}
+		if last == done {
+			dirSt, lastDir = st, last
+		}
+		last = next
 		if err := unix.Lstat(at+next, &st); err != nil {
 			rest := strings.Join(append([]string{next}, todo...), "/")
 			return File{Path: filepath.Clean(rest)}, &fs.PathError{Op: "lstat", Path: rest, Err: err}
@@ -76,6 +73,12 @@ func FileOf(pid int, dir, path string) (File, error) {
 		done = "/"
 	}
 	f := File{Path: done, Mode: modeOf(st.Mode), At: at + done}
+	if last == done {
+		f.Inode = inodeOf(&st)
+		if lastDir != "" && lastDir == done[:strings.LastIndexByte(done, '/')] {
+			f.Dir = inodeOf(&dirSt)
+		}
+	}
 	if at != "" {
 		var ours unix.Stat_t
 		err := unix.Stat(done, &ours)
@@ -91,6 +94,13 @@ func magic(path, text string) (File, error) {
 		return File{Path: text}, err
 	}
 	return File{Path: text, Mode: modeOf(st.Mode), At: path}, nil
+}
+
+func inodeOf(st *unix.Stat_t) Inode {
+	return Inode{
+		Known: true, Dev: st.Dev, Number: st.Ino, Size: st.Size, UID: st.Uid, Regular: st.Mode&unix.S_IFMT == unix.S_IFREG,
+		Perm: fs.FileMode(st.Mode & 0o777), Written: time.Unix(st.Mtim.Unix()), Changed: time.Unix(st.Ctim.Unix()),
+	}
 }
 
 func modeOf(mode uint32) fs.FileMode {

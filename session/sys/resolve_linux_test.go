@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // FEATURES: R107
@@ -71,7 +72,29 @@ func TestFileOf(t *testing.T) {
 			if err != nil || f.Path != want || (f.Mode&fs.ModeSetuid != 0) != (path == "s") {
 				t.Errorf("%s: %+v, %v; want %s", path, f, err, want)
 			}
+			sameInode(t, path, f.Inode, f.At)
+			sameInode(t, path, f.Dir, filepath.Dir(f.At))
+			if up := path == "d/up" || path == "d/../p"; want == dir+"/p" && (!f.Inode.Known || !f.Dir.Known && !up) {
+				t.Errorf("%s: what it was on the way is not known", path)
+			}
 		}
+	}
+}
+
+// sameInode says what is wrong with what was seen of a file on the way to another one or to itself.
+func sameInode(t *testing.T, path string, got Inode, at string) {
+	t.Helper()
+	st, err := os.Stat(at)
+	if err != nil || !got.Known {
+		return
+	}
+	of, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		t.Fatal("no stat")
+	}
+	want := Inode{true, of.Dev, of.Ino, st.Size(), of.Uid, st.Mode().IsRegular(), st.Mode().Perm(), st.ModTime(), time.Unix(of.Ctim.Unix())}
+	if got != want {
+		t.Errorf("%s: %s was seen as %+v, and is %+v", path, at, got, want)
 	}
 }
 

@@ -59,6 +59,9 @@ type Sessions interface {
 	Unprivileged(id, path string)
 }
 
+// uid is our user's, which stays what it is: it is asked for once and not for each execution that waits.
+var uid = syscall.Getuid()
+
 // Gate decides; *gateway.Gateway does. What it refuses is an *api.Error.
 type Gate interface {
 	Admit(context.Context, gateway.Ask) (gateway.Answer, error)
@@ -197,7 +200,7 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	of := s.Sessions.Subject(m.ID)
 	a := gateway.Ask{
 		Kind:    gateway.Execution,
-		Actor:   actor.Actor{UID: syscall.Getuid(), PID: int(m.PID), Agent: of.Agent},
+		Actor:   actor.Actor{UID: uid, PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
 		Programs: of.Programs, Differ: of.Differ,

@@ -24,7 +24,15 @@ func ofRoot(file sys.File) bool {
 	if file.Elsewhere || !slices.ContainsFunc(rootsPlaces, func(dir string) bool { return strings.HasPrefix(file.Path, dir) }) {
 		return false
 	}
-	return rootWrites(file.At) && rootWrites(filepath.Dir(file.At))
+	return rootWritesInode(file.Inode, file.At) && rootWritesInode(file.Dir, filepath.Dir(file.At))
+}
+
+// rootWritesInode is rootWrites of a file that was looked at, or may not have been.
+func rootWritesInode(of sys.Inode, path string) bool {
+	if !of.Known {
+		return rootWrites(path)
+	}
+	return of.UID == 0 && of.Perm&0o022 == 0
 }
 
 // rootWrites reports whether only root writes a file.

@@ -66,7 +66,7 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 		if file.Elsewhere {
 			a.Opaque = "its process has mounts of its own, and the file is another one than that of its name"
 		}
-		is, words := p.kindOf(file.At)
+		is, words := p.kindOf(file)
 		switch is {
 		case isProgram:
 			return
@@ -107,8 +107,9 @@ const (
 )
 
 // kindOf is what a file is, remembered of one that is no script: their words are read each time.
-func (p *programs) kindOf(path string) (kind, []string) {
-	id, ok := identify(path)
+func (p *programs) kindOf(file sys.File) (kind, []string) {
+	path := file.At
+	id, ok := identifyFile(file)
 	if !ok {
 		return kindOf(path)
 	}
@@ -257,6 +258,19 @@ func identify(path string) (id identity, ok bool) {
 		return id, false
 	}
 	return identityOf(st)
+}
+
+// identifyFile is identify of a file that was looked at, or may not have been.
+func identifyFile(file sys.File) (id identity, ok bool) {
+	of := &file.Inode
+	if !of.Known {
+		return identify(file.At)
+	}
+	if !of.Regular {
+		return id, false
+	}
+	id = identity{of.Dev, of.Number, of.Size, of.Written, of.Changed}
+	return id, time.Since(id.inode) > settled
 }
 
 func identityOf(st os.FileInfo) (id identity, ok bool) {

@@ -105,11 +105,11 @@ func TestKindsAreRemembered(t *testing.T) {
 		t.Skip(err)
 	}
 	id, settled := identify(sh)
-	if is, _ := p.kindOf(sh); is != isProgram || settled != (len(p.kinds) == 1) {
+	if is, _ := p.kindOf(sys.File{At: sh}); is != isProgram || settled != (len(p.kinds) == 1) {
 		t.Errorf("%v, %v", is, p.kinds)
 	}
 	p.kinds = map[identity]kind{id: isLoader}
-	if is, _ := p.kindOf(sh); settled && is != isLoader {
+	if is, _ := p.kindOf(sys.File{At: sh}); settled && is != isLoader {
 		t.Error("it is read again")
 	}
 	file := filepath.Join(t.TempDir(), "x")
@@ -120,7 +120,7 @@ func TestKindsAreRemembered(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if is, _ := p.kindOf(file); is != c.want {
+		if is, _ := p.kindOf(sys.File{At: file}); is != c.want {
 			t.Errorf("%q: %v", c.text, is)
 		}
 	}

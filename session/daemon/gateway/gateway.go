@@ -106,6 +106,7 @@ type Ask struct {
 
 	inEffect map[ruledBy]inEffect // while it is judged
 	seen     *rulebook.Seen       // while it is judged
+	verdicts *verdicts            // while it is judged
 	earlier  *policy.State        // of a line: what others have left in its shell
 }
 
@@ -158,6 +159,8 @@ type Gateway struct {
 	refused map[string][]refusal // of executions, by session
 	covers  map[string][]cover   // of executions that a person allowed, by session
 	told    map[string]*told     // what lines have left in shells, by session
+
+	verdicts verdicts
 }
 
 // flight is what was admitted to a session last. Executions in it are its.

@@ -23,7 +23,7 @@ import (
 // Neither gets past a denial.
 func (g *Gateway) Judge(a Ask) policy.Judgement {
 	asked, kept := a.Policy, a.Kept
-	a.Policy, a.inEffect, a.seen = "", map[ruledBy]inEffect{}, new(rulebook.Seen)
+	a.Policy, a.inEffect, a.seen, a.verdicts = "", map[ruledBy]inEffect{}, new(rulebook.Seen), &g.verdicts
 	j := g.judge(&a)
 	for _, a.Policy = range []string{kept, asked, a.Actor.Policy} { // they can only be stricter than what holds without them
 		if a.Policy == "" {
@@ -281,9 +281,9 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 	}
 	if a.Script && len(a.Argv) > 1 {
 		// bash FILE: what a preset would ask was asked of FILE; what rules say of bash counts.
-		j := engine.JudgeArgv(a.Path, a.Argv, line)
+		j := a.verdicts.argv(engine, a.Path, a.Argv, line)
 		if j.Verdict == policy.Allow || j.Verdict == policy.Ask && slices.Contains(ofPresets, j.Rule) {
-			return engine.JudgeArgv(a.Argv[1], a.Argv[1:], line)
+			return a.verdicts.argv(engine, a.Argv[1], a.Argv[1:], line)
 		}
 		return j
 	}
@@ -294,7 +294,7 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 	if own := executable(); own != "" && file == own { // whatever its file is called
 		file, argv = filepath.Join(filepath.Dir(own), "longterm"), append([]string{"longterm"}, argv[1:]...)
 	}
-	return engine.JudgeArgv(file, argv, line)
+	return a.verdicts.argv(engine, file, argv, line)
 }
 
 // byLink is what an engine says of a program that the system has under a name that leads elsewhere, as /usr/bin/npm does;
@@ -303,11 +303,11 @@ func (a *Ask) byLink(engine *policy.Engine, line policy.Line) (policy.Judgement,
 	if a.Link == "" || a.Path == "" {
 		return policy.Judgement{}, false
 	}
-	j := engine.JudgeArgv(a.Path, a.Argv, line)
+	j := a.verdicts.argv(engine, a.Path, a.Argv, line)
 	if j.Verdict != policy.Ask || !slices.Contains(ofPresets[1:], j.Rule) {
 		return j, true
 	}
-	return engine.JudgeArgv(a.Link, a.Argv, line), true
+	return a.verdicts.argv(engine, a.Link, a.Argv, line), true
 }
 
 // account is the home directory of our account, whatever HOME says; empty: it is not known.

@@ -123,10 +123,10 @@ func (b *Book) look(k *known, now bool) bool {
 		k.using = "none"
 		return false
 	}
-	st, err := os.Stat(k.path)
+	st, link, err := lookAt(k.path)
 	at := b.o.now()
 	switch {
-	case missing(err) && !isLink(k.path):
+	case missing(err) && !link:
 		if !k.there && k.using != "" {
 			return false
 		}

@@ -55,7 +55,7 @@ func (c *chooser) add(k *known, trust *trustRecord) {
 // key is the same for subjects who get the same engine.
 func (c *chooser) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%v\x00%s", c.subject.Policy, c.subject.Agent != "", c.subject.Home)
+	b.WriteString(c.subject.Policy + "\x00" + strconv.FormatBool(c.subject.Agent != "") + "\x00" + c.subject.Home)
 	for i := range c.files {
 		f := &c.files[i]
 		b.WriteString("\x00" + strconv.Itoa(f.number))

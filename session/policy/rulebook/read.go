@@ -122,7 +122,7 @@ func mayBeInProject(dir string) bool {
 	}
 	dir = reachable(dir)
 	for range maxParents {
-		if _, err := os.Lstat(filepath.Join(dir, ".longterm")); !missing(err) {
+		if !missing(lstat(strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator) + ".longterm")) {
 			return true
 		}
 		up := filepath.Dir(dir)
@@ -166,10 +166,14 @@ func resolved(dir string) string {
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || notDirectory(err) }
 
-// isLink says of what leads nowhere that it is a link: whoever put it there has rules, and they are elsewhere now.
-func isLink(path string) bool {
-	st, err := os.Lstat(path)
-	return err == nil && st.Mode()&fs.ModeSymlink != 0
+// lookAt is os.Stat of what is mostly no link, or not there: somebody waits for it in execve. link says that it is one; what
+// leads nowhere and is one was put there by somebody who has rules, and they are elsewhere now.
+func lookAt(path string) (st os.FileInfo, link bool, err error) {
+	if st, err = os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		st, err = os.Stat(path)
+		return st, true, err
+	}
+	return st, false, err
 }
 
 func exists(path string) bool {

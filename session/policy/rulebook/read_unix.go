@@ -31,3 +31,13 @@ func identityOf(st fs.FileInfo) identity {
 func deviceOf(st fs.FileInfo) uint64 { return identityOf(st).dev }
 
 func notDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+// lstat is os.Lstat for who only wants to know whether something is there, at each directory above what is executed.
+func lstat(path string) error {
+	for {
+		var st syscall.Stat_t
+		if err := syscall.Lstat(path, &st); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

@@ -16,3 +16,9 @@ func identityOf(st fs.FileInfo) identity { return identity{st.Size(), st.ModTime
 func deviceOf(fs.FileInfo) uint64 { return 0 }
 
 func notDirectory(error) bool { return false }
+
+// lstat says whether something is there.
+func lstat(path string) error {
+	_, err := os.Lstat(path)
+	return err
+}

@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/executions"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// subjects are sessions of an agent's.
+type subjects struct{}
+
+func (subjects) Subject(string) executions.Subject {
+	return executions.Subject{Name: "n", Agent: "bot", Policy: "hard", Home: "/root"}
+}
+func (subjects) Refused(string, api.Refused) {}
+func (subjects) Unprivileged(string, string) {}
+
+type noBus struct{}
+
+func (noBus) PublishApproval(string, *api.Approval) {}
+
+// What the daemon does for an execution that is allowed, between being told of it and its answer: the file, the rules, the
+// verdict and the record.
+func BenchmarkExecutionJudged(b *testing.B) {
+	dir := b.TempDir()
+	st, err := store.Open(filepath.Join(dir, "longterm.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, "audit")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer log.Close()
+	book := rulebook.Open(rulebook.Options{File: filepath.Join(dir, "policy.toml")})
+	gate, err := gateway.Open(b.Context(), gateway.Config{Rules: book, Author: book, Store: st, Audit: trail{log}, Bus: noBus{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	set := executions.New(gate, subjects{}, slog.New(slog.DiscardHandler))
+	defer set.Close()
+	waits := exec.Command("/bin/sh", "-c", "read x")
+	waits.Dir = "/tmp"
+	in, err := waits.StdinPipe()
+	if err == nil {
+		err = waits.Start()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = waits.Wait() }()
+	for _, c := range []struct {
+		name string
+		argv []string
+	}{{"plain", []string{"/bin/true"}}, {"cc", []string{"/usr/bin/gcc", "-c", "-O2", "-Wall", "-I/tmp/include", "-o", "x.o", "x.c"}}, {"sh", []string{"/bin/sh", "-c", "test -f x && echo there"}}} {
+		b.Run(c.name, func(b *testing.B) {
+			m := &wire.Execution{ID: "s", PID: int64(waits.Process.Pid), Parent: int64(os.Getpid()), Lead: int64(os.Getpid()), Path: c.argv[0], Argv: c.argv, Cwd: "/tmp"}
+			b.ReportAllocs()
+			for b.Loop() {
+				m.Number++
+				got := syscall.Errno(1)
+				set.Asked(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
+				if got != 0 {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
+}
