@@ -12,14 +12,33 @@ func TestCalm(t *testing.T) {
 	}{
 		{10 * mb, 5 * mb, false}, // the burst
 		{10*mb + 1, 5 * mb, true}, {10*mb + 2, 5 * mb, true}, {10*mb + 3, 5 * mb, true}, {10*mb + 4, 5 * mb, false},
-		{11 * mb, 5 * mb, false}, {11*mb + 1, 5 * mb, false}, // too little
+		{11 * mb, 5 * mb, false}, {11*mb + 1, 5 * mb, true}, {11*mb + 2, 5 * mb, false}, // once for what is no burst
 		{12*mb + 4, 5 * mb, false}, {12*mb + 5, 300 * mb, false}, // too much to go through
 		{12*mb + 6, 5 * mb, true}, {14*mb + 7, 5 * mb, false}, // a burst between
 		{14*mb + 8, 5 * mb, true}, {14*mb + 9, 5 * mb, true}, {14*mb + 10, 5 * mb, true}, {14*mb + 11, 5 * mb, false},
 		{17 * mb, 16 * mb, false}, {19 * mb, 16 * mb, true}, // little beside so much in use
 		{19*mb + mb/2 + 1, 2 * mb, false}, {19*mb + mb/2 + 2, 2 * mb, true}, {19*mb + mb/2 + 3, 2 * mb, true}, // but much beside that
+		{20*mb + 2, 5 * mb, false}, {20*mb + 3, 5 * mb, true}, {20*mb + 4, 5 * mb, false}, // bit by bit
+		{20*mb + mb/2 + 3, 16 * mb, false}, {21*mb + 3, 16 * mb, true}, {21*mb + 4, 16 * mb, false},
 	} {
-		if got := c.due(s.allocated, s.live); got != s.want {
+		if got, _ := c.due(s.allocated, s.live); got != s.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
+
+// Only a burst that is over has all else left, too: what comes bit by bit would have it left again and again.
+func TestCalmAfterABurst(t *testing.T) {
+	var c Memory
+	for i, s := range []struct {
+		allocated uint64
+		want      bool
+	}{
+		{1 << 20, false}, {1<<20 + 1, false}, {1<<20 + 2, false}, {1<<20 + 3, true}, {1<<20 + 4, false}, // its start
+		{1<<20 + 3 + crumbs, false}, {1<<20 + 3 + 2*crumbs, false},
+		{5 << 20, false}, {5<<20 + 1, false}, {5<<20 + 2, false}, {5<<20 + 3, true},
+	} {
+		if _, got := c.due(s.allocated, 1<<20); got != s.want {
 			t.Errorf("step %d: %v", i, got)
 		}
 	}
