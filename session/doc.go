@@ -20,9 +20,10 @@
 //
 // # Ownership
 //
-// One goroutine owns a Session: it alone touches the emulator and the journal's
-// writing end. Others ask it by closures (Session.do). What may be read without
-// asking is a copy (Status) behind a mutex that guards nothing else. Raw followers
+// One goroutine at a time owns a Session, and none while there is nothing to do (doze.go):
+// it alone touches the emulator and the journal's writing end. Others ask it by closures
+// (Session.do). What may be read without asking is a copy (Status) behind a mutex that
+// guards nothing else. Raw followers
 // read by offset, from the ring or the journal, and can never hold the owner back.
 //
 // # Units

@@ -2,6 +2,7 @@ package session
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
@@ -28,6 +29,8 @@ type inputWait struct {
 	s       *Session
 	machine *inputwait.Machine
 	timer   *time.Timer
+	at      time.Time        // when it fires; zero: it is not set
+	due     atomic.Bool      // it has fired
 	asking  bool             // an answer is under way
 	missed  bool             // it was time for a look while it was
 	since   uint64           // counts what begins the looks anew
@@ -44,12 +47,23 @@ func newInputWait(s *Session) *inputWait {
 	return h
 }
 
-// C fires when it is time to look.
-func (h *inputWait) C() <-chan time.Time {
-	if h.timer == nil {
-		return nil
+// isDue says, once, that it is time to look. A clock that fired as it was set anew is not meant, and is set once more: nothing
+// else would have the owner look then, if that time is one of the wall's and the wall's clock was set back.
+func (h *inputWait) isDue() bool {
+	if !h.due.Load() || !h.due.CompareAndSwap(true, false) || h.at.IsZero() {
+		return false
 	}
-	return h.timer.C
+	if time.Now().Before(h.at) {
+		h.lookAt(h.at)
+		return false
+	}
+	h.at = time.Time{}
+	return true
+}
+
+// soon says that there will be something to do before a time has passed.
+func (h *inputWait) soon(d time.Duration) bool {
+	return h.asking || h.due.Load() || !h.at.IsZero() && time.Until(h.at) < d
 }
 
 // lookAnew sets the clock after output or input.
@@ -61,11 +75,20 @@ func (h *inputWait) lookAnew(at time.Time) {
 // lookAt sets the clock.
 func (h *inputWait) lookAt(at time.Time) {
 	d := max(0, time.Until(at))
+	h.at = at
+	h.due.Store(false)
 	if h.timer == nil {
-		h.timer = time.NewTimer(d)
+		h.timer = time.AfterFunc(d, h.fire)
 		return
 	}
 	h.timer.Reset(d)
+}
+
+// fire has the owner look.
+func (h *inputWait) fire() {
+	h.due.Store(true)
+	signal(h.s.output)
+	h.s.wake()
 }
 
 // View implements inputwait.Host.
@@ -216,10 +239,7 @@ func (h *inputWait) look() {
 			}
 			h.answer(p, since)
 		}
-		select {
-		case s.ops <- func() { _ = s.guard(op) }:
-		case <-s.stop:
-		}
+		s.give(func() { _ = s.guard(op) }, s.stop, nil)
 	})
 }
 

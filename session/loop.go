@@ -16,33 +16,59 @@ const (
 	journalRetry = time.Second
 )
 
-// run is the owner's goroutine.
+// run begins the owner's life.
 func (s *Session) run() {
-	defer s.watch.callNext()
-	defer close(s.stopped)
 	built := false
 	s.typing.takeLeftTyping()
 	if s.guard(func() { built = s.rebuild() }) == nil && !built {
 		s.abandon()
+		s.gone()
 		return
 	}
 	if !built { // it panicked: the output goes on where the journal ends all the same
 		s.stand()
 	}
 	s.mayRest()
-	for !s.turn() {
+	s.doze.stir()
+	s.live()
+}
+
+// live is the owner's goroutine, which ends when there is nothing to do and is begun again: see doze.
+func (s *Session) live() {
+	for {
+		over, idle := s.turn()
+		if idle && s.dozes() {
+			return
+		}
+		if over {
+			break
+		}
 	}
 	_ = s.guard(s.finish)
 	s.leave()
+	s.gone()
 }
 
-// turn takes what there is to do and waits for more. over: the session is stopped.
-func (s *Session) turn() (over bool) {
+// gone tells that there is no owner any more.
+func (s *Session) gone() {
+	close(s.stopped)
+	s.watch.callNext()
+}
+
+// turn takes what there is to do and waits for more. over: the session is stopped; idle: there is nothing to wait for.
+func (s *Session) turn() (over, idle bool) {
 	_ = s.guard(func() { // what it did is in the status
 		if s.drain() {
 			signal(s.output) // more is there; operations first
 		}
 		s.afterDrain()
+		if s.inputwait.isDue() {
+			s.inputwait.look()
+			return
+		}
+		if idle = s.mayDoze(); idle {
+			return
+		}
 		select {
 		case <-s.stop:
 			over = true
@@ -54,8 +80,8 @@ func (s *Session) turn() (over bool) {
 			s.watch.frames()
 		case <-s.history.due.C():
 			s.history.checkpoint()
-		case <-s.inputwait.C():
-			s.inputwait.look()
+		case <-s.doze.C():
+			s.doze.passed()
 		case <-s.lines.timer:
 			s.lines.execDue()
 		case <-s.waits.nextWait():
@@ -64,7 +90,7 @@ func (s *Session) turn() (over bool) {
 			s.rules.due()
 		}
 	})
-	return over
+	return over, idle
 }
 
 // retry fires while the journal is failing, to find out when it works again.
@@ -104,6 +130,7 @@ func (s *Session) drain() (more bool) {
 	if taken == 0 {
 		return false
 	}
+	s.doze.stir()
 	if s.off > told { // bytes that came meanwhile, the last of them maybe without a notice
 		s.watch.output()
 	}

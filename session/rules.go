@@ -233,6 +233,9 @@ func (h *rulesHost) C() <-chan time.Time {
 	return h.alarm.C()
 }
 
+// rests says that the clock is not set.
+func (h *rulesHost) rests() bool { return h == nil || h.alarm.due.IsZero() }
+
 // due does what the clock was set for.
 func (h *rulesHost) due() {
 	if h != nil {

@@ -125,6 +125,7 @@ type Session struct {
 	bellAt      uint64     // offset after the newest one
 	rules       *rulesHost // nil: there are no rules
 	clock       frameClock
+	doze        doze
 	quarantined bool // nothing looks at output any more
 
 	aside sync.WaitGroup // what waits for the disk
@@ -170,6 +171,7 @@ func (s *Session) Start() { s.start.Do(func() { go s.run() }) }
 func (s *Session) Stop() {
 	s.once.Do(func() { close(s.stop) })
 	s.Start()
+	s.wake()
 	<-s.stopped
 }
 
@@ -179,6 +181,7 @@ func (s *Session) Stop() {
 // the owner's journal.
 func (s *Session) Notice() {
 	signal(s.output)
+	s.wake()
 	s.watch.output()
 }
 
@@ -217,10 +220,8 @@ func (s *Session) post(f func()) { s.hand(func() { _ = s.guarded(f) }) }
 func (s *Session) hand(f func()) {
 	s.Start()
 	go func() {
-		select {
-		case s.ops <- f:
+		if s.give(func() { s.doze.stir(); f() }, s.stopped, nil) {
 			s.Notice() // have the new state looked at
-		case <-s.stopped:
 		}
 	}()
 }
@@ -231,12 +232,11 @@ func (s *Session) do(ctx context.Context, f func()) error {
 	s.want.Do(func() { close(s.wanted) })
 	done := make(chan struct{})
 	var bad error
-	select {
-	case s.ops <- func() { defer close(done); bad = s.guarded(f) }:
-	case <-s.stopped:
+	if !s.give(func() { defer close(done); s.doze.stir(); bad = s.guarded(f) }, s.stopped, ctx.Done()) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return ErrStopped
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	<-done // f is short; leaving early would let it write to what its caller reads
 	return bad

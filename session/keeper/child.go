@@ -28,8 +28,10 @@ type child struct {
 	ring     *ring.Ring
 	ringFile *os.File
 	outs     []*stream
-	moving   sync.Mutex // held by the one stream that writes to the ring
-	order    order      // which of two streams is first
+	moving   sync.Mutex    // held by the one stream that writes to the ring
+	trimmed  atomic.Uint64 // head when the ring was last trimmed
+	seen     uint64        // head when it was last looked for what rests; of Run's goroutine
+	order    order         // which of two streams is first
 
 	pumping atomic.Int32  // goroutines that pump
 	done    chan struct{} // closed when the last of them has ended
@@ -200,6 +202,7 @@ func (k *Keeper) release(c *child) (left chan struct{}) {
 	c.closeInput()
 	k.mu.Unlock()
 	for _, o := range c.outs {
+		k.resting.wake(o, true)
 		_ = o.file.Close() // wakes the pumping goroutine if it waits for output,
 	}
 	c.wakeAll() // or for room

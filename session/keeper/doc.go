@@ -17,6 +17,6 @@
 // Keeper.freeze is held for reading while bytes move from a PTY to a ring and for
 // writing across a re-execution, so that no byte is between the two then.
 // Keeper.spawning makes fork and registration one step for the reaper. Order:
-// freeze, child.moving, spawning, mu, conn.mu. child.moving makes two streams one writer of
-// a ring.
+// freeze, child.moving, spawning, mu, conn.mu and resting.mu. child.moving makes two streams one
+// writer of a ring. A stream has a goroutine while something comes from it; see resting.
 package keeper

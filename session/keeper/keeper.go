@@ -55,10 +55,12 @@ type Keeper struct {
 	stateLock *os.File    // nil: none could be had; written with mu held
 	socket    os.FileInfo // the one we made
 	lookError string      // said last
+	looks     int         // for what rests
 
 	cgroups  cgroups
 	freeze   sync.RWMutex
 	spawning sync.Mutex
+	resting  resting
 	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
 	mu       sync.Mutex
@@ -122,6 +124,7 @@ func Run(cfg Config) error {
 			k.look()
 			k.dropGone()
 			k.rouse()
+			k.restAll()
 			if looks++; looks%calmLooks == 0 && memory.Look() {
 				sys.LeaveOwnPages()
 			}

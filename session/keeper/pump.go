@@ -34,18 +34,22 @@ const (
 // pump is a stream's goroutine: it moves output from it to the ring until it is closed
 // or released.
 func (k *Keeper) pump(c *child, o *stream) {
-	defer func() {
-		if c.pumping.Add(-1) == 0 {
-			c.order.close()
-			close(c.done)
-		}
-	}()
+	if k.pumpOn(c, o) {
+		return // it goes on when something comes
+	}
+	if c.pumping.Add(-1) == 0 {
+		c.order.close()
+		close(c.done)
+	}
+}
+
+// pumpOn moves output; rests: until the stream rests, and not until it is closed.
+func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
 	raw, err := o.file.SyscallConn()
 	if err != nil {
 		k.log.Error("pump", "session", c.id, "err", err)
-		return
+		return false
 	}
-	var trimmed uint64  // head when the ring was last trimmed
 	var wasDrained bool // read until empty since the process was reaped
 	for {
 		reaped := c.reaped.Load() // before reading: what it printed is readable by now
@@ -59,16 +63,20 @@ func (k *Keeper) pump(c *child, o *stream) {
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded): // the reaper, or time to trim
 			_ = o.file.SetReadDeadline(time.Time{})
-			trimmed = k.trim(c, trimmed)
+			k.trim(c)
+			if o.idle.Load() && k.rest(c, o) {
+				return true
+			}
 			continue
 		case err != nil: // released
-			return
+			return false
 		}
+		o.idle.Store(false)
 		if moved > 0 {
 			if c.ring.Notice() {
 				k.notify(&wire.Output{ID: c.id})
 			}
-			if c.ring.Head()-trimmed >= trimAfterBytes && why == endedEmpty {
+			if c.ring.Head()-c.trimmed.Load() >= trimAfterBytes && why == endedEmpty {
 				_ = o.file.SetReadDeadline(time.Now().Add(trimAfterIdle))
 			}
 		}
@@ -77,7 +85,7 @@ func (k *Keeper) pump(c *child, o *stream) {
 			k.reportDrained(c, o)
 		}
 		if !k.afterMove(c, o, why, reaped) {
-			return
+			return false
 		}
 	}
 }
@@ -168,17 +176,17 @@ func (c *child) stall(o *stream) bool {
 	return false
 }
 
-func (k *Keeper) trim(c *child, trimmed uint64) uint64 {
+func (k *Keeper) trim(c *child) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
 	c.moving.Lock()
 	defer c.moving.Unlock()
 	head := c.ring.Head()
-	if head-trimmed < trimAfterBytes || head != c.ring.Tail() {
-		return trimmed
+	if head-c.trimmed.Load() < trimAfterBytes || head != c.ring.Tail() {
+		return
 	}
 	if err := c.ring.Trim(); err != nil {
 		k.log.Debug("trim", "session", c.id, "err", err)
 	}
-	return head
+	c.trimmed.Store(head)
 }

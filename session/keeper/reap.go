@@ -46,6 +46,7 @@ func (k *Keeper) reaped(pid int, status syscall.WaitStatus, usage *syscall.Rusag
 			// Wakes the pumping goroutines, which drain and report.
 			open := false
 			for _, o := range c.outs {
+				k.resting.wake(o, true)
 				open = o.file.SetReadDeadline(time.Unix(1, 0)) == nil && !o.closed || open
 			}
 			if !open {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -20,6 +21,10 @@ type stream struct {
 	file   *os.File
 	id     ring.Stream
 	resume chan struct{} // the daemon made room in the ring
+	idle   atomic.Bool   // nothing came from it since it was looked at last, which has its goroutine rest
+	// Guarded by resting.mu.
+	awake   bool  // it is to rest no more: its process was reaped, or it is released
+	resting int32 // its number while it rests; 0: it does not
 	// Guarded by Keeper.mu.
 	drained bool // read until empty since the process was reaped
 	closed  bool // nothing more can come out

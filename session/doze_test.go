@@ -1,0 +1,185 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/longterm-dev/longterm/store/journal"
+)
+
+// dozes waits, by the bubble's clock, until the owner has no goroutine.
+func dozes(t *testing.T, s *Session, after string) {
+	t.Helper()
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	if !s.doze.asleep.Load() {
+		t.Fatalf("%s: the owner does not doze", after)
+	}
+}
+
+// waysToWake are what has an owner go on that has no goroutine. Each does it, and finds that it did.
+var waysToWake = map[string]func(t *testing.T, f *fixture){
+	"output": func(t *testing.T, f *fixture) {
+		f.print(f.Session, "hello\r\n")
+		synctest.Wait()
+		if at := f.Status().Offset; at != uint64(len("hello\r\n")) {
+			t.Errorf("it is at %d", at)
+		}
+	},
+	"a key": func(t *testing.T, f *fixture) {
+		if _, err := f.Type(testContext(t), Typing{Bytes: []byte("k")}); err != nil || f.got() != "k" {
+			t.Errorf("%q, %v", f.got(), err)
+		}
+	},
+	"a new size": func(t *testing.T, f *fixture) {
+		if err := f.Session.Resize(testContext(t), 100, 30); err != nil || len(f.sizes) != 1 {
+			t.Errorf("%v, %v", f.sizes, err)
+		}
+	},
+	"a look at the screen": func(t *testing.T, f *fixture) {
+		if text := screenText(t, f.Session); text != "" {
+			t.Errorf("%q", text)
+		}
+	},
+	"a watch, and what is printed then": func(t *testing.T, f *fixture) {
+		w := f.Watch()
+		defer w.Close()
+		<-w.Frames // the first look
+		f.print(f.Session, "x")
+		<-w.Frames
+	},
+	"a wait, and its time": func(t *testing.T, f *fixture) {
+		r, err := f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondQuiet, Quiet: 10 * time.Second}}})
+		if err != nil || len(r.Fired) != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	},
+	"a wait that is given up": func(t *testing.T, f *fixture) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*dozeAfter)
+		defer cancel()
+		if _, err := f.Wait(ctx, WaitFor{Conds: []Cond{{Kind: CondText, Text: "never"}}}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	},
+	"its program's end": func(t *testing.T, f *fixture) {
+		f.Exited(Exit{Time: time.Now()}, f.fake.ring.Head())
+		synctest.Wait()
+		if st := f.Status().State; st != Exited {
+			t.Errorf("it is %s", st)
+		}
+	},
+	"its program's end behind output": func(t *testing.T, f *fixture) {
+		f.Exited(Exit{Time: time.Now()}, f.fake.ring.Head()+4)
+		dozes(t, f.Session, "an end that is told before the output")
+		f.print(f.Session, "last")
+		f.Closed()
+		synctest.Wait()
+		<-f.fake.released
+		if st := f.Status(); st.State != Exited || st.Offset != 4 {
+			t.Errorf("it is %s at %d", st.State, st.Offset)
+		}
+	},
+	"its keeper's end": func(t *testing.T, f *fixture) {
+		f.Lost()
+		synctest.Wait()
+		if st := f.Status().State; st != Lost {
+			t.Errorf("it is %s", st)
+		}
+	},
+	"the clock of looks": func(t *testing.T, f *fixture) {
+		before := looks(t, f)
+		dozes(t, f.Session, "an operation")
+		if after := looks(t, f); after < before+5 {
+			t.Errorf("%d looks, and %d a minute later", before, after)
+		}
+	},
+	"its own end": func(t *testing.T, f *fixture) {
+		f.Stop()
+		if err := f.do(testContext(t), func() {}); !errors.Is(err, ErrStopped) {
+			t.Errorf("%v", err)
+		}
+	},
+}
+
+func looks(t *testing.T, f *fixture) (n int) {
+	t.Helper()
+	if err := f.do(testContext(t), func() { n = f.inputwait.machine.Looks() }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// An owner with nothing to do has no goroutine, and goes on with all that there can be to do.
+func TestIdleOwnersHaveNoGoroutine(t *testing.T) {
+	for name, wake := range waysToWake {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, journal.Options{})
+				dozes(t, f.Session, "nothing printed")
+				wake(t, f)
+				if !f.stopping() {
+					dozes(t, f.Session, name)
+				}
+				f.Stop()
+				synctest.Wait()
+				select {
+				case <-f.stopped:
+				default:
+					t.Error("the owner is still there")
+				}
+			})
+		})
+	}
+}
+
+// A clock of looks that fires before its time, as the wall's was set back, is set once more: an owner that dozes has nothing else
+// to be woken by.
+func TestEarlyClockIsSetAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, journal.Options{})
+		dozes(t, f.Session, "nothing printed")
+		var early bool
+		if err := f.do(testContext(t), func() {
+			f.inputwait.timer.Stop()
+			f.inputwait.at = time.Now().Add(time.Hour)
+			f.inputwait.due.Store(true) // as it does when it fires
+			early = f.inputwait.isDue()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		before := looks(t, f)
+		time.Sleep(2 * time.Hour)
+		if after := looks(t, f); early || after == before {
+			t.Errorf("due at once: %v; %d looks before, %d two hours later", early, before, after)
+		}
+	})
+}
+
+// What comes just when an owner is about to doze is seen to.
+func TestOwnersAreWokenAsTheyDoze(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, journal.Options{})
+		asleep := 0
+		for i := range 100 {
+			time.Sleep(time.Duration(1+i%3) * 8 * dozeAfter) // when its clocks fire
+			asked := make(chan error, 1)
+			ctx := testContext(t)
+			go func() { asked <- f.do(ctx, func() {}) }()
+			if f.doze.asleep.Load() {
+				asleep++
+			}
+			f.print(f.Session, fmt.Sprintf("line %d.\r\n", i))
+			if err := <-asked; err != nil {
+				t.Fatal(err)
+			}
+			waitText(t, f.Session, fmt.Sprintf("line %d.", i))
+		}
+		if asleep == 0 {
+			t.Error("it never dozed")
+		}
+	})
+}
