@@ -84,3 +84,37 @@ func TestHeldQuestion(t *testing.T) {
 		}
 	})
 }
+
+// The echo of a key that a person types into an answer is not looked at as soon as what a program prints: the next key may come
+// just then.
+//
+// FEATURES: R42
+func TestEchoIsLookedAtLater(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
+		s := d.s
+		for _, c := range []struct {
+			name  string
+			needs evidence.Kind
+			want  time.Duration
+		}{
+			{"no question", evidence.None, inputwait.First},
+			{"a question", evidence.Text, inputwait.Second},
+		} {
+			if err := s.do(t.Context(), func() {
+				h := s.inputwait
+				s.update(ChangeInput, func(st *Status) { st.Needs = Needs{Kind: c.needs} })
+				h.answered([]byte("a"), true)
+				s.showNew([]byte("a"))
+				printed := time.Now()
+				h.output(printed)
+				<-h.C()
+				if after := time.Since(printed); after != c.want {
+					t.Errorf("%s: after %v; want %v", c.name, after, c.want)
+				}
+				h.held = nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -164,6 +164,10 @@ func (h *inputWait) Screen() inputwait.Screen {
 // output notes that something was printed.
 func (h *inputWait) output(now time.Time) {
 	h.leaveRow()
+	if h.held != nil { // on the row where it asked
+		h.lookAnew(h.machine.Echo(now))
+		return
+	}
 	h.lookAnew(h.machine.Output(now))
 }
 

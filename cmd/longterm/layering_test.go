@@ -45,10 +45,11 @@ var layers = []layer{
 	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
 	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/config/tomldoc", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},
 	{"/session/confine", []string{"/session/keeper/wire", "/session/sys"}, "what a process puts on itself is known without sessions; every start of a program waits for it"},
-	{"/session/ring", nil, "the ring is shared with the keeper, which must stay small"},
-	{"/session/keeper/wire", []string{"/session/sys"}, "the protocol is shared with the keeper, which must stay small"},
+	{"/session/ring", []string{"/session/sys/nowait"}, "the ring is shared with the keeper, which must stay small"},
+	{"/session/keeper/wire", []string{"/session/sys", "/session/sys/nowait"}, "the protocol is shared with the keeper, which must stay small"},
 	{"/session/sys/inbox", []string{"/session/sys"}, "what keeper and daemon share of what waits is no more than memory"},
 	{"/session/sys/linger", []string{"/session/sys"}, "the keeper waits by it"},
+	{"/session/sys/nowait", nil, "the keeper reads and writes by it"},
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
 	{"/session/config/tomldoc", nil, "a leaf: it knows TOML and no key"},
@@ -154,7 +155,7 @@ func TestLayering(t *testing.T) {
 // (K1): what can have bugs stays out of the process that must not die.
 var keeperMay = []string{
 	module + "/session/internal/calm", module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
-	module + "/session/sys/inbox", module + "/session/sys/linger",
+	module + "/session/sys/inbox", module + "/session/sys/linger", module + "/session/sys/nowait",
 	"github.com/creack/pty", "golang.org/x/sys/",
 }
 

@@ -19,12 +19,13 @@ import (
 // done.
 type Options struct {
 	LiveOptions
-	Changed   <-chan LiveOptions // changed options, as they come; nil: never
-	Orders    <-chan model.Order // how others want sessions to stand; nil: nobody does
-	Screen    tcell.Screen       // default: this process's terminal
-	Only      []string           // ids of the sessions to show; default: all that run
-	Layout    string             // name of the layout to begin with; default: the last one
-	NoColor   bool               // attributes only; NO_COLOR in the environment does the same
+	Changed   <-chan LiveOptions        // changed options, as they come; nil: never
+	Orders    <-chan model.Order        // how others want sessions to stand; nil: nobody does
+	Screen    tcell.Screen              // default: this process's terminal
+	OpenTTY   func() (tcell.Tty, error) // how that is opened; nil: as usual
+	Only      []string                  // ids of the sessions to show; default: all that run
+	Layout    string                    // name of the layout to begin with; default: the last one
+	NoColor   bool                      // attributes only; NO_COLOR in the environment does the same
 	Home      string
 	History   copymode.History
 	Steward   Steward
@@ -184,7 +185,7 @@ func (o *Options) defaults() error {
 	o.tell = func(theme.Ground) {}
 	o.NoColor = o.NoColor || canvas.NoColor()
 	var err error
-	if o.Screen, err = canvas.Terminal(o.Screen, func(g theme.Ground) { o.tell(g) }); err != nil {
+	if o.Screen, err = canvas.Terminal(o.Screen, o.OpenTTY, func(g theme.Ground) { o.tell(g) }); err != nil {
 		return err
 	}
 	if o.Home == "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 // maxMessage bounds one message of a stream, in bytes: a drawing of the largest screen.
@@ -122,10 +123,11 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	dialer := websocket.Dialer{HandshakeTimeout: maxHandshake, NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
 		conn, err := s.c.dialBegun(dialing, network, addr, uri)
 		_, begun = conn.(*begunStream)
-		if err == nil { // what ends ctx ends the opening, and reads and writes under way
-			stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+		if err != nil {
+			return nil, err
 		}
-		return conn, err
+		stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // what ends ctx ends the opening, and reads and writes under way
+		return nowait.Conn(conn), nil
 	}}
 	p := newPatience()
 	for try := 0; ; {

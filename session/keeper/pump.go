@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 const (
@@ -110,7 +111,7 @@ func (k *Keeper) move(c *child, o *stream, fd int) (why ended, moved int) {
 		if room == nil {
 			return endedFull, moved
 		}
-		n, err := syscall.Read(fd, room)
+		n, err := nowait.Read(fd, room)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 // typesFromFiles says that a terminal can be typed into out of a file.
@@ -16,7 +18,7 @@ var noSendFile = []error{unix.EINVAL, unix.ENOSYS, unix.EPERM, unix.EACCES, unix
 // who is killed meanwhile has written what the position says. ErrNoPiece: the descriptor takes none so, or nobody may ask.
 func SendPiece(to, file, n int) (int, error) {
 	for {
-		sent, err := unix.Sendfile(to, file, nil, n)
+		sent, err := nowait.SendFile(to, file, n)
 		switch {
 		case err == nil && sent > 0:
 			return sent, nil

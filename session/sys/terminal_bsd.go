@@ -5,3 +5,6 @@ package sys
 import "golang.org/x/sys/unix"
 
 const getTermios = unix.TIOCGETA
+
+// settings are a terminal's.
+func settings(fd int) (*unix.Termios, error) { return unix.IoctlGetTermios(fd, getTermios) }

@@ -4,11 +4,22 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 const getTermios = unix.TCGETS
+
+// settings are a terminal's. They are asked for with each key: the runtime is not told of a call that takes no time (package
+// nowait says what that would cost).
+func settings(fd int) (*unix.Termios, error) {
+	t := &unix.Termios{}
+	if _, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), getTermios, uintptr(unsafe.Pointer(t))); errno != 0 {
+		return nil, errno
+	}
+	return t, nil
+}
 
 // OutputPending reports if something that was printed has not been read from a PTY's master yet.
 func OutputPending(master int) bool {

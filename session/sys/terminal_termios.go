@@ -12,7 +12,7 @@ import (
 // ReadModes reads a terminal's settings. Of a PTY, the master's descriptor will do: both
 // ends share them.
 func ReadModes(fd int) (Modes, error) {
-	t, err := unix.IoctlGetTermios(fd, getTermios)
+	t, err := settings(fd)
 	if err != nil {
 		return Modes{}, fmt.Errorf("read the terminal's settings: %w", err)
 	}

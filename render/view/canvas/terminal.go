@@ -9,13 +9,13 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Terminal is a screen, or this process's terminal when it is nil. What that says of its background is told from a
-// goroutine of the screen's.
-func Terminal(screen tcell.Screen, tell func(theme.Ground)) (tcell.Screen, error) {
+// Terminal is a screen, or this process's terminal when it is nil, which is opened by open, or as usual when that is nil. What
+// it says of its background is told from a goroutine of the screen's.
+func Terminal(screen tcell.Screen, open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.Screen, error) {
 	if screen != nil {
 		return screen, nil
 	}
-	s, err := newScreen(tell)
+	s, err := newScreen(open, tell)
 	if err != nil {
 		return nil, fmt.Errorf("the terminal: %w", err)
 	}

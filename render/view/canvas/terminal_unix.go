@@ -12,8 +12,11 @@ import (
 )
 
 // newScreen is this process's terminal, which says by tell what its background is.
-func newScreen(tell func(theme.Ground)) (tcell.Screen, error) {
-	tty, err := tcell.NewDevTty()
+func newScreen(open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.Screen, error) {
+	if open == nil {
+		open = tcell.NewDevTty
+	}
+	tty, err := open()
 	if err != nil {
 		return nil, err
 	}

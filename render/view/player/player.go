@@ -67,7 +67,7 @@ type stepOr struct {
 // Play shows a recording until the person quits or ctx ends.
 func Play(ctx context.Context, rec Recording, o Options) error {
 	var err error
-	if o.Screen, err = canvas.Terminal(o.Screen, func(theme.Ground) {}); err != nil {
+	if o.Screen, err = canvas.Terminal(o.Screen, nil, func(theme.Ground) {}); err != nil {
 		return err
 	}
 	o.NoColor = o.NoColor || canvas.NoColor()

@@ -3,11 +3,13 @@
 package httpapi
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,6 +28,7 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -61,6 +64,18 @@ type stream struct {
 }
 
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096, Error: refuseUpgrade}
+
+// promptly has the connection that a request leaves behind read and written without delay.
+type promptly struct{ http.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (p promptly) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, rw, err := http.NewResponseController(p.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	return nowait.Conn(c), rw, nil
+}
 
 // refuseUpgrade answers a request that was to become a WebSocket and cannot.
 func refuseUpgrade(w http.ResponseWriter, _ *http.Request, _ int, reason error) {
@@ -105,7 +120,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 	if st := e.Session.Status(); st.State != session.Running {
 		told.Set(attach.EndedHeader, string(st.State))
 	}
-	ws, err := upgrader.Upgrade(w, r, told)
+	ws, err := upgrader.Upgrade(promptly{w}, r, told)
 	if err != nil {
 		return nil, err
 	}

@@ -211,10 +211,18 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Opt
 		_ = pty.Close()
 		pty = nil
 	}
-	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: pty, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup, recorded: h.records.Flush}
+	var input *terminal
+	if pty != nil {
+		if input, err = newTerminal(pty); err != nil {
+			return errors.Join(err, r.Close())
+		}
+	}
+	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: input, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup, recorded: h.records.Flush}
 	dev.keeperPID = int(k.Link().Hello().PID)
 	if err := h.begin(e, dev, r, o); err != nil {
-		closeFile(dev.pty)
+		if input != nil {
+			_ = input.Close()
+		}
 		return errors.Join(err, r.Close())
 	}
 	return nil

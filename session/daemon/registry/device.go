@@ -5,9 +5,11 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 // device is a session's terminal as the daemon reaches it: input and size through the
@@ -23,7 +26,7 @@ type device struct {
 	id       string
 	keeper   Keeper
 	log      *slog.Logger
-	pty      *os.File // or what writes to a pipe session's input; nil when that is gone
+	pty      *terminal // or what writes to a pipe session's input; nil when that is gone
 	pipe     bool
 	separate bool   // stdout and stderr are told apart
 	cgroup   string // the session's own, directory; empty: none
@@ -56,7 +59,7 @@ func (d *device) TryWriteNoted(p []byte, note func()) int {
 	}
 	_ = d.control(func(fd int) (err error) {
 		note()
-		n, err = unix.Write(fd, p)
+		n, err = nowait.Write(fd, p)
 		return err
 	})
 	return max(n, 0)
@@ -67,10 +70,6 @@ func (d *device) TryWriteNoted(p []byte, note func()) int {
 func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error) {
 	if d.pty == nil {
 		return 0, errNoInput
-	}
-	to, err := d.pty.SyscallConn()
-	if err != nil {
-		return 0, err
 	}
 	from, err := f.SyscallConn()
 	if err != nil {
@@ -83,8 +82,8 @@ func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error)
 		})
 	}
 	if !wait {
-		err = sys.Control(to, piece)
-	} else if outer := to.Write(func(fd uintptr) bool {
+		err = d.pty.control(piece)
+	} else if outer := d.pty.await(func(fd uintptr) bool {
 		err = piece(int(fd))
 		return !errors.Is(err, unix.EAGAIN)
 	}); outer != nil {
@@ -135,11 +134,7 @@ func (d *device) Control(f func(fd int) error) error {
 }
 
 func (d *device) control(f func(fd int) error) error {
-	raw, err := d.pty.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return sys.Control(raw, f)
+	return d.pty.control(f)
 }
 
 func (d *device) Resume() {
@@ -186,4 +181,120 @@ func (d *device) isRecorded() bool {
 	defer cancel()
 	d.recorded(ctx)
 	return ctx.Err() == nil
+}
+
+// terminal is what a session's input is written to. The keeper reads the session's output by the same description: a file of the
+// runtime's would have this process woken by all that a program prints or reads, for nothing. So it is no such file before a
+// write has to wait.
+type terminal struct {
+	fd int
+
+	mu     sync.Mutex // guards the fields below
+	users  int        // of fd: what is asked about a program can take long, and nobody else waits for it
+	closed bool       // fd is closed, or will be by its last user
+	waiter *os.File   // for writes that wait; nil: none had to
+}
+
+// newTerminal takes a file over.
+func newTerminal(f *os.File) (*terminal, error) {
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	if outer := raw.Control(func(from uintptr) { fd, err = unix.FcntlInt(from, unix.F_DUPFD_CLOEXEC, 3) }); outer != nil {
+		return nil, outer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("duplicate a terminal's descriptor: %w", err)
+	}
+	return &terminal{fd: fd}, nil
+}
+
+// control calls f with the descriptor, which stays open meanwhile.
+func (t *terminal) control(f func(fd int) error) error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return os.ErrClosed
+	}
+	t.users++
+	t.mu.Unlock()
+	defer t.used()
+	return f(t.fd)
+}
+
+// used says that control has ended.
+func (t *terminal) used() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.users--; t.users == 0 && t.closed {
+		_ = unix.Close(t.fd)
+	}
+}
+
+// waits is the file for writes that wait.
+func (t *terminal) waits() (*os.File, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.closed:
+		return nil, os.ErrClosed
+	case t.waiter == nil:
+		fd, err := unix.FcntlInt(uintptr(t.fd), unix.F_DUPFD_CLOEXEC, 3)
+		if err != nil {
+			return nil, fmt.Errorf("duplicate a terminal's descriptor: %w", err)
+		}
+		t.waiter = os.NewFile(uintptr(fd), "terminal")
+	}
+	return t.waiter, nil
+}
+
+// Write writes all of p, waiting for the program to read.
+func (t *terminal) Write(p []byte) (int, error) {
+	f, err := t.waits()
+	if err != nil {
+		return 0, err
+	}
+	return f.Write(p)
+}
+
+// await calls f until it says that it is done, whenever something can be written.
+func (t *terminal) await(f func(fd uintptr) (done bool)) error {
+	file, err := t.waits()
+	if err != nil {
+		return err
+	}
+	var raw syscall.RawConn
+	if raw, err = file.SyscallConn(); err != nil {
+		return err
+	}
+	return raw.Write(f)
+}
+
+// SetWriteDeadline ends writes that wait.
+func (t *terminal) SetWriteDeadline(at time.Time) error {
+	f, err := t.waits()
+	if err != nil {
+		return err
+	}
+	return f.SetWriteDeadline(at)
+}
+
+// Close ends writes that wait. A second time is fine.
+func (t *terminal) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	if t.waiter != nil {
+		_ = t.waiter.Close()
+	}
+	if t.users > 0 {
+		return nil
+	}
+	return unix.Close(t.fd)
 }

@@ -50,6 +50,13 @@ func (m *Machine) Output(now time.Time) time.Time {
 	return m.onActivity(now)
 }
 
+// Echo is Output of what a person is likely to have typed just now, within a line: the next key comes as soon as the first look
+// would, and must not find the processor taken by it.
+func (m *Machine) Echo(now time.Time) time.Time {
+	m.Output(now)
+	return now.Add(Second)
+}
+
 // onActivity begins anew after output or input.
 func (m *Machine) onActivity(now time.Time) time.Time {
 	m.shell, m.answered = false, false

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 // Conn is one end of a connection. Read and Write may be used by one goroutine each.
@@ -47,7 +49,7 @@ type rightsReader struct{ c *Conn }
 
 func (r rightsReader) Read(p []byte) (int, error) {
 	oob := make([]byte, syscall.CmsgSpace(4*MaxDescriptors))
-	n, oobn, flags, _, err := r.c.uc.ReadMsgUnix(p, oob)
+	n, oobn, flags, err := nowait.ReadMsg(r.c.uc, p, oob)
 	if cut := flags&syscall.MSG_CTRUNC != 0; oobn > 0 || cut {
 		fds, ferr := parseRights(oob[:oobn])
 		r.c.fds = append(r.c.fds, batch{fds, cut})
@@ -153,7 +155,7 @@ func (c *Conn) TryWrite(frame []byte) (n int) {
 		return 0
 	}
 	_ = raw.Write(func(fd uintptr) bool {
-		n, _ = syscall.Write(int(fd), frame)
+		n, _ = nowait.Write(int(fd), frame)
 		return true
 	})
 	return max(n, 0)

@@ -12,11 +12,11 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/panes"
-	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -62,6 +62,8 @@ func viewerFloods(ctx context.Context, panes int, span time.Duration) ([]figure,
 	defer cancel()
 	screen := tcell.NewSimulationScreen("UTF-8")
 	src := &floodSource{panes: panes}
+	_, leave := viewsource.Tune()
+	defer leave()
 	var took []float64
 	o := view.Options{Screen: sized{screen}, Drawn: func(d time.Duration) { took = append(took, float64(d.Microseconds())/1000) }}
 	err := view.Run(ctx, src, o)
@@ -244,10 +246,4 @@ func (b *sessionBench) viewerIdle(ctx context.Context, panes int, span time.Dura
 	after, err := cpuTime(c.cmd.Process.Pid)
 	fig.Longterm = float64(after-before) / float64(span) * 100
 	return fig, err
-}
-
-// cpuTime is the user and system time that a process has used.
-func cpuTime(pid int) (time.Duration, error) {
-	st, err := sys.ReadStat(pid)
-	return st.Used(), err
 }

@@ -69,10 +69,16 @@ func (p Program) sources(o *Options) many {
 // before them, HOST/ID, where there are several), or all that run.
 func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	src, kept := p.sources(o), layoutsOf(p.Dirs)
+	more, leave := Tune()
+	defer leave()
+	for i := range src {
+		src[i].more = more
+	}
 	kept.last = lastOf(p.Hosts)
 	vo := view.Options{
 		LiveOptions: o.begin, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src, Historian: src,
 		Editor:  editor{src, p.Stdin, o.settings.Editor.Command},
+		OpenTTY: openTTY,
 		Layouts: kept, Footer: newPromptLine(src),
 	}
 	if c := findClipboard(); c != nil {

@@ -29,6 +29,7 @@ type source struct {
 	options *Options
 	sizes   *sizeOption
 	orders  chan model.Order // it has one reader
+	more    func()           // see Tune; nil: nobody minds
 	mark    string           // label of the sessions in which this viewer's prompt runs commands
 }
 

@@ -21,7 +21,7 @@ import (
 func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
-		s: v.c.Session(id), reach: v.reach, sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1), went: make(chan struct{}, 1),
+		s: v.c.Session(id), reach: v.reach, more: v.more, sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1), went: make(chan struct{}, 1),
 		size: attach.Act{Cols: cols, Rows: rows}, queue: newQueue(v.at == ""),
 	}
 	go w.run(ctx)
@@ -143,6 +143,7 @@ type watched struct {
 	cancel context.CancelFunc
 	sizeBy string // whose size the session shall take; empty: as it is
 	mute   bool   // the viewer has no say in sizes
+	more   func() // see Tune; nil: nobody minds
 	frames chan panes.Frame
 	wake   chan struct{}
 	went   chan struct{} // poked when something was sent, or cannot be
@@ -316,6 +317,9 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 		}
 		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, Held: f.Held}
 		if f.Picture != nil {
+			if w.more != nil { // to be decoded and drawn, which takes long
+				w.more()
+			}
 			shown = panes.Frame{Picture: &panes.Picture{Key: f.Picture.Key, PNG: f.Picture.PNG}}
 		} else {
 			w.mu.Lock()

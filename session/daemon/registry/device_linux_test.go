@@ -1,0 +1,137 @@
+package registry
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// watched says whether this process is woken by what happens to a descriptor.
+func watched(t *testing.T, fd int) bool {
+	t.Helper()
+	all, err := filepath.Glob("/proc/self/fdinfo/*")
+	if err != nil || len(all) == 0 {
+		t.Fatal(all, err)
+	}
+	for _, name := range all {
+		info, _ := os.ReadFile(name) // one may have been closed meanwhile
+		for line := range strings.Lines(string(info)) {
+			if f := strings.Fields(line); len(f) > 1 && f[0] == "tfd:" && f[1] == strconv.Itoa(fd) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func openTerminal(t *testing.T) (of *terminal, tty *os.File) {
+	t.Helper()
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tty.Close() })
+	if _, err := term.MakeRaw(int(tty.Fd())); err != nil { // else what is not read is not waited for, but lost
+		t.Fatal(err)
+	}
+	raw, err := master.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(raw.Control(func(fd uintptr) { err = unix.SetNonblock(int(fd), true) }), err); err != nil {
+		t.Fatal(err)
+	}
+	if of, err = newTerminal(master); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = of.Close() })
+	return of, tty
+}
+
+// What a program prints and reads wakes its keeper, not the daemon too, until a write has to wait.
+func TestTerminalIsNotWatched(t *testing.T) {
+	of, _ := openTerminal(t)
+	if err := of.control(func(fd int) error {
+		if watched(t, fd) {
+			t.Error("the daemon is woken by what a program prints")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := of.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := of.await(func(fd uintptr) bool {
+		if !watched(t, int(fd)) {
+			t.Error("a write that waits is woken by nobody")
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A write waits for room until its deadline, or until the terminal is closed; then nothing is done with it any more.
+func TestTerminalWriteWaits(t *testing.T) {
+	of, _ := openTerminal(t)
+	ends := make(chan error, 1)
+	write := func() {
+		_, err := of.Write(make([]byte, 1<<20)) // nobody reads: a terminal has room for a few thousand
+		ends <- err
+	}
+	go write()
+	if err := of.SetWriteDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ends; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("late: %v", err)
+	}
+	if err := of.SetWriteDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	go write()
+	if err := of.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ends; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+	if err := of.control(func(int) error { return nil }); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("afterwards: %v", err)
+	}
+	if err := of.Close(); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// Who closes a terminal does not wait for who asks it something, nor does who types.
+func TestTerminalIsClosedInUse(t *testing.T) {
+	of, tty := openTerminal(t)
+	if err := of.control(func(fd int) error {
+		if err := of.control(func(int) error { return nil }); err != nil {
+			t.Errorf("beside another: %v", err)
+		}
+		if err := of.Close(); err != nil {
+			t.Errorf("closed: %v", err)
+		}
+		if err := of.control(func(int) error { return nil }); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("after it was closed: %v", err)
+		}
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		return err
+	}); err != nil {
+		t.Errorf("in use: %v", err)
+	}
+	if n, err := tty.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("in the end it is not hung up: %d, %v", n, err)
+	}
+}
