@@ -143,10 +143,18 @@ func (r *release) pack(w io.Writer, format string, t target, list []file) error 
 // contents are the files of a package, and the directory that is the package's own: it goes with it. Debian alone has a
 // directory for completions of zsh that packages bring along.
 func (r *release) contents(format string, list []file) (all files.Contents) {
-	all = append(all, &files.Content{
-		Type: files.TypeDir, Destination: "/usr/share/doc/longterm",
-		FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.date, Owner: "root", Group: "root"},
-	})
+	own := func(dir string) {
+		all = append(all, &files.Content{
+			Type: files.TypeDir, Destination: dir,
+			FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.date, Owner: "root", Group: "root"},
+		})
+	}
+	own("/usr/share/doc/longterm")
+	if format == "rpm" {
+		for _, dir := range shared {
+			own(dir)
+		}
+	}
 	for _, f := range list {
 		if f.to == "" {
 			continue
@@ -161,6 +169,13 @@ func (r *release) contents(format string, list []file) (all files.Contents) {
 		})
 	}
 	return all
+}
+
+// shared are directories that not each system has, and that other packages bring along too. RPM takes a directory that it
+// made for a file away again only with the last package that names it; dpkg and apk are told of all of them.
+var shared = []string{
+	"/usr/lib/systemd", "/usr/lib/systemd/user", "/usr/share/bash-completion", "/usr/share/bash-completion/completions",
+	"/usr/share/fish", "/usr/share/fish/vendor_completions.d", "/usr/share/zsh", "/usr/share/zsh/site-functions",
 }
 
 // gzipFile packs a file as manual pages are, with neither name nor time.
