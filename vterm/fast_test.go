@@ -2,11 +2,13 @@ package vterm
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/payload"
 )
@@ -27,7 +29,25 @@ func slowly(t *Terminal, data []byte) {
 // checkFast writes data in pieces and slowly, and compares the snapshots.
 func checkFast(t *testing.T, o Options, data []byte, pieces ...int) {
 	t.Helper()
+	compareFast(t, New(o), New(o), data, pieces...)
+}
+
+// checkLoose is checkFast with all lasting styles given away and a cache of sequences that missed often.
+func checkLoose(t *testing.T, o Options, data []byte, pieces ...int) {
+	t.Helper()
 	fast, slow := New(o), New(o)
+	for _, term := range []*Terminal{fast, slow} {
+		for i := range grid.LastingStyles {
+			term.tables.Styles.ID(&Style{ULColor: RGB(1, byte(i>>8), byte(i))})
+		}
+		term.sgrSeen.misses = manyMisses + 1
+	}
+	compareFast(t, fast, slow, data, pieces...)
+}
+
+// compareFast is checkFast for terminals in the same state.
+func compareFast(t *testing.T, fast, slow *Terminal, data []byte, pieces ...int) {
+	t.Helper()
 	rest := data
 	for _, n := range pieces {
 		n = min(n, len(rest))
@@ -95,6 +115,40 @@ func TestFast(t *testing.T) {
 		}
 		o := Options{Cols: 5 + r.IntN(90), Rows: 2 + r.IntN(12), ScrollbackLines: 1 + r.IntN(300), AmbiguousWide: r.IntN(8) == 0}
 		checkFast(t, o, data, r.IntN(300), r.IntN(2000), r.IntN(4000))
+		checkLoose(t, o, data, r.IntN(300), r.IntN(2000), r.IntN(4000))
+	}
+}
+
+// TestLoose prints in colours that hardly come again, which get no ids, with what ends runs and rows among them.
+//
+// FEATURES: R25
+func TestLoose(t *testing.T) {
+	between := []string{"", "", "", "", "word", "\r\n", "\x1b[1m", "\x1b[0m", "\x1b[4;1H", "\x1b[K", "漢字", "é", "\u0301", "\x1b[58;5;3m", "\t", "\x1b[2;9r",
+		"\x1b[?7l", "\x1b[?7h", "\x1b[1\"q", "\x1b[0\"q", "\x1b]8;;http://x\a", "\x1b#6", "\x1b[4h", "\x1b[4l"}
+	for round := range 30 {
+		r := rand.New(rand.NewPCG(uint64(round), 9))
+		var b strings.Builder
+		for range 200 {
+			fmt.Fprintf(&b, "\x1b[%d8;2;%d;%d;%dm", 3+r.IntN(2), r.IntN(258), r.IntN(300)%257, r.IntN(256))
+			b.WriteString("#abc"[:r.IntN(4)] + between[r.IntN(len(between))])
+		}
+		checkLoose(t, Options{Cols: 7 + r.IntN(20), Rows: 2 + r.IntN(5), ScrollbackLines: 50}, []byte(b.String()), r.IntN(300), r.IntN(900))
+	}
+}
+
+// TestLooseStylesGetNoIDs holds the style table to the lasting styles while colours do not come again.
+func TestLooseStylesGetNoIDs(t *testing.T) {
+	term := New(Options{Cols: 80, Rows: 24})
+	for range 3 {
+		_, _ = term.Write(generated(t, "many_styles"))
+	}
+	if n := len(term.tables.Styles.List); n > 2*grid.LastingStyles {
+		t.Errorf("%d styles have ids", n)
+	}
+	var f Frame
+	term.Frame(&f, Query{})
+	if what := broken(term); what != "" {
+		t.Error(what)
 	}
 }
 
@@ -152,7 +206,11 @@ func FuzzFast(f *testing.F) {
 		if len(data) > 4096 {
 			return
 		}
-		checkFast(t, Options{Cols: 1 + int(size)%40, Rows: 1 + int(size>>8)%10, ScrollbackLines: 50}, data, int(cut))
+		o := Options{Cols: 1 + int(size)%40, Rows: 1 + int(size>>8)%10, ScrollbackLines: 50}
+		checkFast(t, o, data, int(cut))
+		if bytes.Contains(data, []byte("8;2;")) {
+			checkLoose(t, o, data, int(cut))
+		}
 	})
 }
 

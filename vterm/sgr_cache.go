@@ -18,7 +18,18 @@ type sgrCache struct {
 	sets    [][2]sgrEffect // by hash; nil before the first sequence
 	evicted int
 	learned int // effects that ever were
+	misses  int // since a sequence was known
 }
+
+// After so many misses in a row only each sampleEvery-th sequence that sets one colour is looked up.
+const (
+	manyMisses  = 64
+	sampleEvery = 16
+)
+
+// seldom reports whether sequences that set a colour hardly come again, so that to read this one is less than to look it
+// up and note it.
+func (c *sgrCache) seldom() bool { return c.misses > manyMisses && c.misses%sampleEvery != 0 }
 
 // sgrEffect is what a sequence does: every bit of the pen is kept, set or cleared, but for its
 // link, which SGR leaves alone. The zero value stands for none: no sequence has key 0.
@@ -114,6 +125,7 @@ func (c *sgrCache) note(key sgrKey, s *parse.Seq) {
 			return
 		}
 	}
+	c.misses++
 	if c.evicted++; c.evicted > 4*len(c.sets) && len(c.sets) < sgrSetsMax {
 		c.sets, c.evicted = make([][2]sgrEffect, 2*len(c.sets)), 0
 		set = &c.sets[c.set(key)]
@@ -158,6 +170,7 @@ func (r *rendition) knownSGR(key sgrKey) bool {
 	if !e.learned {
 		return false
 	}
+	c.misses = 0
 	b := bitsOf(&r.pen)
 	b.colors = b.colors&e.keep.colors | e.set.colors
 	b.rest = b.rest&e.keep.rest | e.set.rest
@@ -188,4 +201,62 @@ func (r *rendition) newSGR(p []byte, s *parse.Seq) {
 		}
 	}
 	r.sgr(s)
+}
+
+// newColor carries out the SGR that p begins with if all it does is to set the text's or the background's colour of 24
+// bits, and prints the text behind it. It returns the bytes taken, 0 for any other sequence. There must be keyReach bytes.
+func (t *Terminal) newColor(p []byte) int {
+	to := &t.pen.FG
+	switch binary.LittleEndian.Uint64(p[2:]) & (1<<40 - 1) {
+	case setsText:
+	case setsBackground:
+		to = &t.pen.BG
+	default:
+		return 0
+	}
+	c, n := rgbOf((*[12]byte)(p[7:]))
+	if n == 0 {
+		return 0
+	}
+	t.sgrSeen.misses++
+	*to = c
+	t.penChanged()
+	t.join = 0
+	n += 7
+	if len(p) > n && p[n]-0x20 < 0x5f {
+		n += t.looseText(p[n:])
+	}
+	return n
+}
+
+// "38;2;" and "48;2;", the first byte lowest.
+const (
+	setsText       = '3' | '8'<<8 | ';'<<16 | '2'<<24 | ';'<<32
+	setsBackground = '4' | '8'<<8 | ';'<<16 | '2'<<24 | ';'<<32
+)
+
+// rgbOf reads "r;g;bm", numbers of one to three digits, and its length; 0 when it is anything else.
+func rgbOf(p *[12]byte) (c Color, n int) {
+	v, first, rest := uint32(0), 0, uint32(0)
+	for i, b := range p {
+		if d := uint32(b) - '0'; d < 10 {
+			v = 10*v + d
+			continue
+		}
+		if v > 255 || i == first || i > first+3 {
+			return 0, 0
+		}
+		rest = rest<<8 | v
+		if n++; n == 3 {
+			if b != 'm' {
+				return 0, 0
+			}
+			return RGB(0, 0, 0) | Color(rest), i + 1
+		}
+		if b != ';' {
+			return 0, 0
+		}
+		v, first = 0, i+1
+	}
+	return 0, 0
 }

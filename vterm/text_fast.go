@@ -58,6 +58,34 @@ func (t *Terminal) fastText(p []byte) int {
 	return n
 }
 
+// looseText is fastText for a pen whose style is to get no id (grid.StyleTable.Lacks) on a packed row.
+func (t *Terminal) looseText(p []byte) int {
+	if !t.simple || t.protect != 0 || t.join != 0 && t.join != width.Plain || !t.tables.Styles.Lacks(&t.pen) {
+		return 0
+	}
+	if t.cur.Pending {
+		if t.modes&modeAutowrap == 0 {
+			return 0
+		}
+		t.wrap()
+		t.cur.Pending = false
+	}
+	r := t.scr.Raw(t.cur.Row)
+	col := t.cur.Col
+	room := t.right - col + 1
+	if r.Size != LineNormal || room <= 0 || r.Inflated || col < r.Used {
+		return 0
+	}
+	n := r.AppendLoose(&t.tables, p, col, room, &t.pen)
+	if n == 0 {
+		return 0
+	}
+	r.Version = t.tables.Version
+	t.lastRune, t.join = rune(p[n-1]), width.Plain
+	t.advance(r, col+n, t.right+1)
+	return n
+}
+
 // fastLines prints whole lines of printable ASCII, which is what a log is made of, while the
 // cursor stands at the start of the lowest row of the margins and nothing is special about the
 // state. It comes to the same as text, CR and LF one after the other. It returns the bytes

@@ -48,10 +48,15 @@ func (t *Terminal) ground(p []byte) {
 					continue
 				}
 			}
+			n := 0
 			if t.penStale {
-				t.freshenPen()
+				if n = t.looseText(p[at:]); n == 0 {
+					t.freshenPen()
+				}
 			}
-			n := t.fastText(p[at:])
+			if n == 0 {
+				n = t.fastText(p[at:])
+			}
 			if n == 0 {
 				n = scan.ASCII(p[at:])
 				t.printASCII(p[at : at+n])
@@ -107,6 +112,11 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 		}
 		n += 3
 	} else {
+		if t.sgrSeen.seldom() {
+			if n := t.newColor(p); n > 0 {
+				return n
+			}
+		}
 		var key sgrKey
 		key, n = readKey(p)
 		known = n > 0 && p[n-1] == 'm' && t.knownSGR(key)

@@ -103,6 +103,27 @@ func (l *Log) Commit(n int) {
 	}
 }
 
+// Free is where the next records go, for callers with many small ones: room for at least n bytes, how many bytes stand
+// before it in its block, and places for the end of each record there; none when nothing is kept. Fill makes records of it.
+func (l *Log) Free(n int) (room []byte, before int, ends []uint32) {
+	room = l.Room(n)
+	if len(room) < n {
+		return nil, 0, nil
+	}
+	b := l.cur
+	return room, len(b.data), b.ends[len(b.ends):cap(b.ends)]
+}
+
+// Fill adds the first k records that were put, with their ends, where Free said; n bytes in all.
+func (l *Log) Fill(k, n int) {
+	b := l.cur
+	b.data = b.data[:len(b.data)+n]
+	b.ends = b.ends[:len(b.ends)+k]
+	if l.n += k; l.n > l.maxRecords+dropAtOnce {
+		l.drop()
+	}
+}
+
 // makeRoom returns a block that has room for one more record, of n bytes, if any is kept.
 func (l *Log) makeRoom(n int) *block {
 	if l.maxRecords <= 0 {

@@ -181,7 +181,11 @@ func (tb *Tables) encodeStyle(dst []byte, id StyleID) []byte {
 	if id < LastingStyles {
 		return binary.AppendUvarint(dst, uint64(id)+1)
 	}
-	s := tb.Styles.List[id]
+	return appendStyle(dst, &tb.Styles.List[id])
+}
+
+// appendStyle appends a style itself.
+func appendStyle(dst []byte, s *Style) []byte {
 	dst = append(dst, 0)
 	for _, v := range [...]uint64{uint64(s.FG), uint64(s.BG), uint64(s.ULColor), uint64(s.Attrs), uint64(s.Underline), uint64(s.Link)} {
 		dst = binary.AppendUvarint(dst, v)

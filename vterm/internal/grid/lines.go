@@ -106,14 +106,23 @@ func (r *Row) putLine(p []byte, cols int) int {
 // printable characters each, and their bytes.
 func plainLines(p []byte, limit, most int) (n, size int) {
 	for at := 0; n < most && len(p)-at >= 8; {
-		odd := scan.NotPrintable(binary.LittleEndian.Uint64(p[at:]))
+		w := binary.LittleEndian.Uint64(p[at:])
+		odd := scan.NotPrintable(w)
 		if odd == 0 {
 			if at += 8; at-size > limit {
 				break
 			}
 			continue
 		}
-		if at += bits.TrailingZeros64(odd) / 8; at-size > limit || at+1 >= len(p) || p[at] != '\r' || p[at+1] != '\n' {
+		k := bits.TrailingZeros64(odd) / 8
+		if at += k; at-size > limit {
+			break
+		}
+		if k == 7 { // the LF stands in the next word
+			if at+1 >= len(p) || p[at] != '\r' || p[at+1] != '\n' {
+				break
+			}
+		} else if w>>(8*k&63)&0xffff != '\n'<<8|'\r' {
 			break
 		}
 		at += 2
@@ -127,31 +136,42 @@ const shortLine = 0x7f
 
 // pushLines makes records of lines that plainLines found.
 func (h *Scrollback) pushLines(p []byte) {
-	for at := 0; at < len(p); {
-		rec := h.log.Room(2 + shortLine + packedSlack)
-		n := 0
-		if len(rec) < 2+shortLine+packedSlack {
-			n = scan.ASCII(p[at:]) // nothing is kept
-		} else {
-			rec[0] = recASCII
-			for out := rec[2:]; ; n += 8 {
-				if len(p)-at-n < 8 {
-					m := scan.ASCII(p[at+n:])
-					copy(out[n:], p[at+n:at+n+m])
-					n += m
-					break
-				}
-				w := binary.LittleEndian.Uint64(p[at+n:])
-				binary.LittleEndian.PutUint64(out[n:], w)
-				if odd := scan.NotPrintable(w); odd != 0 {
-					n += bits.TrailingZeros64(odd) / 8
-					break
-				}
-			}
-			rec[1] = byte(n)
+	for len(p) > 0 {
+		room, before, ends := h.log.Free(2 + shortLine + packedSlack)
+		if len(ends) == 0 { // nothing is kept
+			n := scan.ASCII(p)
+			h.log.Commit(2 + n)
+			h.Widest = max(h.Widest, n)
+			p = p[n+2:]
+			continue
 		}
-		h.log.Commit(2 + n)
-		h.Widest = max(h.Widest, n)
-		at += n + 2
+		put, k, widest := 0, 0, h.Widest
+		for k < len(ends) && len(p) > 0 && len(room)-put >= 2+shortLine+packedSlack {
+			rec := room[put : put+2+shortLine+packedSlack]
+			n := copyASCII(rec[2:], p)
+			rec[0], rec[1] = recASCII, byte(n)
+			put += 2 + n
+			ends[k] = uint32(before + put)
+			k++
+			widest = max(widest, n)
+			p = p[n+2:]
+		}
+		h.log.Fill(k, put)
+		h.Widest = widest
 	}
+}
+
+// copyASCII copies the printable ASCII at the start of p, which a line ends that plainLines found, and returns its length.
+// Stores of more than a byte spoil what is behind it.
+func copyASCII(out, p []byte) int {
+	for n := 0; len(p)-n >= 8; n += 8 {
+		w := binary.LittleEndian.Uint64(p[n:])
+		binary.LittleEndian.PutUint64(out[n:], w)
+		if odd := scan.NotPrintable(w); odd != 0 {
+			return n + bits.TrailingZeros64(odd)/8
+		}
+	}
+	n := scan.ASCII(p)
+	copy(out, p[:n])
+	return n
 }

@@ -26,8 +26,9 @@ type Packed struct {
 type packedEnd struct {
 	from  int32   // first column of the open run
 	Last  int32   // where in text the last character begins
-	Style StyleID // of the open run
+	Style StyleID // of the open run; looseStyle: it is loose, which has no id
 	wide  bool    // text is not a byte a cell any more
+	loose Style
 }
 
 // packedSlack is room behind the text that stores of more than a byte may spoil.
@@ -55,7 +56,9 @@ func (r *Row) Begin(tb *Tables, col int, id StyleID) {
 		r.pad(tb, col)
 	}
 	if d := &r.Packed; id != d.Style {
-		d.closeRun(tb, r.Used)
+		if d.Style != looseStyle || !d.loose.equal(&tb.Styles.List[id]) { // else the open run goes on: it has an id now
+			d.closeRun(tb, r.Used)
+		}
 		d.Style = id
 	}
 }
@@ -76,7 +79,7 @@ func (r *Row) pad(tb *Tables, col int) {
 
 func (d *Packed) closeRun(tb *Tables, end int) {
 	if end > int(d.from) {
-		d.styles = tb.encodeRun(d.styles, end-int(d.from), d.Style)
+		d.styles = tb.encodeOpen(d.styles, end-int(d.from), d)
 		d.from = int32(end)
 	}
 }
@@ -207,7 +210,7 @@ func (tb *Tables) encodePacked(dst []byte, r *Row) []byte {
 	dst = append(dst, d.Text...)
 	if flags&recStyled != 0 {
 		dst = append(dst, d.styles...)
-		dst = tb.encodeRun(dst, r.Used-int(d.from), d.Style)
+		dst = tb.encodeOpen(dst, r.Used-int(d.from), d)
 	}
 	return dst
 }

@@ -33,14 +33,19 @@ const firstHan, lastHan = 0xe4, 0xe9
 //
 //go:noinline // as wideRun
 func hanRun(out, p []byte, limit int) (n int) {
-	for n < limit && len(p) >= 4 && len(out) >= 4 {
-		v := binary.LittleEndian.Uint32(p)
+	for n < limit && len(p) >= 8 && len(out) >= 8 {
+		v := binary.LittleEndian.Uint64(p)
 		if v&0xc0c000 != 0x808000 || byte(v)-firstHan > lastHan-firstHan {
 			break
 		}
-		binary.LittleEndian.PutUint32(out, v<<8|markWide)
-		p, out = p[3:], out[4:]
-		n++
+		w := v >> 24
+		if w&0xc0c000 != 0x808000 || byte(w)-firstHan > lastHan-firstHan || n+1 == limit {
+			binary.LittleEndian.PutUint32(out, uint32(v)<<8|markWide)
+			return n + 1
+		}
+		binary.LittleEndian.PutUint64(out, uint64(uint32(w)<<8|markWide)<<32|uint64(uint32(v)<<8|markWide))
+		p, out = p[6:], out[8:]
+		n += 2
 	}
 	return n
 }
@@ -61,8 +66,7 @@ func (m *mixture) run(p []byte) {
 			k, cols, state = k+1, cols-1, width.Plain
 			continue
 		}
-		awaits := width.Awaits(state)
-		if byte(v)-firstHan <= lastHan-firstHan && !awaits {
+		if byte(v)-firstHan <= lastHan-firstHan {
 			if n := hanRun(out[k:], q, cols/2); n > 0 {
 				q = q[3*n:]
 				k, cols, state, m.wide = k+4*n, cols-2*n, width.Plain, true
@@ -70,7 +74,7 @@ func (m *mixture) run(p []byte) {
 				continue
 			}
 		}
-		if v&0xc0c0f0 == 0x8080e0 && !awaits && width.ClassOf3(byte(v), byte(v>>8)) == 2 {
+		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !width.Awaits(state) {
 			if cols < 2 {
 				break
 			}
@@ -85,15 +89,13 @@ func (m *mixture) run(p []byte) {
 			break
 		}
 		props := width.Of(r)
-		w, next := starterWidth(props, m.odd), width.State(0)
-		if props.Starter() && !awaits || !m.graphemes {
-			next = width.Start(props)
-		} else {
+		w := starterWidth(props, m.odd)
+		if (w == 0 || width.Awaits(state)) && m.graphemes {
 			if state == stateUnknown {
 				state = width.Start(width.Of(headAt(out, last)))
 			}
-			var joined bool
-			if next, joined = width.Step(state, props); joined {
+			next, joined := width.Step(state, props)
+			if joined {
 				if last < 0 {
 					break
 				}
@@ -113,17 +115,71 @@ func (m *mixture) run(p []byte) {
 		if w == 0 || w > cols {
 			break
 		}
+		next := width.Start(props)
+		if m.graphemes {
+			if n, w, next = clusterOf(q, n, w, cols, props); n == 0 || len(out)-k < packedSlack+n {
+				break
+			}
+		}
 		last, state = k, next
 		if w == 2 {
 			out[k] = markWide
 			k++
 			m.wide = true
 		}
-		binary.LittleEndian.PutUint32(out[k:], v)
+		k = putCluster(out, k, q, n, r)
 		q = q[n:]
-		k, cols = k+n, cols-w
+		cols -= w
 	}
 	m.k, m.last, m.taken, m.cols, m.state = k, last, len(p)-len(q), cols, state
+}
+
+// clusterOf finds out what joins the character that q begins with, of n bytes and w columns, of which cols are free. It
+// returns the bytes and columns of the whole cluster and the state behind it, as far as q has it; no bytes when it is not
+// as simple as that.
+func clusterOf(q []byte, n, w, cols int, props width.Props) (size, columns int, state width.State) {
+	state = width.Start(props)
+	for len(q)-n >= 4 {
+		v := binary.LittleEndian.Uint32(q[n:])
+		if v&0x80 == 0 || byte(v)-firstHan <= lastHan-firstHan { // these join nothing
+			break
+		}
+		r, size := runeOf(v)
+		if size == 0 {
+			break
+		}
+		next, joined := width.Step(state, width.Of(r))
+		if !joined {
+			break
+		}
+		if r&^1 == TextVariation && props.HasVariations() {
+			if (r == TextVariation) == (w == 2) { // the width changes
+				if w = 2; r == TextVariation || cols < 2 {
+					return 0, 0, 0
+				}
+			}
+		}
+		if n += size; n > packedClusterMax {
+			return 0, 0, 0
+		}
+		state = next
+	}
+	return n, w, state
+}
+
+// putCluster puts the cluster that the first n bytes of q are and that begins with r into out at k, and returns its end.
+// Behind that there is room for stores of more than a byte.
+func putCluster(out []byte, k int, q []byte, n int, r rune) int {
+	if n > utf8.UTFMax || n > utf8.RuneLen(r) {
+		out[k], out[k+1] = markCluster, byte(n)
+		k += 2
+	}
+	if n <= 8 && len(q) >= 8 {
+		binary.LittleEndian.PutUint64(out[k:], binary.LittleEndian.Uint64(q))
+	} else {
+		copy(out[k:], q[:n])
+	}
+	return k + n
 }
 
 // runeOf decodes the character above ASCII that v begins with, the first byte lowest. Its length is
