@@ -39,6 +39,27 @@ func TestHooksSurvive(t *testing.T) {
 	}
 }
 
+// An exported prompt, as a virtual environment leaves it, shows a nested shell nothing of the marks.
+func TestExportedPromptInNestedShells(t *testing.T) {
+	r := newRig(t, rigOptions{argv: []string{shellPath(t, "bash")}})
+	for _, line := range []string{"export PS1='(venv) $ ' PS2='more> '", "true"} {
+		r.run(line)
+	}
+	for nested, want := range map[string]string{
+		"dash -i": "more> ", "bash --norc --noprofile -i": "more> ", "ksh -i": "", // ksh shows PS2 as it is written
+	} {
+		shellPath(t, strings.Fields(nested)[0])
+		lines := "exit"
+		if want != "" {
+			lines = "'if true' then true fi exit"
+		}
+		got := r.text(r.run("printf '%s\\n' " + lines + " | " + nested + " 2>&1 | grep -v tty"))
+		if !strings.Contains(got, "(venv) $") || !strings.Contains(got, want) || strings.ContainsAny(got, "\\[]{}=;\a\x1b") {
+			t.Errorf("%s shows %q", nested, got)
+		}
+	}
+}
+
 // A shell whose hooks were taken away tells by its prompt what they would have told, and
 // puts them back.
 //

@@ -37,14 +37,15 @@ __longterm_told=0   # 1 when a hook has told of this prompt
 __longterm_gave=    # set while a line runs that a program gave
 __longterm_keys=    # set when the editor knows the keys of such lines
 
-# These stand in prompts by reference: a prompt that is exported shows a nested shell
-# an empty nonce. Should a command have run whose end no hook has told, the prompt tells
+# These stand in prompts by reference, and only where there is a nonce: a prompt that is
+# exported (a virtual environment's is) shows nothing of them in a nested shell, be it one
+# that knows no "\[". Should a command have run whose end no hook has told, the prompt tells
 # it by itself, and has the hooks put back at the next one. It tells it by its text: of
 # several lines that were pasted, bash expands a prompt between them, and does not show it.
 # _a stands before the user's PS1, _b behind it, _2 before PS2, _c behind PS0.
-__longterm_a='\[${__longterm_nonce:+${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late "$?")}}\]'
-__longterm_b='\[\e]133;B;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1));exit=$?\a\]'
-__longterm_2='\[\e]133;A;k=s;lt=${__longterm_nonce-};m=$((__longterm_m=${__longterm_m-0}+1))\a\]'
+__longterm_a='${__longterm_nonce:+\[${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late "$?")}\]}'
+__longterm_b='${__longterm_nonce:+\[\e]133;B;lt=$__longterm_nonce;m=$((__longterm_m=__longterm_m+1));exit=$?\a\]}'
+__longterm_2='${__longterm_nonce:+\[\e]133;A;k=s;lt=$__longterm_nonce;m=$((__longterm_m=__longterm_m+1))\a\]}'
 __longterm_c='${__longterm_e:$((__longterm_told=0,__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
 
 __longterm_say() { builtin printf '\033]%s\007' "$1" >/dev/tty || :; }
@@ -331,7 +332,7 @@ __longterm_ps0=0 __longterm_array=0 __longterm_armed= __longterm_tty= __longterm
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
   __longterm_ps0=1
 else
-  __longterm_b+='${__longterm_e:$((__longterm_armed=1,0)):0}'
+  __longterm_b=${__longterm_b%\}}'${__longterm_e:$((__longterm_armed=1,0)):0}}'
 fi
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
   __longterm_array=1
