@@ -107,8 +107,7 @@ func TestEchoIsLookedAtLater(t *testing.T) {
 				s.showNew([]byte("a"))
 				printed := time.Now()
 				h.output(printed)
-				<-h.C()
-				if after := time.Since(printed); after != c.want {
+				if after := h.at.Sub(printed); after != c.want {
 					t.Errorf("%s: after %v; want %v", c.name, after, c.want)
 				}
 				h.held = nil
