@@ -21,10 +21,10 @@ import (
 type near struct{ why, instead string }
 
 // allowed reports whether an allow rule names the command, and else why one about the program does not.
-func (w *walk) allowed(x *invocation) (miss near, ok bool) {
+func (pr *presets) allowed(x *invocation) (miss near, ok bool) {
 	dir, _ := path.Split(x.argv[0])
-	for i := range w.engine.rules {
-		r := &w.engine.rules[i]
+	for i := range pr.engine.rules {
+		r := &pr.engine.rules[i]
 		if r.Decision != Allow || r.Program != x.argv[0] && x.name != r.Program {
 			continue
 		}
@@ -32,7 +32,7 @@ func (w *walk) allowed(x *invocation) (miss near, ok bool) {
 			miss.take(r, "is about the program of the system's directories", "name the file: "+x.argv[0])
 			continue
 		}
-		why, instead, ok := w.lifts(r, x)
+		why, instead, ok := pr.lifts(r, x)
 		if ok {
 			return near{}, true
 		}
@@ -50,12 +50,12 @@ func (n *near) take(r *Rule, why, instead string) {
 
 // lifts reports whether an allow rule about the program allows the command. It says why not where the rule's
 // words are the command's, and what a rule would be that does.
-func (w *walk) lifts(r *Rule, x *invocation) (why, instead string, ok bool) {
-	match, _ := r.matches(x, w.cwd)
+func (pr *presets) lifts(r *Rule, x *invocation) (why, instead string, ok bool) {
+	match, _ := r.matches(x, pr.cwd)
 	if r.Exact {
 		return "", "", match
 	}
-	if here, _ := r.at(w.cwd); !here {
+	if here, _ := r.at(pr.cwd); !here {
 		return "it counts in " + strings.Join(r.Roots, ", ") + " only", "", false
 	}
 	if !match {

@@ -74,14 +74,14 @@ func versionOf(base, called string) bool {
 }
 
 // denials keeps what f finds only where it is refused.
-func (w *walk) denials(f func()) {
-	commands, worst := w.commands, w.worst
-	w.commands, w.worst = nil, nil
+func (v *verdicts) denials(f func()) {
+	commands, worst := v.commands, v.worst
+	v.commands, v.worst = nil, nil
 	f()
-	found := w.worst
-	w.commands, w.worst = commands, worst
+	found := v.worst
+	v.commands, v.worst = commands, worst
 	if found != nil && found.Verdict == Deny {
-		w.record(*found)
+		v.record(*found)
 	}
 }
 

@@ -9,48 +9,54 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
+// presets is what the preset and the rules of the engine say of one command.
+type presets struct {
+	*shellState
+	*verdicts
+}
+
 // base applies the preset to a command that neither the hard denials nor a rule decided.
-func (w *walk) base(c *Command, x *invocation) {
+func (pr *presets) base(c *Command, x *invocation) {
 	if c.Verdict != Allow {
 		return
 	}
-	switch w.engine.preset {
+	switch pr.engine.preset {
 	case Off, Hard:
 		return
 	}
-	for _, name := range w.env {
+	for _, name := range pr.env {
 		if name == "IFS" && x.name == "read" {
 			continue
 		}
 		changes := changesMeaning(name)
-		if w.engine.preset == Build {
-			changes = name == "PATH" || !w.harmlessVariable(name, w.scope.get(name).text)
+		if pr.engine.preset == Build {
+			changes = name == "PATH" || !pr.harmlessVariable(name, pr.scope.get(name).text)
 		}
 		if changes {
-			w.ask(c, "environment", name+" changes what the program does")
+			pr.ask(c, "environment", name+" changes what the program does")
 			c.Instead = "run it without " + name
 			return
 		}
 	}
-	miss, ok := w.allowed(x)
+	miss, ok := pr.allowed(x)
 	if ok {
 		return
 	}
-	if w.engine.preset == Listed {
+	if pr.engine.preset == Listed {
 		dir, _ := path.Split(x.argv[0])
 		if !(x.children && systemPlaces[dir] && (x.name == "sh" || x.name == "bash")) {
-			w.missed(c, "not listed", "no rule allows it", miss)
+			pr.missed(c, "not listed", "no rule allows it", miss)
 		}
 		return
 	}
 	if x.name == "git" {
 		x = withoutSettings(x)
 	}
-	why, ok := w.reads(x)
-	if ok || w.engine.preset == Build && w.builds(x) {
+	why, ok := pr.reads(x)
+	if ok || pr.engine.preset == Build && pr.builds(x) {
 		return
 	}
-	w.missed(c, "not reading", why, miss)
+	pr.missed(c, "not reading", why, miss)
 }
 
 // harmlessSetting are settings that git is given with -c and that change neither what it runs nor what it writes where.
@@ -74,18 +80,18 @@ func withoutSettings(x *invocation) *invocation {
 }
 
 // missed asks about a command that no rule allows, and says what the one lacks that comes nearest.
-func (w *walk) missed(c *Command, rule, why string, miss near) {
+func (pr *presets) missed(c *Command, rule, why string, miss near) {
 	if miss.why != "" {
 		why += "; " + miss.why
 	}
-	w.ask(c, rule, why)
+	pr.ask(c, rule, why)
 	if miss.instead != "" {
 		c.Instead = miss.instead
 	}
 }
 
 // reads reports whether a command only reads, and else says why not.
-func (w *walk) reads(x *invocation) (string, bool) {
+func (pr *presets) reads(x *invocation) (string, bool) {
 	dir := path.Dir(x.argv[0])
 	if strings.Contains(x.argv[0], "/") && !slices.Contains([]string{"/bin", "/usr/bin", "/usr/local/bin",
 		"/sbin", "/usr/sbin",
@@ -99,13 +105,13 @@ func (w *walk) reads(x *invocation) (string, bool) {
 		x.row.Lang != "" && x.row.Lang != "sh" && (x.argv[1] == "-v" || x.argv[1] == "-V")) {
 		return "", true
 	}
-	if x.name == "id" && !w.direct {
+	if x.name == "id" && !pr.direct {
 		return "it is not known to only read", false
 	}
-	if (transparent.has(x.name) || x.name == "watch" && w.engine.preset == Build) && x.children {
-		return w.wrapperReads(x)
+	if (transparent.has(x.name) || x.name == "watch" && pr.engine.preset == Build) && x.children {
+		return pr.wrapperReads(x)
 	}
-	if why, ok, decided := shellReads(x, w.engine.preset == Build); decided {
+	if why, ok, decided := shellReads(x, pr.engine.preset == Build); decided {
 		return why, ok
 	}
 	if x.name == "mount" && (len(x.argv) == 1 || len(x.argv) == 2 && x.argv[1] == "-l") {
@@ -142,7 +148,7 @@ func (w *walk) reads(x *invocation) (string, bool) {
 		}
 		return "it is not known to only read", false
 	}
-	if why, ok := w.specialReads(x); !ok {
+	if why, ok := pr.specialReads(x); !ok {
 		return why, false
 	}
 	sought := ""
@@ -158,13 +164,13 @@ func (w *walk) reads(x *invocation) (string, bool) {
 		if x.name == "echo" || x.name == "printf" || a == sought {
 			continue // a text
 		}
-		if searches.has(x.name) && !strings.HasPrefix(a, "-") && a != "." && w.secret(strings.TrimSuffix(a, "/")+"/x") {
+		if searches.has(x.name) && !strings.HasPrefix(a, "-") && a != "." && pr.secret(strings.TrimSuffix(a, "/")+"/x") {
 			return a + " usually holds secrets", false
 		}
 		if lists.has(x.name) && !strings.HasPrefix(a, "--") {
 			continue
 		}
-		if w.secret(a) || strings.Contains(a, "=") && w.secret(a[strings.IndexByte(a, '=')+1:]) {
+		if pr.secret(a) || strings.Contains(a, "=") && pr.secret(a[strings.IndexByte(a, '=')+1:]) {
 			return a + " usually holds secrets", false
 		}
 	}
@@ -220,7 +226,7 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 var searches = words("grep egrep fgrep rg ag ack find fd fdfind")
 
 // wrapperReads judges a wrapper whose command was judged on its own.
-func (w *walk) wrapperReads(x *invocation) (string, bool) {
+func (pr *presets) wrapperReads(x *invocation) (string, bool) {
 	for _, o := range x.args.Options {
 		if x.row.IsWrite(o.Name) || x.row.IsShell(o.Name) {
 			return o.Name + " makes it do more than read", false
@@ -237,7 +243,7 @@ func (w *walk) wrapperReads(x *invocation) (string, bool) {
 }
 
 // specialReads holds what options alone do not tell.
-func (w *walk) specialReads(x *invocation) (string, bool) {
+func (pr *presets) specialReads(x *invocation) (string, bool) {
 	ops := x.args.Operands
 	switch x.name {
 	case "ps":
@@ -283,7 +289,7 @@ func (w *walk) specialReads(x *invocation) (string, bool) {
 				return "its code does more than read", false
 			}
 		}
-		if !w.hasCode(x) && (len(ops) == 0 || !codeReads(x.row.Lang, ops[0])) {
+		if !pr.hasCode(x) && (len(ops) == 0 || !codeReads(x.row.Lang, ops[0])) {
 			return "its code does more than read", false
 		}
 	case "yq":

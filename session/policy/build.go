@@ -18,37 +18,37 @@ import (
 var ofProjects = map[string]string{"configure": "configure", "gradlew": "gradle", "mvnw": "mvn"}
 
 // builds reports whether a command is for building and names nothing outside of the project.
-func (w *walk) builds(x *invocation) bool {
-	if w.executed && (w.part(x) || w.gitHelper(x)) {
+func (pr *presets) builds(x *invocation) bool {
+	if pr.executed && (pr.part(x) || pr.gitHelper(x)) {
 		return true
 	}
-	name, projects := x.name, w.projects(x.argv[0])
+	name, projects := x.name, pr.projects(x.argv[0])
 	if projects && ofProjects[name] != "" {
 		name = ofProjects[name]
 	} else if projects && !known(name) {
 		return true
-	} else if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(w.executed && w.installed(dir)) {
+	} else if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(pr.executed && pr.installed(dir)) {
 		return false // it is perhaps meant to be taken for that
 	}
 	program := building.Lookup(name)
 	if program == nil {
-		return x.children && transparent.has(name) || w.runsScript(x)
+		return x.children && transparent.has(name) || pr.runsScript(x)
 	}
-	if w.noProject() || inside.has(x.name) && !w.staysInside(x) {
+	if pr.noProject() || inside.has(x.name) && !pr.staysInside(x) {
 		return false
 	}
 	if program.Subs != "" && (len(x.argv) < 2 || !program.Sub(programs.Full(x.name, x.argv[1]))) {
 		return false
 	}
 	args := x.argv[1:]
-	if program.Option(args) != "" || building.Publishes(name, args) != "" || !w.builtHere(x) || w.downloads(x) {
+	if program.Option(args) != "" || building.Publishes(name, args) != "" || !pr.builtHere(x) || pr.downloads(x) {
 		return false
 	}
 	for i, a := range args {
 		if before := x.argv[i]; program.IsText(before, a) || i > 0 && program.IsPlace(before+"="+a) {
 			continue
 		}
-		if w.leaves(x, program, a) || takenOver(x, a) {
+		if pr.leaves(x, program, a) || takenOver(x, a) {
 			return false
 		}
 	}
@@ -61,9 +61,9 @@ func (w *walk) builds(x *invocation) bool {
 }
 
 // leaves reports whether a word names something outside of the project, wherever it stands in it.
-func (w *walk) leaves(x *invocation, program *building.Program, a string) bool {
+func (fs *files) leaves(x *invocation, program *building.Program, a string) bool {
 	if hasHole(a) {
-		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && w.stamps(a))
+		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && fs.stamps(a))
 	}
 	if x.name == "bazel" && strings.HasPrefix(a, "//") || program.IsPlace(a) {
 		return false
@@ -71,12 +71,12 @@ func (w *walk) leaves(x *invocation, program *building.Program, a string) bool {
 	onlyRead := compilers[strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")] &&
 		hasPrefix([]string{"", a}, "-I", "-L", "-isystem", "-Wl,-rpath")
 	return slices.ContainsFunc(building.Paths(a), func(p string) bool {
-		return w.outside(p) && !(onlyRead && w.ofTheSystem(p))
+		return fs.outside(p) && !(onlyRead && fs.ofTheSystem(p))
 	})
 }
 
 // stamps reports settings of go's linker that are only values of variables, of which some are not known: "-s -X main.version=…".
-func (w *walk) stamps(a string) bool {
+func (fs *files) stamps(a string) bool {
 	fields := strings.Fields(strings.TrimPrefix(a, "-ldflags="))
 	for i, f := range fields {
 		key, _, set := strings.Cut(strings.TrimPrefix(f, "-X="), "=")
@@ -89,15 +89,15 @@ func (w *walk) stamps(a string) bool {
 }
 
 // ofTheSystem reports whether a path is where the system has headers and libraries.
-func (w *walk) ofTheSystem(p string) bool {
-	full, ok := w.clean(p)
+func (fs *files) ofTheSystem(p string) bool {
+	full, ok := fs.clean(p)
 	return ok && slices.ContainsFunc(libraries, func(dir string) bool { return strings.HasPrefix(full, dir) }) || ok && strings.HasPrefix(full, "/usr/include/") ||
 		ok && strings.HasPrefix(full, "/usr/local/include")
 }
 
 // builtHere judges what the words of some programs of building mean that no list tells: go's and cmake's commands, and
 // variables of make, which are those of a command.
-func (w *walk) builtHere(x *invocation) bool {
+func (pr *presets) builtHere(x *invocation) bool {
 	args := x.argv[1:]
 	switch {
 	case x.name == "cmake":
@@ -107,14 +107,14 @@ func (w *walk) builtHere(x *invocation) bool {
 		return !slices.ContainsFunc(args, func(a string) bool {
 			key, value, set := strings.Cut(strings.TrimPrefix(a, "-D"), "=")
 			key, _, _ = strings.Cut(key, ":")
-			return set && strings.HasPrefix(a, "-D") && strings.HasSuffix(key, "_COMPILER") && !building.Variable("CC", value, true, w.isInside) ||
-				strings.HasPrefix(a, "-DCMAKE_TOOLCHAIN_FILE") && !w.isInside(value)
+			return set && strings.HasPrefix(a, "-D") && strings.HasSuffix(key, "_COMPILER") && !building.Variable("CC", value, true, pr.isInside) ||
+				strings.HasPrefix(a, "-DCMAKE_TOOLCHAIN_FILE") && !pr.isInside(value)
 		})
 	case x.row != nil && x.row.Lang == "make" || x.name == "configure":
 		return !slices.ContainsFunc(args, func(a string) bool {
 			name, value, set := strings.Cut(a, "=")
 			name = strings.TrimRight(name, ":+?")
-			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, w.changesBuild(name), w.isInside))
+			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, pr.changesBuild(name), pr.isInside))
 		})
 	case x.name == "git":
 		return !losesWork(x)
@@ -154,12 +154,12 @@ func losesWork(x *invocation) bool {
 var harmlessOfCMake = words("echo echo_append capabilities compare_files make_directory md5sum sha1sum sha256sum true false")
 
 // changesBuild reports whether a variable changes what programs of building do.
-func (w *walk) changesBuild(name string) bool {
+func (fs *files) changesBuild(name string) bool {
 	return changesMeaning(name) || codeVariable(name) || strings.HasSuffix(name, "FLAGS") || strings.HasPrefix(name, ".")
 }
 
 // downloads reports whether go or maven are told to get code of others and run it.
-func (w *walk) downloads(x *invocation) bool {
+func (pr *presets) downloads(x *invocation) bool {
 	if x.name != "go" {
 		return false
 	}
@@ -179,8 +179,8 @@ var inside = words("cp mv chmod tee")
 
 // staysInside reports whether all that a command is given is below the working directory or /tmp, and nothing of it
 // is what decides what other commands do or holds secrets.
-func (w *walk) staysInside(x *invocation) bool {
-	if w.cwd == "/" || w.cwd == w.home {
+func (fs *files) staysInside(x *invocation) bool {
+	if fs.cwd == "/" || fs.cwd == fs.home {
 		return false // start files of shells are there
 	}
 	ops := x.args.Operands
@@ -197,10 +197,10 @@ func (w *walk) staysInside(x *invocation) bool {
 		}
 	}
 	return !slices.ContainsFunc(ops, func(p string) bool {
-		if full, _ := w.clean(p); x.name == "mv" && full == w.project() {
+		if full, _ := fs.clean(p); x.name == "mv" && full == fs.project() {
 			return true // all of it, with its .git
 		}
-		return p == "" || p[0] == '~' || hasHole(p) || w.outside(p) || w.secret(p)
+		return p == "" || p[0] == '~' || hasHole(p) || fs.outside(p) || fs.secret(p)
 	})
 }
 
@@ -214,11 +214,11 @@ func takenOver(x *invocation, word string) bool {
 }
 
 // outside reports whether a path may be outside of the project and of /tmp, or what decides what others do in it.
-func (w *walk) outside(p string) bool {
+func (fs *files) outside(p string) bool {
 	if harmlessTarget(p) {
 		return false
 	}
-	full, ok := w.clean(p)
+	full, ok := fs.clean(p)
 	switch {
 	case strings.HasPrefix(p, "~"), hasHole(full):
 		return true
@@ -229,47 +229,47 @@ func (w *walk) outside(p string) bool {
 	case strings.HasPrefix(full, "/tmp/"):
 		return false
 	}
-	base := w.project()
+	base := fs.project()
 	rest, below := strings.CutPrefix(full+"/", strings.TrimSuffix(base, "/")+"/")
-	return base == "" || !below || base == w.home && strings.HasPrefix(rest, ".") && rest != ""
+	return base == "" || !below || base == fs.home && strings.HasPrefix(rest, ".") && rest != ""
 }
 
 // isInside is the opposite of outside, for paths that are not known to be such.
-func (w *walk) isInside(p string) bool { return p != "" && !w.outside(p) }
+func (fs *files) isInside(p string) bool { return p != "" && !fs.outside(p) }
 
 // project is the directory that a command has to stay in: the one that the line was given in, where that is a project, else
 // the one below it that the command is run in. Empty: there is none, or the command is run outside of it.
-func (w *walk) project() string {
-	if w.cwd != w.root && !strings.HasPrefix(w.cwd, strings.TrimSuffix(w.root, "/")+"/") || hasHole(w.cwd) {
+func (fs *files) project() string {
+	if fs.cwd != fs.root && !strings.HasPrefix(fs.cwd, strings.TrimSuffix(fs.root, "/")+"/") || hasHole(fs.cwd) {
 		return ""
 	}
-	if w.isProject(w.root) {
-		return w.root
+	if fs.isProject(fs.root) {
+		return fs.root
 	}
-	rest, _ := strings.CutPrefix(w.cwd, w.home+"/")
-	if w.cwd == "/" || rest == "" || rest[0] == '.' || slices.ContainsFunc(notProjects, func(dir string) bool { return strings.HasPrefix(w.cwd+"/", dir) }) {
+	rest, _ := strings.CutPrefix(fs.cwd, fs.home+"/")
+	if fs.cwd == "/" || rest == "" || rest[0] == '.' || slices.ContainsFunc(notProjects, func(dir string) bool { return strings.HasPrefix(fs.cwd+"/", dir) }) {
 		return "" // settings of programs, or the system
 	}
-	return w.cwd
+	return fs.cwd
 }
 
 // noProject reports whether a command is run outside of the project, or nobody knows where. Where a line's own directory is not known
 // it is taken for one.
-func (w *walk) noProject() bool {
-	return ofGit(w.cwd) || w.project() == "" && (w.root != "." || w.lost || w.cwd != "")
+func (fs *files) noProject() bool {
+	return ofGit(fs.cwd) || fs.project() == "" && (fs.root != "." || fs.lost || fs.cwd != "")
 }
 
 // isProject reports whether a directory is a place for a project: neither a home or above one, nor the system's.
-func (w *walk) isProject(dir string) bool {
-	return dir != "" && dir != "." && dir != "/" && dir != "/tmp" && !strings.HasPrefix(w.home+"/", dir+"/")
+func (fs *files) isProject(dir string) bool {
+	return dir != "" && dir != "." && dir != "/" && dir != "/tmp" && !strings.HasPrefix(fs.home+"/", dir+"/")
 }
 
 // harmlessVariable reports whether a variable that is set before a command leaves programs what they are.
-func (w *walk) harmlessVariable(name, value string) bool {
+func (fs *files) harmlessVariable(name, value string) bool {
 	if hasHole(value) {
-		return !w.changesBuild(name)
+		return !fs.changesBuild(name)
 	}
-	return building.Variable(name, value, w.changesBuild(name), w.isInside)
+	return building.Variable(name, value, fs.changesBuild(name), fs.isInside)
 }
 
 // ofGit reports whether a path leads into git's own directory, where hooks are run and settings name programs, or into
@@ -280,15 +280,15 @@ func ofGit(p string) bool {
 
 // projects reports whether a file is one of the project that the line is for: below the directory that it was given
 // in, where that is neither a home nor the system's.
-func (w *walk) projects(p string) bool {
+func (fs *files) projects(p string) bool {
 	if !strings.Contains(p, "/") || hasHole(p) || hasGlob(p) || p[0] == '~' {
 		return false
 	}
-	full, ok := w.clean(p)
-	if !ok || !w.isProject(w.root) {
+	full, ok := fs.clean(p)
+	if !ok || !fs.isProject(fs.root) {
 		return false
 	}
-	return strings.HasPrefix(full, w.root+"/") && !ofGit(full) && !w.ownPlace(full) &&
+	return strings.HasPrefix(full, fs.root+"/") && !ofGit(full) && !fs.ownPlace(full) &&
 		!slices.ContainsFunc(notProjects, func(dir string) bool { return strings.HasPrefix(full, dir) })
 }
 
@@ -303,19 +303,19 @@ func known(name string) bool {
 
 // runsScript reports whether an interpreter is given a file of the project, or a program of the system that is a
 // script and builds: node /usr/bin/npm test is npm test.
-func (w *walk) runsScript(x *invocation) bool {
+func (pr *presets) runsScript(x *invocation) bool {
 	name := strings.TrimRight(x.name, "0123456789.") // python3.12
-	if x.row == nil || name == "" || !ofScripts.has(name) || w.hasCode(x) {
+	if x.row == nil || name == "" || !ofScripts.has(name) || pr.hasCode(x) {
 		return false
 	}
 	if module, rest, is := pythonModule(x, name); is {
-		return w.runsModule(module, rest)
+		return pr.runsModule(module, rest)
 	}
 	tests := strings.HasPrefix(name, "node") && x.args.Has("--test")
 	if len(x.args.Operands) == 0 {
-		return tests && !w.noProject() && w.harmlessOptions(x, harmlessOfNode)
+		return tests && !pr.noProject() && pr.harmlessOptions(x, harmlessOfNode)
 	}
-	if !w.harmlessOptions(x, harmlessOfInterpreters) && !(strings.HasPrefix(name, "node") && w.harmlessOptions(x, harmlessOfNode)) {
+	if !pr.harmlessOptions(x, harmlessOfInterpreters) && !(strings.HasPrefix(name, "node") && pr.harmlessOptions(x, harmlessOfNode)) {
 		return false
 	}
 	file, rest := x.args.Operands[0], x.args.Operands
@@ -324,21 +324,21 @@ func (w *walk) runsScript(x *invocation) bool {
 		if len(rest) == 2 && (rest[1] == "--version" || rest[1] == "--help") {
 			return building.Lookup(base) != nil
 		}
-		return building.Lookup(base) != nil && w.builds(&invocation{name: base, argv: rest, words: words, row: row, args: args})
+		return building.Lookup(base) != nil && pr.builds(&invocation{name: base, argv: rest, words: words, row: row, args: args})
 	}
 	if !strings.Contains(file, "/") {
 		file = "./" + file
 	}
-	return w.projects(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !w.anyLeaves(rest[1:])
+	return pr.projects(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !pr.anyLeaves(rest[1:])
 }
 
 // harmlessOptions reports whether all options are of a list, and none names what is not the project's.
-func (w *walk) harmlessOptions(x *invocation, list words) bool {
-	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.Has && w.anyLeaves([]string{o.Value}) })
+func (pr *presets) harmlessOptions(x *invocation, list words) bool {
+	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.Has && pr.anyLeaves([]string{o.Value}) })
 }
 
-func (w *walk) anyLeaves(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return hasHole(a) || slices.ContainsFunc(building.Paths(a), w.outside) })
+func (fs *files) anyLeaves(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return hasHole(a) || slices.ContainsFunc(building.Paths(a), fs.outside) })
 }
 
 // pythonModule is the module that python3 -m names, and what it is given.
@@ -359,10 +359,10 @@ func pythonModule(x *invocation, name string) (module string, rest []string, is 
 
 // runsModule reports whether a module of python is one of building: a program that build allows by its name, or one of
 // those that every python has.
-func (w *walk) runsModule(module string, rest []string) bool {
+func (pr *presets) runsModule(module string, rest []string) bool {
 	switch module {
 	case "unittest", "py_compile", "compileall", "json.tool", "doctest", "timeit", "tabnanny", "pylint", "coverage", "build", "venv":
-		return !w.anyLeaves(rest) && !slices.ContainsFunc(rest, func(a string) bool {
+		return !pr.anyLeaves(rest) && !slices.ContainsFunc(rest, func(a string) bool {
 			return module == "venv" && a == "--system-site-packages" || module == "coverage" && (a == "-m" || a == "--rcfile")
 		})
 	}
@@ -374,7 +374,7 @@ func (w *walk) runsModule(module string, rest []string) bool {
 	if row == nil {
 		row = plain
 	}
-	return w.builds(&invocation{name: module, argv: argv, words: words, row: row, args: args})
+	return pr.builds(&invocation{name: module, argv: argv, words: words, row: row, args: args})
 }
 
 // modules are programs of building that are modules of python, too.
@@ -401,7 +401,7 @@ var (
 )
 
 // gitHelper reports whether an execution is a step of git's own work, by the file that git keeps for it.
-func (w *walk) gitHelper(x *invocation) bool {
+func (pr *presets) gitHelper(x *invocation) bool {
 	dir, base := path.Split(x.argv[0])
 	if !gitPlaces[dir] {
 		return false
@@ -436,9 +436,9 @@ var (
 
 // installed reports whether a directory is one of a manager of versions: in the home directory, or where root has
 // put it.
-func (w *walk) installed(dir string) bool {
+func (fs *files) installed(dir string) bool {
 	return slices.ContainsFunc(managers, func(m string) bool {
-		return strings.HasPrefix(dir, w.home+m) || w.account != "" && strings.HasPrefix(dir, w.account+m) || w.placed && strings.Contains(dir, m)
+		return strings.HasPrefix(dir, fs.home+m) || fs.account != "" && strings.HasPrefix(dir, fs.account+m) || fs.placed && strings.Contains(dir, m)
 	})
 }
 
@@ -457,20 +457,20 @@ func partOf(base string) string {
 // part reports whether an execution is a step of building: a part of a compiler in its place, what go and cargo
 // have just built, a manager's shim. Who may build may have such steps, whose arguments lie in the caches and
 // directories of the tools. What a part writes has to be in the working directory, in /tmp or in a cache.
-func (w *walk) part(x *invocation) bool {
+func (fs *files) part(x *invocation) bool {
 	dir, base := path.Split(x.argv[0])
 	if justNow.MatchString(x.argv[0]) && (strings.HasPrefix(x.argv[0], "/tmp/") || strings.HasPrefix(x.argv[0], "/var/folders/") ||
-		!w.outside(x.argv[0])) {
+		!fs.outside(x.argv[0])) {
 		return true
 	}
-	if w.installed(dir) && ofTheir.MatchString(base) {
+	if fs.installed(dir) && ofTheir.MatchString(base) {
 		return true
 	}
 	telemetry := base == "go" && len(x.argv) == 2 && x.argv[1] == "** telemetry **" // go starts itself to count
 	if partOf(base) == "" && !telemetry {
 		return false
 	}
-	known := systemPlaces[dir] || goTools.MatchString(dir) || w.installed(dir)
+	known := systemPlaces[dir] || goTools.MatchString(dir) || fs.installed(dir)
 	for _, place := range partPlaces {
 		known = known || strings.HasPrefix(dir, place)
 	}
@@ -482,7 +482,7 @@ func (w *walk) part(x *invocation) bool {
 		if a == "-o" && i+2 < len(x.argv) {
 			out = x.argv[i+2]
 		}
-		if joined && out != "" && !strings.HasPrefix(out, "=") && w.outside(out) && !strings.HasPrefix(out, w.home+"/.cache/") &&
+		if joined && out != "" && !strings.HasPrefix(out, "=") && fs.outside(out) && !strings.HasPrefix(out, fs.home+"/.cache/") &&
 			strings.Contains(out, "/") {
 			return false
 		}

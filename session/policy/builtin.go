@@ -154,6 +154,8 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			if a == "-x" && i+1 < len(args) {
 				_, text, _ := strings.Cut(args[i+1], ":")
 				w.perhapsShell(text, "bind")
+			} else if _, typed, is := strings.Cut(a, "\":"); is { // a key that types
+				w.perhapsShell(ansiC(strings.Trim(typed, " \"")), "bind")
 			}
 		}
 		return none, true
@@ -191,12 +193,12 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 }
 
 // isPlace reports a word that can hardly be a program and may be a directory.
-func (w *walk) isPlace(word string) bool {
+func (fs *files) isPlace(word string) bool {
 	if !strings.Contains(word, "/") && word != ".." {
 		return false
 	}
-	full, ok := w.clean(word)
-	return strings.HasSuffix(word, "/") || path.Base(word) == ".." || ok && (full == w.home || full == "/" || w.tree(word) == fatal)
+	full, ok := fs.clean(word)
+	return strings.HasSuffix(word, "/") || path.Base(word) == ".." || ok && (full == fs.home || full == "/" || fs.tree(word) == fatal)
 }
 
 // found returns what which prints: where programs usually are.
@@ -334,20 +336,20 @@ func (w *walk) lists(x *invocation) stream {
 const maxPath = 4096
 
 // changeDir follows cd.
-func (w *walk) changeDir(operands []string) {
+func (fs *files) changeDir(operands []string) {
 	switch {
 	case len(operands) == 0:
-		w.cwd = w.home
+		fs.cwd = fs.home
 	case operands[0] == "-" || strings.HasPrefix(operands[0], "+") || hasHole(operands[0]):
-		w.cwd, w.lost = "", true
+		fs.cwd, fs.lost = "", true
 	default:
-		switch full, ok := w.clean(operands[0]); {
+		switch full, ok := fs.clean(operands[0]); {
 		case len(full) > maxPath: // the shell stays where it is, or is where no path leads
-			w.cwd, w.lost = "", true
+			fs.cwd, fs.lost = "", true
 		case ok && !hasGlob(full):
-			w.cwd, w.lost = full, false
+			fs.cwd, fs.lost = full, false
 		default:
-			w.cwd, w.lost = "", w.lost || w.cwd != ""
+			fs.cwd, fs.lost = "", fs.lost || fs.cwd != ""
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 // call judges a simple command, or follows its assignments where there is no command.
 func (w *walk) call(c *syntax.CallExpr, in stream) stream {
-	w.guessed = false
+	w.expand.guessed = false
 	argv := []string{}
 	guessed := false
 	for i, word := range c.Args {
-		argv = append(argv, w.word(word)...)
+		argv = append(argv, w.expand.word(word)...)
 		if i == 0 {
-			guessed = w.guessed
+			guessed = w.expand.guessed
 		}
 	}
 	mark := w.scope.mark()
@@ -41,10 +41,10 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 
 // assign follows an assignment; keep says that it lasts beyond one command.
 func (w *walk) assign(a *syntax.Assign, keep bool) {
-	w.inside(a.Index)
+	w.expand.inside(a.Index)
 	if a.Name == nil {
 		if a.Value != nil {
-			w.text(a.Value)
+			w.expand.text(a.Value)
 		}
 		return
 	}
@@ -52,16 +52,20 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 	if a.Array != nil {
 		var list []string
 		for _, e := range a.Array.Elems {
-			w.inside(e.Index)
+			w.expand.inside(e.Index)
 			if e.Value != nil {
-				list = append(list, w.word(e.Value)...)
+				list = append(list, w.expand.word(e.Value)...)
 			}
 		}
 		all := w.elements(name, list, a.Append)
 		for i := 0; i+1 < len(list); i += 2 {
 			w.zshTable(name, list[i], list[i+1])
 		}
-		w.setVariable(name, strings.Join(list, " "), keep)
+		between := " "
+		if codeVariable(name) { // each of them is a line of its own
+			between = "\n"
+		}
+		w.setVariable(name, strings.Join(list, between), keep)
 		w.scope.putList(name, all)
 		w.zshPath(a, strings.Join(list, ":"), keep)
 		return
@@ -71,7 +75,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 	}
 	text := ""
 	if a.Value != nil {
-		text = w.text(a.Value)
+		text = w.expand.text(a.Value)
 	}
 	w.zshPath(a, text, keep)
 	if a.Append {
@@ -84,7 +88,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 	if a.Index != nil {
 		key := hole
 		if word, ok := a.Index.(*syntax.Word); ok {
-			key = w.text(word)
+			key = w.expand.text(word)
 		}
 		w.zshTable(name, key, text)
 		text = hole
@@ -96,8 +100,8 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 const maxElements = 64
 
 // elements are those of an array when a list is assigned or added to it.
-func (w *walk) elements(name string, list []string, added bool) []string {
-	old, known := w.scope.lists[name]
+func (sh *shellState) elements(name string, list []string, added bool) []string {
+	old, known := sh.scope.lists[name]
 	switch {
 	case !added:
 	case !known || len(old)+len(list) > maxElements:
@@ -114,8 +118,8 @@ func (w *walk) elements(name string, list []string, added bool) []string {
 // setVariable sets a variable, and judges the ones that change what runs.
 func (w *walk) setVariable(name, text string, keep bool) {
 	w.scope.put(name, text)
-	if codeVariable(name) && text != "" && !strings.HasPrefix(name, "PS") && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
-		w.perhapsShell(text, "the variable "+name)
+	if codeVariable(name) && text != "" && !isPrompt(name) && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
+		w.perhapsShell(optionText(name, text), "the variable "+name)
 	}
 	w.hidden(text)
 	switch {
@@ -133,6 +137,9 @@ func (w *walk) setVariable(name, text string, keep bool) {
 		}
 	}
 }
+
+// isPrompt reports the variables of the shell's prompts, which it runs only what is in substitutions of.
+func isPrompt(name string) bool { return len(name) == 3 && strings.HasPrefix(name, "PS") }
 
 // maxEnv is how many variables of one command are followed: each is looked at for each command that it is set for.
 const maxEnv = 200
@@ -169,13 +176,13 @@ var ownCommands = fieldSet(": . [ [[ alias bg break builtin cd command continue 
 
 // foundElsewhere reports that a program is allowed by its name, and that a PATH which lines have set begins with directories
 // in which another one of that name may be: neither the system's nor those that people have in it every day.
-func (w *walk) foundElsewhere(name string) bool {
-	switch w.engine.preset {
+func (sh *shellState) foundElsewhere(name string) bool {
+	switch sh.engine.preset {
 	case Build, ReadOnly, Listed:
 	default:
 		return false
 	}
-	v := w.scope.get("PATH")
+	v := sh.scope.get("PATH")
 	if !v.set || strings.Contains(name, "/") || ownCommands[name] {
 		return false
 	}
@@ -183,9 +190,9 @@ func (w *walk) foundElsewhere(name string) bool {
 		if dir == notEmpty { // as it was before
 			return false
 		}
-		below, own := strings.CutPrefix(dir, w.home+"/")
+		below, own := strings.CutPrefix(dir, sh.home+"/")
 		switch {
-		case own && w.home != "" && (below == "bin" || below == "go/bin" || below == ".local/bin" || below == ".cargo/bin" || below == ".bun/bin" || below == ".deno/bin"):
+		case own && sh.home != "" && (below == "bin" || below == "go/bin" || below == ".local/bin" || below == ".cargo/bin" || below == ".bun/bin" || below == ".deno/bin"):
 		case dir == "/bin", dir == "/sbin", dir == "/snap/bin", strings.HasPrefix(dir, "/run/current-system/"):
 		case strings.HasPrefix(dir, "/usr/") || strings.HasPrefix(dir, "/opt/") || strings.HasPrefix(dir, "/nix/store/"):
 		default:
@@ -230,7 +237,7 @@ func (w *walk) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
 			return stream{is: true}, true
 		}
 		var f fields
-		w.parts(&f, r.Hdoc.Parts, true)
+		w.expand.parts(&f, r.Hdoc.Parts, true)
 		text := f.cur.String()
 		if len(r.Word.Parts) == 1 && r.Word.Lit() != "" && !strings.Contains(r.Word.Lit(), `\`) {
 			return stream{text: text, is: true}, true
@@ -244,9 +251,9 @@ func (w *walk) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
 		}
 		return stream{text: b.String(), is: true}, true
 	case syntax.WordHdoc:
-		return stream{text: w.text(r.Word) + "\n", is: true}, true
+		return stream{text: w.expand.text(r.Word) + "\n", is: true}, true
 	}
-	targets := w.word(r.Word)
+	targets := w.expand.word(r.Word)
 	target := strings.Join(targets, " ")
 	switch r.Op {
 	case syntax.RdrIn:
@@ -421,7 +428,7 @@ func (w *walk) declClause(d *syntax.DeclClause) {
 	words := []string{d.Variant.Value}
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
-			text := w.text(a.Value)
+			text := w.expand.text(a.Value)
 			w.hidden(text)
 			reference = reference || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "nrluci")
 			words = append(words, text)
@@ -439,7 +446,7 @@ func (w *walk) declClause(d *syntax.DeclClause) {
 			w.scope.fix(a.Name.Value)
 		}
 		if target := w.scope.get(a.Name.Value); reference && a.Value != nil && target.set {
-			name := w.text(a.Value)
+			name := w.expand.text(a.Value)
 			w.scope.put(name, hole)
 			w.scope.fix(name)
 		}
@@ -452,11 +459,11 @@ func (w *walk) declClause(d *syntax.DeclClause) {
 }
 
 // assignment is one as it is written: NAME=VALUE, or the name alone.
-func (w *walk) assignment(a *syntax.Assign) string {
+func (sh *shellState) assignment(a *syntax.Assign) string {
 	if a.Naked && a.Value == nil {
 		return a.Name.Value
 	}
-	return a.Name.Value + "=" + w.scope.get(a.Name.Value).text
+	return a.Name.Value + "=" + sh.scope.get(a.Name.Value).text
 }
 
 // exported judges what an export of variables is given; what the assignments mean was followed.
@@ -464,14 +471,14 @@ func (w *walk) exported(argv []string) {
 	row, words, args := resolve("export", argv)
 	x := &invocation{name: "export", argv: argv, words: words, row: row, args: args}
 	c := Command{Argv: argv}
-	w.matchRules(&c, x)
-	w.base(&c, x)
+	w.preset.matchRules(&c, x)
+	w.preset.base(&c, x)
 	for _, a := range argv[1:] {
 		name, value, set := strings.Cut(a, "=")
 		if w.engine.preset == Build && set && !changesMeaning(name) && !w.harmlessVariable(name, value) { // else assigned has asked
 			w.ask(&c, "environment", name+" may change what later commands do")
 		}
 	}
-	c.Risk = w.risk(&c, x)
+	c.Risk = w.preset.risk(&c, x)
 	w.record(c)
 }

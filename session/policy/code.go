@@ -13,8 +13,8 @@ import (
 // many alternatives takes a hundred times as long.
 var runners = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
 	"rm_r", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
-	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
-	"Sys.command", "\".!", ".call(", "File.", "fs.", "rite", "kill", "code.interact", "rename", "|"}
+	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "unix(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
+	"Sys.command", "\".!", ".call(", "File.", "fs.", "rite", "kill", "code.interact", "rename", "|", "\"<", "'<"}
 
 // calledByName reports a call of a function whose name a variable holds: $f(
 func calledByName(text string) bool {
@@ -43,62 +43,69 @@ func contains(text string, words []string) bool {
 // literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
 
+// codeReader judges code of other languages by the commands that it names and the files that it changes.
+type codeReader struct {
+	shared
+	writeTo func(file string)
+	win     windowsState
+}
+
 // code judges code of another language by the commands that it names.
-func (w *walk) code(lang, text string, x *invocation) {
+func (cr *codeReader) code(lang, text string, x *invocation) {
 	if len(text) > maxCode {
-		w.unknown(x.argv, "what "+x.name+" runs is too long to be judged")
+		cr.unknown(x.argv, "what "+x.name+" runs is too long to be judged")
 		return
 	}
-	if x.name == "ipython" {
-		w.bang("vim", text) // it has ! too
+	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
+		cr.bang("vim", text) // they have ! too
 	}
 	if lang == "vim" || lang == "sql" || lang == "make" {
-		w.bang(lang, text)
+		cr.bang(lang, text)
 		if lang == "vim" && len(text) <= maxEscape {
 			for _, m := range vimLater.FindAllStringSubmatch(text, maxCalls) { // what it runs when something happens, or a key is pressed
-				w.only(func() { w.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
+				cr.only(func() { cr.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
 			}
 		}
 		if lang == "vim" && vimComputes(text) {
-			w.unknown(x.argv, "what "+x.name+" runs is put together when it runs")
+			cr.unknown(x.argv, "what "+x.name+" runs is put together when it runs")
 		}
 		return
 	}
 	if x.name == "perl" && strings.HasPrefix(text, "rm_") || x.name == "ruby" && plainName(text) { // the modules that are programs of files
-		w.only(func() {
-			w.run(append([]string{strings.TrimSuffix(strings.TrimSuffix(text, "_rf"), "_f"), "-rf"}, x.args.Operands...), stream{})
+		cr.only(func() {
+			cr.run(append([]string{strings.TrimSuffix(strings.TrimSuffix(text, "_rf"), "_f"), "-rf"}, x.args.Operands...), stream{})
 		})
 	}
 	if lang == "m4" {
 		_, rest, is := strings.Cut(text, "syscmd(")
 		for n := 0; is && n < maxCalls; n++ {
 			if arg, ok := argument("(" + strings.NewReplacer("`", " ", "'", " ").Replace(rest[:min(len(rest), maxEscape)])); ok {
-				w.shellText(arg, "m4")
+				cr.shellText(arg, "m4")
 			}
 			_, rest, is = strings.Cut(rest, "syscmd(")
 		}
 		return
 	}
 	if lang == "sed" {
-		w.sed(text, x)
+		cr.sed(text, x)
 		return
 	}
 	if lang == "powershell" {
-		w.windows(text)
+		cr.windows(text)
 		return
 	}
 	if hasHole(text) && lang != "awk" {
-		w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+		cr.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 	}
 	if lang == "other" || lang == "sql" {
 		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
-		w.only(func() { w.source(bare) })
+		cr.only(func() { cr.source(bare) })
 	}
 	if x.name == "raku" || x.name == "perl6" || x.name == "rakudo" {
 		text = quotedWords.ReplaceAllString(text, "'$1'")
 	}
-	w.ownInCode(text, x)
-	w.removed(lang, text)
+	cr.ownInCode(text, x)
+	cr.removed(lang, text)
 	text = joined.ReplaceAllStringFunc(text, func(s string) string {
 		if lang == "lisp" || lang == "node" && !strings.Contains(s, "+") || strings.Contains(s, "\n") {
 			return s
@@ -107,40 +114,40 @@ func (w *walk) code(lang, text string, x *invocation) {
 	})
 	if lang == "awk" && strings.Contains(text, ">") {
 		for _, p := range devicePath.FindAllString(text, 20) {
-			if w.device(p) == fatal {
-				w.unknown(x.argv, "it may write over a disk")
+			if cr.device(p) == fatal {
+				cr.unknown(x.argv, "it may write over a disk")
 			}
 		}
 	}
 	if strings.Contains(text, "socket") && reaches.MatchString(text) {
-		w.unknown(x.argv, whyReached)
+		cr.unknown(x.argv, whyReached)
 	}
 	if !runs(text) {
 		return
 	}
 	if lang == "awk" {
-		w.awkPipes(text, x)
+		cr.awkPipes(text, x)
 	}
 	if argumentsIn.MatchString(text) {
-		w.handed(x)
+		cr.handed(x)
 	}
 	if lang == "lisp" {
-		w.lisp(text)
+		cr.lisp(text)
 	} else {
-		w.calls(lang, text, x)
+		cr.calls(lang, text, x)
 	}
 	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") ||
 		strings.Contains(text, "loop")) &&
-		strings.Count(text, "fork") > 0 && w.engine.preset != Off && lang != "awk" {
-		w.unknown(x.argv, "it may start itself again and again")
+		strings.Count(text, "fork") > 0 && cr.engine.preset != Off && lang != "awk" {
+		cr.unknown(x.argv, "it may start itself again and again")
 	}
-	if killsAll.MatchString(text) && w.engine.preset != Off {
+	if killsAll.MatchString(text) && cr.engine.preset != Off {
 		c := Command{Argv: x.argv}
-		w.ask(&c, "hard:kill", "it may end every process of the user")
-		w.record(c)
+		cr.ask(&c, "hard:kill", "it may end every process of the user")
+		cr.record(c)
 	}
 	if strings.Contains(text, "code.interact") && x.in.is {
-		w.code(lang, strings.ReplaceAll(x.in.text, "code.interact", ""), x)
+		cr.code(lang, strings.ReplaceAll(x.in.text, "code.interact", ""), x)
 	}
 	removes := removesIn.MatchString(text)
 	parts := literal.FindAllString(text, 200)
@@ -150,20 +157,20 @@ func (w *walk) code(lang, text string, x *invocation) {
 		in = in[1 : len(in)-1]
 		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|!<>+ "), "| ")
 		all = append(all, in)
-		w.only(func() { w.source(in) })
+		cr.only(func() { cr.source(in) })
 		if removes && (strings.HasPrefix(in, "/") || strings.HasPrefix(in, "~")) {
-			arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", w.home)
-			w.only(func() { w.run([]string{"rm", "-rf", arg}, stream{}) })
+			arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", cr.home)
+			cr.only(func() { cr.run([]string{"rm", "-rf", arg}, stream{}) })
 		}
-		if strings.HasPrefix(in, "/dev/") && w.device(in) == fatal && contains(text, writers[:]) {
-			w.unknown(x.argv, "it may write over a disk")
+		if strings.HasPrefix(in, "/dev/") && cr.device(in) == fatal && contains(text, writers[:]) {
+			cr.unknown(x.argv, "it may write over a disk")
 		}
 	}
 	if len(all) > 1 && len(all) < 50 {
-		w.only(func() { w.run(append([]string{}, all...), stream{}) })
+		cr.only(func() { cr.run(append([]string{}, all...), stream{}) })
 	}
 	if removes && built.MatchString(text) {
-		w.unknown(x.argv, "what it removes is put together when it runs")
+		cr.unknown(x.argv, "what it removes is put together when it runs")
 	}
 	for _, word := range []string{"b64decode", "fromCharCode", "chr(", "unhexlify", "__import__",
 		"getattr(", "exec(", "eval("} {
@@ -171,7 +178,7 @@ func (w *walk) code(lang, text string, x *invocation) {
 			"exec") || strings.Contains(text, "eval") ||
 			strings.Contains(text, "__import__") || strings.Contains(text, "popen")) && word != "exec(" &&
 			word != "eval(" {
-			w.unknown(x.argv, "what it runs is not known before it runs")
+			cr.unknown(x.argv, "what it runs is not known before it runs")
 			return
 		}
 	}
@@ -193,7 +200,7 @@ var quotedWords = pattern.Lazy(`[<«]([^<>«»'"]*)[>»]`)
 var built = pattern.Lazy(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
 
 // shellOfMake asks about another shell that make is given, with how it is told what to run.
-func (w *walk) shellOfMake(x *invocation) {
+func (ho *handovers) shellOfMake(x *invocation) {
 	shell, flags := "", ""
 	for _, a := range x.argv[1:] {
 		if value, ok := strings.CutPrefix(a, "SHELL="); ok {
@@ -203,66 +210,89 @@ func (w *walk) shellOfMake(x *invocation) {
 		}
 	}
 	if shell != "" && flags != "" {
-		w.only(func() { w.source(shell + " " + flags) })
+		ho.only(func() { ho.source(shell + " " + flags) })
 	}
+	ho.shellNamed(x, shell)
 }
 
 // cmakeRuns is a command in a script of cmake's with its words, or what one removes.
 var cmakeRuns = pattern.Lazy(`(?i)\bCOMMAND\s+([^)\n]+)|\bfile\s*\(\s*REMOVE(?:_RECURSE)?\s+([^)\n]+)`)
 
 // cmakeScript judges a script that cmake -P runs, where the line has its text.
-func (w *walk) cmakeScript(x *invocation) {
+func (h *hardRules) cmakeScript(x *invocation) {
 	i := slices.Index(x.argv, "-P")
 	if i < 1 || i+1 >= len(x.argv) {
 		return
 	}
 	file := x.argv[i+1]
-	text := w.pipes[file]
-	if m, ok := w.madeAt(file); ok && m.source == "" {
-		text += "\n" + m.text
-	}
+	text, _ := h.textAt(file)
 	if x.in.is && file != "-" && standardInput(file) {
 		text += "\n" + x.in.text
 	}
 	for _, m := range cmakeRuns.FindAllStringSubmatch(text, maxCalls) {
 		if m[1] != "" {
-			w.source(m[1])
+			h.source(m[1])
 		} else {
-			w.source("rm -rf " + m[2])
+			h.source("rm -rf " + m[2])
 		}
 	}
 }
 
 // bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
-func (w *walk) bang(lang, text string) {
+func (cr *codeReader) bang(lang, text string) {
 	if lang == "make" {
 		if strings.Contains(text, "\n") {
 			for line := range strings.Lines(text) {
-				w.bang(lang, strings.TrimRight(line, "\n"))
+				cr.bang(lang, strings.TrimRight(line, "\n"))
 				if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-					w.only(func() { w.source(strings.ReplaceAll(strings.TrimLeft(recipe, "@-+ "), "$$", "$")) })
+					cr.only(func() { cr.source(strings.ReplaceAll(strings.TrimLeft(recipe, "@-+ "), "$$", "$")) })
 				}
 			}
 			return
 		}
 		if _, rest, ok := strings.Cut(text, "$(shell "); ok {
-			w.shellText(strings.TrimSuffix(rest, ")"), "make")
+			cr.shellText(strings.TrimSuffix(rest, ")"), "make")
 		}
 		if _, recipe, ok := strings.Cut(text, ":"); ok {
-			w.only(func() { w.source(strings.TrimLeft(recipe, "=;\t ")) })
+			cr.only(func() { cr.source(strings.TrimLeft(recipe, "=;\t ")) })
 		}
 		return
 	}
 	lines := 0
 	for line := range strings.Lines(text) {
 		if lines++; lines > 1000 {
-			w.unknown([]string{clip(text)}, "it is too long to be judged")
+			cr.unknown([]string{clip(text)}, "it is too long to be judged")
 			return
 		}
 		line = strings.TrimRight(line, "\r\n")
-		w.bangLine(line)
+		cr.bangLine(line)
+		if lang == "sql" {
+			cr.sqlLine(strings.TrimSpace(line))
+		}
 		if before, escape, is := strings.Cut(line, `\!`); is && lang == "sql" && strings.TrimSpace(before) != "" && strings.Count(before, "'")%2 == 0 {
-			w.shellText(escape, "the escape to a shell")
+			cr.shellText(escape, "the escape to a shell")
+		}
+	}
+}
+
+// sqlLine judges what clients of databases do on a line: sqlite's .load and functions, what psql's commands have in backquotes.
+func (cr *codeReader) sqlLine(line string) {
+	x := &invocation{name: "the client", argv: []string{clip(line)}}
+	if rest, is := strings.CutPrefix(line, ".load "); is {
+		cr.loads(x, strings.Trim(strings.Fields(rest + " x")[0], `"'`))
+	}
+	if strings.Contains(line, "load_extension(") || strings.Contains(line, "edit(") {
+		for _, p := range literal.FindAllString(line, 50) {
+			if in := p[1 : len(p)-1]; strings.Contains(line, "load_extension(") {
+				cr.loads(x, in)
+			} else {
+				cr.only(func() { cr.source(in) })
+			}
+		}
+	}
+	if parts := strings.Split(line, "`"); strings.HasPrefix(line, `\`) && len(parts) < maxCalls {
+		for i := 1; i < len(parts); i += 2 {
+			cr.shellText(parts[i], "the escape to a shell")
 		}
 	}
 }
@@ -314,20 +344,20 @@ func aliasOfShell(text string) bool {
 // embedded is code of another language within an editor or a debugger.
 var embedded = pattern.Lazy(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
 
-func (w *walk) bangLine(text string) {
+func (cr *codeReader) bangLine(text string) {
 	if m := shellEscape.FindStringSubmatch(text); m != nil {
 		command := strings.TrimRight(m[2], `"'`)
 		if m[1] != "" {
 			command = strings.ReplaceAll(command, `\ `, " ")
 		}
-		w.shellText(strings.TrimSuffix(command, `\<cr>`), "the escape to a shell")
+		cr.shellText(strings.TrimSuffix(command, `\<cr>`), "the escape to a shell")
 		return
 	}
 	if aliasOfShell(text) {
-		w.unknown([]string{clip(text)}, "it gives the way to a shell another name")
+		cr.unknown([]string{clip(text)}, "it gives the way to a shell another name")
 	}
 	if m := embedded.FindStringSubmatch(text); m != nil {
-		w.code("other", m[1], &invocation{name: "the editor", argv: []string{clip(text)}})
+		cr.code("other", m[1], &invocation{name: "the editor", argv: []string{clip(text)}})
 		return
 	}
 	if !strings.Contains(text, "(") && !strings.Contains(strings.ToUpper(text), "PROGRAM") && !strings.Contains(text, "libcall") {
@@ -338,9 +368,9 @@ func (w *walk) bangLine(text string) {
 		copiesProgram(text) {
 		for _, p := range literal.FindAllString(text, 50) {
 			in := p[1 : len(p)-1]
-			w.only(func() { w.source(in) })
+			cr.only(func() { cr.source(in) })
 			if strings.Contains(text, "delete(") {
-				w.only(func() { w.run([]string{"rm", "-rf", in}, stream{}) })
+				cr.only(func() { cr.run([]string{"rm", "-rf", in}, stream{}) })
 			}
 		}
 	}
@@ -356,17 +386,17 @@ func copiesProgram(text string) bool {
 var argumentsIn = pattern.Lazy(`ARGV|argv|\bshift\b|\$[*@]|process\.argv|\bargs\b`)
 
 // handed judges arguments of code that runs something, as the command that they may be.
-func (w *walk) handed(x *invocation) {
+func (cr *codeReader) handed(x *invocation) {
 	ops := x.args.Operands
 	if len(ops) == 0 || len(ops) > 50 {
 		return
 	}
 	for _, o := range ops {
 		if strings.ContainsAny(o, " \t\n;") {
-			w.only(func() { w.source(o) })
+			cr.only(func() { cr.source(o) })
 		}
 	}
-	w.only(func() { w.run(append([]string{}, ops...), stream{}) })
+	cr.only(func() { cr.run(append([]string{}, ops...), stream{}) })
 }
 
 // devicePath is a path of a device within code.
@@ -400,11 +430,11 @@ var homeIn = pattern.Lazy(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homed
 	`Deno\.env\.get\(\s*["']HOME["']\s*\)|File\.expand_path\(\s*["']~["']\s*\)|\$_(?:SERVER|ENV)\[\s*["']HOME["']\s*\]|\bhomedir\(\)`)
 
 // removed judges the trees that code removes, as far as they are written out: a literal, the user's directory.
-func (w *walk) removed(lang, text string) {
+func (cr *codeReader) removed(lang, text string) {
 	if !contains(text, removers[:]) || !removesIn.MatchString(text) {
 		return
 	}
-	text = homeIn.ReplaceAllString(text, strings.ReplaceAll(strconv.Quote(w.home), "$", ""))
+	text = homeIn.ReplaceAllString(text, strings.ReplaceAll(strconv.Quote(cr.home), "$", ""))
 	known := map[string]string{}
 	for _, m := range given.FindAllStringSubmatch(text, 200) {
 		known[m[1]] = m[2] + m[3]
@@ -420,7 +450,7 @@ func (w *walk) removed(lang, text string) {
 		}
 		if tree := pieces(lang, items[0], known); tree != "" && !hasHole(tree) {
 			tree = strings.ReplaceAll(tree, "*", globStar)
-			w.only(func() { w.run([]string{"rm", "-rf", tree}, stream{}) })
+			cr.only(func() { cr.run([]string{"rm", "-rf", tree}, stream{}) })
 		}
 	}
 }
@@ -431,7 +461,7 @@ var lispRuns = pattern.Lazy(`\((?:[\w.:*+/-]*[/:])?(?:run-program|launch-program
 	`shell-command(?:-to-string)?|make-process|exec|open-process|run-shell-command|os/execute|os/shell|popen|open-pipe\*?)[ \t\n]`)
 
 // lisp judges the programs that code in a Lisp runs.
-func (w *walk) lisp(text string) {
+func (cr *codeReader) lisp(text string) {
 	for _, at := range lispRuns.FindAllStringIndex(text, maxCalls) {
 		form := text[at[0]:]
 		if end := closing(form); end > 0 {
@@ -446,9 +476,9 @@ func (w *walk) lisp(text string) {
 		switch len(argv) {
 		case 0:
 		case 1:
-			w.runsText(argv[0])
+			cr.runsText(argv[0])
 		default:
-			w.mayAsk(func() { w.run(argv, stream{text: hole, is: true}) })
+			cr.mayAsk(func() { cr.run(argv, stream{text: hole, is: true}) })
 		}
 	}
 }

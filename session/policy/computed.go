@@ -11,7 +11,7 @@ import (
 // given a literal. The rest is unknown, as an unset variable is in the shell.
 
 // running are calls whose argument is a command: shell text, or a list of words.
-var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|open[23]|Popen|check_output|check_call|getoutput|` +
+var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|unix|open[23]|Popen|check_output|check_call|getoutput|` +
 	`getstatusoutput|execSync|spawnSync|execFile|execFileSync|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|` +
 	`io\.popen|os:cmd|System\.cmd|Sys\.command|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
 	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
@@ -42,7 +42,7 @@ const maxCalls = 50
 const maxCode = 128 << 10
 
 // calls judges the commands that code is seen to run, and asks about text that it evaluates.
-func (w *walk) calls(lang, text string, x *invocation) {
+func (cr *codeReader) calls(lang, text string, x *invocation) {
 	known := map[string]string{}
 	for _, m := range given.FindAllStringSubmatch(text, 200) {
 		value := m[2] + m[3]
@@ -72,7 +72,7 @@ func (w *walk) calls(lang, text string, x *invocation) {
 		if !ok {
 			continue
 		}
-		w.seen(lang, arg, known)
+		cr.seen(lang, arg, known)
 	}
 	if lang == "awk" || lang == "sql" || lang == "vim" || lang == "make" {
 		return
@@ -93,7 +93,7 @@ func (w *walk) calls(lang, text string, x *invocation) {
 			continue
 		}
 		if !plain {
-			w.unknown(x.argv, "it runs code that is put together when it runs")
+			cr.unknown(x.argv, "it runs code that is put together when it runs")
 			return
 		}
 	}
@@ -284,7 +284,7 @@ func interpolated(lang, body string, quote byte, formatted bool, known map[strin
 }
 
 // seen judges the argument of a call that runs a command.
-func (w *walk) seen(lang, arg string, known map[string]string) {
+func (cr *codeReader) seen(lang, arg string, known map[string]string) {
 	if lang != "perl" { // which has none, and whose shift is a word alone
 		arg = keywords.ReplaceAllString(arg, ",")
 		arg = keywords.ReplaceAllString(arg, ",")
@@ -293,9 +293,9 @@ func (w *walk) seen(lang, arg string, known map[string]string) {
 	if len(items) == 0 {
 		return
 	}
-	quiet := w.quiet
-	w.quiet = true
-	defer func() { w.quiet = quiet }()
+	quiet := cr.quiet
+	cr.quiet = true
+	defer func() { cr.quiet = quiet }()
 	var argv []string
 	for _, item := range items {
 		p := pieces(lang, item, known)
@@ -307,15 +307,15 @@ func (w *walk) seen(lang, arg string, known map[string]string) {
 	switch {
 	case len(argv) == 0:
 	case len(argv) == 1 && lang == "awk":
-		w.runsText(strings.ReplaceAll(argv[0], someText, hole))
+		cr.runsText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1:
-		w.runsText(argv[0])
+		cr.runsText(argv[0])
 	default:
-		w.mayAsk(func() { w.run(argv, stream{text: hole, is: true}) })
+		cr.mayAsk(func() { cr.run(argv, stream{text: hole, is: true}) })
 	}
 }
 
-func (w *walk) runsText(text string) { w.mayAsk(func() { w.source(text) }) }
+func (cr *codeReader) runsText(text string) { cr.mayAsk(func() { cr.source(text) }) }
 
 // mayAsk runs f, and keeps what it would deny or ask about as one question.
 func (w *walk) mayAsk(f func()) {

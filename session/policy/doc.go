@@ -8,6 +8,22 @@
 // read, no clock, no environment. The same line always gets the same judgement. An Engine is not
 // changed after New; all its methods may be called by several goroutines.
 //
+// A walk goes through one line. What it comes by is the business of its parts, each a type of its own:
+//
+//	expander    what the shell makes of words                   word.go param.go zsh.go
+//	shellState  variables, functions, options of the shell      scope.go state.go flow.go
+//	files       places, and what the line itself makes          paths.go made.go build.go own.go
+//	wrapping    programs that run the command they are given    wrap.go
+//	handovers   operands, options, variables that are code      operands.go loads.go
+//	codeReader  code of other languages                         code.go computed.go sedawk.go windows.go
+//	guesser     programs that are not known                     guess.go
+//	hardRules   the built-in denials                            hard.go own.go
+//	presets     what preset and rules say of one command        base.go build.go allow.go rule.go
+//	verdicts    what was found so far                           risk.go
+//
+// The lower ones (files, shellState, verdicts, presets) know nothing of the walk. The others follow more of the line by
+// their host alone.
+//
 // Every command that a line can run is judged: each segment of lists and pipes, what stands in
 // substitutions, functions and here-documents, what is handed to sh -c, eval, env, sudo, xargs, find -exec
 // and other programs that run programs (package programs has the table). Words are folded to what the

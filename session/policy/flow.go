@@ -50,22 +50,22 @@ type place struct {
 	args []string
 }
 
-func (w *walk) here() place { return place{w.scope.mark(), w.cwd, w.args} }
+func (sh *shellState) here() place { return place{sh.scope.mark(), sh.cwd, sh.args} }
 
 // since makes unknown what has changed since then: it may or may not have happened.
-func (w *walk) since(p place) {
-	w.scope.blur(p.mark)
-	if p.cwd != w.cwd {
-		w.cwd, w.lost = "", w.lost || p.cwd != ""
+func (sh *shellState) since(p place) {
+	sh.scope.blur(p.mark)
+	if p.cwd != sh.cwd {
+		sh.cwd, sh.lost = "", sh.lost || p.cwd != ""
 	}
-	if len(p.args) != len(w.args) || len(p.args) > 0 && &p.args[0] != &w.args[0] {
-		w.args = nil
+	if len(p.args) != len(sh.args) || len(p.args) > 0 && &p.args[0] != &sh.args[0] {
+		sh.args = nil
 	}
 }
 
 // cannotFail reports a builtin that cannot fail with these words.
-func (w *walk) cannotFail(name string, words []*syntax.Word) bool {
-	if w.renamed(name) {
+func (sh *shellState) cannotFail(name string, words []*syntax.Word) bool {
+	if sh.renamed(name) {
 		return false
 	}
 	return !slices.ContainsFunc(words, func(word *syntax.Word) bool {
@@ -80,28 +80,30 @@ func (w *walk) cannotFail(name string, words []*syntax.Word) bool {
 			name, _, defines := strings.Cut(lit.Value, "=")
 			return !defines || !plainName(name)
 		case "unset":
-			return !plainName(word.Lit()) || w.unsettable(word.Lit())
+			return !plainName(word.Lit()) || sh.unsettable(word.Lit())
 		}
 		return true
 	}) && slices.Contains([]string{"true", ":", "alias", "unset"}, name)
 }
 
 // renamed reports a name that is perhaps a function's or an alias.
-func (w *walk) renamed(name string) bool { return w.funcs[name] != nil || w.aliases[name] != nil }
+func (sh *shellState) renamed(name string) bool {
+	return sh.funcs[name] != nil || sh.aliases[name] != nil
+}
 
 // settable reports an assignment that no shell refuses.
-func (w *walk) settable(a *syntax.Assign) bool {
-	return a.Name != nil && a.Index == nil && plainName(a.Name.Value) && !w.unsettable(a.Name.Value)
+func (sh *shellState) settable(a *syntax.Assign) bool {
+	return a.Name != nil && a.Index == nil && plainName(a.Name.Value) && !sh.unsettable(a.Name.Value)
 }
 
 // unsettable reports a variable that is perhaps readonly.
-func (w *walk) unsettable(name string) bool {
+func (sh *shellState) unsettable(name string) bool {
 	switch name {
 	case "UID", "EUID", "GID", "EGID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "USERNAME",
 		"ARGC", "HISTCMD", "LINENO", "TTYIDLE", "ZSH_EVAL_CONTEXT", "ZSH_SUBSHELL", "zsh_eval_context", "status":
 		return true
 	}
-	return w.scope.get(name).fixed
+	return sh.scope.get(name).fixed
 }
 
 // plainName reports a name as those of variables are.
@@ -110,7 +112,7 @@ func plainName(name string) bool {
 }
 
 // succeeds reports a statement that cannot fail: what follows it after && is run.
-func (w *walk) succeeds(s *syntax.Stmt) bool {
+func (sh *shellState) succeeds(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || len(s.Redirs) > 0 {
 		return false
 	}
@@ -118,14 +120,14 @@ func (w *walk) succeeds(s *syntax.Stmt) bool {
 	case *syntax.FuncDecl: // what is in it is not run
 		return true
 	case *syntax.CallExpr:
-		if slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool { return !w.settable(a) }) {
+		if slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool { return !sh.settable(a) }) {
 			return false
 		}
-		if len(c.Args) > 0 && !w.cannotFail(c.Args[0].Lit(), c.Args[1:]) {
+		if len(c.Args) > 0 && !sh.cannotFail(c.Args[0].Lit(), c.Args[1:]) {
 			return false
 		}
 	case *syntax.DeclClause:
-		if c.Variant.Value != "export" || w.renamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !w.settable(a) }) {
+		if c.Variant.Value != "export" || sh.renamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !sh.settable(a) }) {
 			return false
 		}
 	default:
@@ -228,16 +230,16 @@ func (w *walk) ifClause(c *syntax.IfClause, in stream) stream {
 }
 
 // forget makes unknown what a loop assigns: a later round sees it.
-func (w *walk) forget(n syntax.Node) {
-	if w.steps > maxSteps {
+func (sh *shellState) forget(n syntax.Node) {
+	if sh.steps > maxSteps {
 		return
 	}
 	syntax.Walk(n, func(n syntax.Node) bool {
-		w.steps++
-		if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.scope.get(a.Name.Value).set {
-			w.scope.put(a.Name.Value, hole)
+		sh.steps++
+		if a, ok := n.(*syntax.Assign); ok && a.Name != nil && sh.scope.get(a.Name.Value).set {
+			sh.scope.put(a.Name.Value, hole)
 		}
-		return w.steps < 2*maxSteps
+		return sh.steps < 2*maxSteps
 	})
 }
 
@@ -249,13 +251,13 @@ func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
 			if l.Cond == nil {
 				w.spins(c.Do)
 			}
-			w.inside(l.Init)
-			w.inside(l.Cond)
-			w.inside(l.Post)
+			w.expand.inside(l.Init)
+			w.expand.inside(l.Cond)
+			w.expand.inside(l.Post)
 		}
 		return w.branch(func() stream { return w.stmts(c.Do, in) })
 	}
-	items := w.words(loop.Items)
+	items := w.expand.words(loop.Items)
 	if !loop.InPos.IsValid() {
 		items = w.args
 		if items == nil {

@@ -5,14 +5,17 @@ import (
 	"strings"
 )
 
+// guesser judges what programs that are not known may run.
+type guesser struct{ shared }
+
 // guess looks at the arguments of a program that is not known: it may run them.
-func (w *walk) guess(args []string) {
-	if w.engine.preset == Off && !w.engine.denies {
+func (g *guesser) guess(args []string) {
+	if g.engine.preset == Off && !g.engine.denies {
 		return
 	}
-	quiet, outside := w.quiet, w.direct
-	w.quiet, w.direct = true, false
-	defer func() { w.quiet, w.direct = quiet, outside }()
+	quiet, outside := g.quiet, g.direct
+	g.quiet, g.direct = true, false
+	defer func() { g.quiet, g.direct = quiet, outside }()
 	tried := 0
 	for i, a := range args {
 		if tried >= 8 {
@@ -24,23 +27,23 @@ func (w *walk) guess(args []string) {
 			args[i-1] == "-x" ||
 			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
 			tried++
-			w.shellGuess(a)
-		case w.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers.has(path.Base(a))):
+			g.shellGuess(a)
+		case g.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers.has(path.Base(a))):
 			tried++
-			w.tryRun(args[i:])
+			g.tryRun(args[i:])
 		}
 	}
 }
 
 // tryRun judges arguments as a command, and keeps only what would be denied.
-func (w *walk) tryRun(argv []string) { w.only(func() { w.run(argv, stream{}) }) }
+func (g *guesser) tryRun(argv []string) { g.only(func() { g.run(argv, stream{}) }) }
 
-func (w *walk) shellGuess(text string) {
+func (g *guesser) shellGuess(text string) {
 	if len(text) > maxShort {
-		w.unknown([]string{clip(text)}, "the program is not known, and the text that it is given is too long to be judged")
+		g.unknown([]string{clip(text)}, "the program is not known, and the text that it is given is too long to be judged")
 		return
 	}
-	w.only(func() { w.source(text) })
+	g.only(func() { g.source(text) })
 }
 
 // only runs f for its denials, which are made questions.
@@ -85,13 +88,13 @@ func (e *Engine) interesting(name string) bool {
 
 // guessDestroyers looks for a destroying command among the arguments of a program that the table knows, but
 // not that it runs any.
-func (w *walk) guessDestroyers(args []string) {
-	if w.engine.preset == Off {
+func (g *guesser) guessDestroyers(args []string) {
+	if g.engine.preset == Off {
 		return
 	}
 	for i, a := range args {
 		if destroyers.has(path.Base(a)) && i+1 < len(args) {
-			w.tryRun(args[i:])
+			g.tryRun(args[i:])
 			return
 		}
 	}
@@ -109,14 +112,21 @@ var prose = fieldSet("-m --message --title --body --comment --notes --descriptio
 
 // commandsIn looks at values of options and operands that read as a destroying command: programs have more
 // ways to run one than a table knows. What would be denied is asked about.
-func (w *walk) commandsIn(x *invocation) {
-	if w.engine.preset == Off && !w.engine.denies {
+func (g *guesser) commandsIn(x *invocation) {
+	if g.engine.preset == Off && !g.engine.denies {
 		return
 	}
 	tried := 0
 	for i, a := range x.argv[1:] {
 		if tried >= 8 {
 			return
+		}
+		if text, piped := g.pipes[a]; piped || a == "-" && x.in.is && len(x.argv) > 2 {
+			if !piped {
+				text = x.in.text
+			}
+			g.commandsInText(text)
+			continue
 		}
 		if !strings.ContainsAny(a, " \t,") || prose[x.argv[i]] ||
 			x.row == nil && !strings.HasPrefix(a, "-") && !strings.HasPrefix(x.argv[i], "-") {
@@ -129,15 +139,34 @@ func (w *walk) commandsIn(x *invocation) {
 		for _, text := range commandStarts(a) {
 			first, _, _ := strings.Cut(text, " ")
 			first, _, _ = strings.Cut(first, ",")
-			if !w.engine.interesting(path.Base(first)) {
+			if !g.engine.interesting(path.Base(first)) {
 				continue
 			}
 			tried++
-			w.shellGuess(text)
+			g.shellGuess(text)
 			if strings.Contains(text, ",") {
-				w.shellGuess(strings.ReplaceAll(text, ",", " ")) // gcc -wrapper and the like
+				g.shellGuess(strings.ReplaceAll(text, ",", " ")) // gcc -wrapper and the like
 			}
 			break
+		}
+	}
+}
+
+// maxLines is how many lines of a file are looked at that a program is given which the line itself makes.
+const maxLines = 64
+
+// commandsInText looks at each line of such a file for a destroying command: the rules of builds and tasks are such.
+func (g *guesser) commandsInText(text string) {
+	tried := 0
+	for line := range strings.Lines(text) {
+		if tried++; tried > maxLines || len(line) > maxShort {
+			return
+		}
+		for _, start := range commandStarts(strings.TrimSpace(line)) {
+			if first, _, _ := strings.Cut(start, " "); g.engine.interesting(path.Base(first)) {
+				g.shellGuess(start)
+				break
+			}
 		}
 	}
 }
@@ -147,11 +176,14 @@ func commandStarts(a string) []string {
 	const lead = " \t'\"`({[!|&;:%\\~"
 	out := []string{strings.TrimLeft(a, lead)}
 	for i := 0; i < len(a) && len(out) < 12; i++ {
-		if strings.IndexByte("=:!(|;{\"'`[", a[i]) >= 0 {
+		if strings.IndexByte("=:!(|;{\"'`[%", a[i]) >= 0 {
 			out = append(out, strings.TrimLeft(a[i+1:], lead))
 		}
 	}
 	for i, s := range out {
+		if end := strings.IndexAny(s, "(){}"); end > 0 && (s[end] == ')' || s[end] == '}') { // of what it stands in
+			s = s[:end]
+		}
 		out[i] = strings.TrimRight(s, "'\"`)}];")
 	}
 	return out

@@ -16,226 +16,248 @@ const (
 	useDevice  = "work on an image file"
 )
 
+// hardRules are the built-in denials.
+type hardRules struct {
+	shared
+	guesses *guesser
+
+	fetched   bool // the line gets something from another machine
+	ownNumber bool // a command says which number a process of longterm's has
+}
+
 // hard applies the built-in denials to one command.
-func (w *walk) hard(c *Command, x *invocation) {
-	if w.engine.preset == Off {
+func (h *hardRules) hard(c *Command, x *invocation) {
+	if h.engine.preset == Off {
 		return
 	}
 	ops := x.args.Operands
 	switch x.name {
 	case "rm", "srm", "wipe":
-		w.remove(c, x)
+		h.remove(c, x)
 	case "rmdir", "unlink", "trash", "trash-put":
 		for _, p := range ops {
-			if x.name != "rmdir" && w.overwritten(p) == perhaps {
-				w.ask(c, "hard:remove", w.whyNeeded(p))
+			if x.name != "rmdir" && h.overwritten(p) == perhaps {
+				h.ask(c, "hard:remove", h.whyNeeded(p))
 			}
-			if full, ok := w.clean(p); ok && (full == "/" || ours(full, w.home)) {
-				w.deny(c, "hard:remove", whyRemove, useRemove)
-			} else if w.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
-				w.ask(c, "hard:remove", whyRemove)
+			if full, ok := h.clean(p); ok && (full == "/" || ours(full, h.home)) {
+				h.deny(c, "hard:remove", whyRemove, useRemove)
+			} else if h.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
+				h.ask(c, "hard:remove", whyRemove)
 			}
 		}
 	case "rimraf", "del-cli":
-		w.trees(c, ops)
+		h.trees(c, ops)
 	case "zpty": // zsh's: it has the words after a name run, or typed
 		if len(ops) > 1 {
-			w.source(strings.Join(ops[1:], " "))
+			h.source(strings.Join(ops[1:], " "))
 		}
 	case "cmake":
-		w.cmakeScript(x)
+		h.cmakeScript(x)
+		for _, a := range x.argv[1:] { // a list is a command in some settings
+			if _, list, is := strings.Cut(a, "="); is && strings.HasPrefix(a, "-D") && strings.Contains(list, ";") {
+				h.only(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
+			}
+		}
 		if len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
-			w.trees(c, ops[1:])
+			h.trees(c, ops[1:])
 		}
 		if i := slices.Index(x.argv, "-E"); i > 0 && i+2 < len(x.argv) {
 			switch rest := x.argv[i+1:]; rest[0] {
 			case "env", "time":
-				w.run(rest, stream{})
+				h.run(rest, stream{})
 			case "chdir":
-				w.run(append([]string{"env", "-C"}, rest[1:]...), stream{})
+				h.run(append([]string{"env", "-C"}, rest[1:]...), stream{})
 			}
 		}
 	case "pytest":
 		for i, a := range x.argv { // it is emptied first
 			if dir, joined := strings.CutPrefix(a, "--basetemp="); joined {
-				w.trees(c, []string{dir})
+				h.trees(c, []string{dir})
 			} else if a == "--basetemp" && i+1 < len(x.argv) {
-				w.trees(c, x.argv[i+1:i+2])
+				h.trees(c, x.argv[i+1:i+2])
 			}
 		}
 	case "nc", "ncat", "netcat":
 		if x.args.Has("-e", "-c", "--exec", "--sh-exec", "--lua-exec") {
-			w.ask(c, "unknown", whyReached)
+			h.ask(c, "unknown", whyReached)
 		}
 	case "socat":
 		for _, p := range ops {
 			kind, what, _ := strings.Cut(p, ":")
 			if kind = strings.ToLower(kind); kind == "exec" || kind == "system" || kind == "shell" {
 				what, _, _ = strings.Cut(what, ",")
-				w.shellText(strings.Trim(what, `"'`), "socat")
-				w.ask(c, "unknown", whyReached)
+				h.shellText(strings.Trim(what, `"'`), "socat")
+				h.ask(c, "unknown", whyReached)
 			}
 		}
 	case "gio":
 		if len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
 			for _, p := range ops[1:] {
-				if w.tree(p) == fatal {
-					w.ask(c, "hard:remove", whyRemove)
+				if h.tree(p) == fatal {
+					h.ask(c, "hard:remove", whyRemove)
 				}
 			}
 		}
 	case "rclone":
 		if len(ops) > 1 && slices.Contains([]string{"purge", "delete", "rmdirs", "move", "moveto"}, ops[0]) {
-			w.trees(c, local(ops[1:2]))
+			h.trees(c, local(ops[1:2]))
 		} else if len(ops) > 2 && (ops[0] == "sync" || ops[0] == "bisync") {
-			w.trees(c, local(ops[2:3]))
+			h.trees(c, local(ops[2:3]))
 		}
 	case "zip":
 		if len(ops) > 1 && slices.ContainsFunc(x.args.Options, func(o option) bool {
 			return o.Name == "--move" || strings.HasPrefix(o.Name, "-") && !strings.HasPrefix(o.Name, "--") && strings.Contains(o.Name, "m")
 		}) {
-			w.trees(c, ops[1:])
+			h.trees(c, ops[1:])
 		}
 	case "find", "gfind", "bfs":
 		if x.args.Has("-delete") {
-			w.trees(c, w.found(x))
+			h.trees(c, h.found(x))
 		}
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
 		if x.args.Has("-R", "--recursive") && x.name == "setfacl" && len(ops) > 0 || x.args.Has("-R", "--recursive") && len(ops) > 1 {
 			if x.name != "setfacl" { // its settings are values of options
 				ops = ops[1:]
 			}
-			w.trees(c, ops)
+			h.trees(c, ops)
 			if c.Rule != "" {
 				c.Why = "it changes who may use the whole system"
 			}
 		} else if x.args.Has("--reference") {
-			w.trees(c, ops)
+			h.trees(c, ops)
 		} else if len(ops) > 1 && x.name != "setfacl" {
-			w.rights(c, ops[1:])
+			h.rights(c, ops[1:])
 		}
 	case "sed", "gsed", "perl", "ruby", "sponge", "ed", "ex":
 		if x.name == "sponge" || x.name == "ed" || x.name == "ex" || x.args.Has("-i", "--in-place") {
 			for _, p := range ops {
-				w.target(c, p)
+				h.target(c, p)
 			}
 		}
 	case "mv":
-		if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 && w.tree(ops[len(ops)-1]) == fatal {
-			w.ask(c, "hard:remove", "it takes the place of a directory of the system")
+		if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 && h.tree(ops[len(ops)-1]) == fatal {
+			h.ask(c, "hard:remove", "it takes the place of a directory of the system")
 		}
 		if x.args.Has("-t", "--target-directory") {
 			ops = append(ops[:len(ops):len(ops)], "") // the target is an option
 		}
 		if len(ops) > 1 {
 			for _, p := range ops[:len(ops)-1] {
-				if w.overwritten(p) == perhaps {
-					w.ask(c, "hard:remove", w.whyNeeded(p))
+				if h.overwritten(p) == perhaps {
+					h.ask(c, "hard:remove", h.whyNeeded(p))
 				}
-				if w.tree(p) == fatal {
-					w.ask(c, "hard:remove", "it moves the system or a person's files away")
+				if h.tree(p) == fatal {
+					h.ask(c, "hard:remove", "it moves the system or a person's files away")
 				}
 			}
 		}
 	case "rsync":
 		if x.args.Has("--remove-source-files") && len(ops) > 1 {
-			w.trees(c, ops[:len(ops)-1])
+			h.trees(c, ops[:len(ops)-1])
 		}
 		for _, o := range x.args.Options {
 			if strings.HasPrefix(o.Name, "--delete") && len(ops) > 1 {
-				w.trees(c, ops[len(ops)-1:])
+				h.trees(c, ops[len(ops)-1:])
 			}
 		}
 	case "git":
 		if len(x.words) > 1 && x.words[1] == "clean" && !x.args.Has("-n", "--dry-run") {
-			cwd := w.cwd
-			w.changeDir(gitPlace(x))
-			w.trees(c, x.args.Operands)
-			if w.cwd != "" && len(x.args.Operands) == 0 {
-				w.trees(c, []string{w.cwd})
+			cwd := h.cwd
+			h.changeDir(gitPlace(x))
+			h.trees(c, x.args.Operands)
+			if h.cwd != "" && len(x.args.Operands) == 0 {
+				h.trees(c, []string{h.cwd})
 			}
-			w.cwd = cwd
+			h.cwd = cwd
 		}
 		if len(x.words) > 1 && x.words[1] == "rm" && x.args.Has("-r") && !x.args.Has("--cached", "-n", "--dry-run") {
-			cwd := w.cwd
-			w.changeDir(gitPlace(x))
+			cwd := h.cwd
+			h.changeDir(gitPlace(x))
 			for _, p := range x.args.Operands {
-				if w.tree(p) == fatal {
-					w.ask(c, "hard:remove", whyRemove)
+				if h.tree(p) == fatal {
+					h.ask(c, "hard:remove", whyRemove)
 				}
 			}
-			w.cwd = cwd
+			h.cwd = cwd
 		}
 		if len(x.words) > 2 && x.words[1] == "worktree" && x.words[2] == "remove" {
-			w.trees(c, x.args.Operands)
+			h.trees(c, x.args.Operands)
 		}
 		if place := gitPlace(x); place[0] != "." && len(x.words) > 1 && (x.words[1] == "checkout" || x.words[1] == "reset" ||
 			x.words[1] == "restore" || x.words[1] == "read-tree") {
-			w.trees(c, place)
+			h.trees(c, place)
 		}
+	case "dpkg-divert":
+		for _, p := range ops {
+			if h.overwritten(p) != harmless || h.tree(p) == fatal {
+				h.ask(c, "hard:remove", "it moves away what the machine needs")
+			}
+		}
+	case "update-alternatives", "alternatives":
+		h.alternative(c, x)
 	case "cpio":
 		if dir, ok := x.args.Get("-D", "--directory"); ok && x.args.Has("-i", "--extract") {
-			w.over(c, dir)
+			h.over(c, dir)
 		}
 	case "tar", "bsdtar", "gtar":
 		if file, ok := x.args.Get("-f", "--file"); ok && x.args.Has("-c", "-r", "-u", "--create", "--append", "--update") {
-			w.target(c, file)
+			h.target(c, file)
 		}
 		if x.args.Has("--remove-files") {
-			cwd := w.cwd
+			cwd := h.cwd
 			if dir, ok := x.args.Get("-C", "--directory"); ok {
-				w.changeDir([]string{dir})
+				h.changeDir([]string{dir})
 			}
-			w.trees(c, ops)
-			w.cwd = cwd
+			h.trees(c, ops)
+			h.cwd = cwd
 		}
 		if dir, ok := x.args.Get("-C", "--directory"); ok && x.args.Has("-x", "--extract", "--get") {
-			w.over(c, dir)
+			h.over(c, dir)
 		}
 	case "unzip":
 		if dir, ok := x.args.Get("-d"); ok {
-			w.over(c, dir)
+			h.over(c, dir)
 		}
 	case "dd", "dcfldd", "dc3dd":
 		for _, a := range x.argv[1:] {
 			key, p, _ := strings.Cut(a, "=")
 			switch key {
 			case "of", "wipe", "hof":
-				if w.target(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
-					w.ask(c, "hard:device", "what it overwrites is not known, and may be a disk")
+				if h.target(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
+					h.ask(c, "hard:device", "what it overwrites is not known, and may be a disk")
 				}
 			}
 		}
 	case "userdel", "deluser":
 		if x.args.Has("-r", "--remove", "--remove-home", "--remove-all-files") {
-			w.ask(c, "hard:remove", "it removes a person's files")
+			h.ask(c, "hard:remove", "it removes a person's files")
 		}
 	case "tmux":
-		w.terminals(c, x)
+		h.terminals(c, x)
 	case "7z", "7za", "7zz", "7zr":
 		if slices.Contains(x.argv, "-sdel") && len(ops) > 1 {
-			w.trees(c, ops[1:])
+			h.trees(c, ops[1:])
 		}
 	case "curl", "wget":
-		w.downloaded(c, x)
+		h.downloaded(c, x)
 	case "crontab":
 		if x.args.Has("-r") {
-			w.ask(c, "hard:remove", "it removes all of the user's jobs")
+			h.ask(c, "hard:remove", "it removes all of the user's jobs")
 		}
-		if w.fetched && !x.args.Has("-l", "-r") {
-			w.ask(c, "unknown", "the jobs may be what another machine has sent")
+		if h.fetched && !x.args.Has("-l", "-r") {
+			h.ask(c, "unknown", "the jobs may be what another machine has sent")
 		}
 		if len(ops) > 0 && ops[0] != "-" && ops[0] != "/dev/stdin" && !x.args.Has("-l", "-r", "-e") {
-			w.ask(c, "unknown", "it installs what runs later, and the file is not judged")
+			h.ask(c, "unknown", "it installs what runs later, and the file is not judged")
 		}
 	case "longterm":
-		w.ownSettings(c, x)
+		h.ownSettings(c, x)
 	default:
-		w.disks(c, x)
+		h.disks(c, x)
 	}
-	w.signals(c, x)
-	w.gets(c, x)
-	w.ownFiles(c, x)
+	h.signals(c, x)
+	h.gets(c, x)
+	h.ownFiles(c, x)
 }
 
 // whyReached is why a program is asked about that a connection is given to.
@@ -247,13 +269,13 @@ func local(places []string) []string {
 }
 
 // over judges unpacking into a directory of the system.
-func (w *walk) over(c *Command, dir string) {
-	if w.ownPlace(dir) {
-		w.ask(c, "hard:longterm", "what it unpacks may overwrite longterm's own files")
+func (h *hardRules) over(c *Command, dir string) {
+	if h.ownPlace(dir) {
+		h.ask(c, "hard:longterm", "what it unpacks may overwrite longterm's own files")
 	}
-	switch full, _ := w.clean(dir); full {
+	switch full, _ := h.clean(dir); full {
 	case "/", "/etc", "/bin", "/sbin", "/usr", "/usr/bin", "/usr/sbin", "/lib", "/usr/lib", "/boot":
-		w.ask(c, "hard:overwrite", "what it unpacks may overwrite files that the machine needs")
+		h.ask(c, "hard:overwrite", "what it unpacks may overwrite files that the machine needs")
 	}
 }
 
@@ -272,7 +294,7 @@ var (
 )
 
 // gets asks about a disk in the hands of a program that is not known to only read it.
-func (w *walk) gets(c *Command, x *invocation) {
+func (h *hardRules) gets(c *Command, x *invocation) {
 	if c.Verdict != Allow || diskReaders.has(x.name) || len(x.argv) < 2 {
 		return
 	}
@@ -288,8 +310,8 @@ func (w *walk) gets(c *Command, x *invocation) {
 			if strings.ContainsAny(a[:len(a)-len(p)], " \t\n") { // a sentence
 				continue
 			}
-			if strings.HasPrefix(p, "/dev/") && w.device(p) == fatal || len(w.made) > 0 && w.device(p) == fatal {
-				w.ask(c, "hard:device", "it may write over a disk")
+			if strings.HasPrefix(p, "/dev/") && h.device(p) == fatal || len(h.made) > 0 && h.device(p) == fatal {
+				h.ask(c, "hard:device", "it may write over a disk")
 				return
 			}
 		}
@@ -300,66 +322,66 @@ func (w *walk) gets(c *Command, x *invocation) {
 var writesOf = words("xxd grub-install")
 
 // remove judges rm.
-func (w *walk) remove(c *Command, x *invocation) {
+func (h *hardRules) remove(c *Command, x *invocation) {
 	deep := x.args.Has("-r", "-R", "--recursive", "--no-preserve-root")
 	mayBeDeep := false
 	for _, a := range x.argv[1:] {
 		mayBeDeep = mayBeDeep || a == hole || strings.HasPrefix(a, "-") && hasHole(a)
 	}
 	for _, p := range x.args.Operands {
-		d := w.tree(p)
+		d := h.tree(p)
 		switch {
 		case d == harmless:
 		case d == fatal && deep:
-			w.removes(c, p)
+			h.removes(c, p)
 		case deep || mayBeDeep && d == fatal:
-			w.ask(c, "hard:remove", whyPerhaps)
+			h.ask(c, "hard:remove", whyPerhaps)
 		case d == fatal: // a glob, or all that find has printed
-			w.ask(c, "hard:remove", whyRemove)
+			h.ask(c, "hard:remove", whyRemove)
 		}
-		if !deep && w.overwritten(p) == perhaps {
-			w.ask(c, "hard:remove", w.whyNeeded(p))
+		if !deep && h.overwritten(p) == perhaps {
+			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
 	}
 }
 
 // whyNeeded is why a file is not to go without asking.
-func (w *walk) whyNeeded(p string) string {
-	if w.ownPlace(p) {
+func (fs *files) whyNeeded(p string) string {
+	if fs.ownPlace(p) {
 		return "it is one of longterm's own files"
 	}
 	return "the machine needs the file"
 }
 
 // removes denies what removes a directory that must not go.
-func (w *walk) removes(c *Command, p string) {
-	if full, ok := w.clean(p); ok && w.engine.owns(full) && !ours(full, w.home) {
-		w.deny(c, "hard:remove", whyOwn, useOwn)
+func (h *hardRules) removes(c *Command, p string) {
+	if full, ok := h.clean(p); ok && h.engine.owns(full) && !ours(full, h.home) {
+		h.deny(c, "hard:remove", whyOwn, useOwn)
 		return
 	}
-	w.deny(c, "hard:remove", whyRemove, useRemove)
+	h.deny(c, "hard:remove", whyRemove, useRemove)
 }
 
 // trees judges directories that go with all that is in them.
-func (w *walk) trees(c *Command, paths []string) {
+func (h *hardRules) trees(c *Command, paths []string) {
 	for _, p := range paths {
-		switch w.tree(p) {
+		switch h.tree(p) {
 		case fatal:
-			w.removes(c, p)
+			h.removes(c, p)
 		case perhaps:
-			w.ask(c, "hard:remove", whyPerhaps)
+			h.ask(c, "hard:remove", whyPerhaps)
 		}
 	}
 }
 
 // disks judges programs that make file systems and partitions.
-func (w *walk) disks(c *Command, x *invocation) {
+func (h *hardRules) disks(c *Command, x *invocation) {
 	ops, has := x.args.Operands, x.args.Has
 	act := false
 	switch x.name {
 	case "flashrom":
 		if has("-w", "--write", "-E", "--erase", "-r-x") {
-			w.deny(c, "hard:device", "it overwrites the firmware without which the machine does not start", useDevice)
+			h.deny(c, "hard:device", "it overwrites the firmware without which the machine does not start", useDevice)
 		}
 		return
 	case "flash_erase", "flashcp", "nandwrite", "sg_sanitize", "sg_write_same", "scrub", "nwipe", "fdformat",
@@ -369,12 +391,12 @@ func (w *walk) disks(c *Command, x *invocation) {
 		act = has("-w")
 	case "zfs":
 		if len(ops) > 0 && ops[0] == "destroy" {
-			w.ask(c, "hard:device", "it destroys a file system")
+			h.ask(c, "hard:device", "it destroys a file system")
 		}
 		return
 	case "btrfs":
 		if len(ops) > 1 && (ops[1] == "delete" || ops[1] == "remove") {
-			w.trees(c, ops[2:])
+			h.trees(c, ops[2:])
 		}
 		return
 	case "mke2fs", "mkswap", "mkdosfs", "newfs", "mkntfs", "mkreiserfs", "mkudffs", "newfs_apfs",
@@ -414,7 +436,7 @@ func (w *walk) disks(c *Command, x *invocation) {
 		act = has("--zero-superblock", "--create", "-C", "--stop")
 	case "vgremove", "lvremove", "dmsetup":
 		if len(ops) > 0 && (x.name != "dmsetup" || strings.HasPrefix(ops[0], "remove") || ops[0] == "wipe_table") {
-			w.ask(c, "hard:device", whyDevice)
+			h.ask(c, "hard:device", whyDevice)
 		}
 		return
 	default:
@@ -428,90 +450,31 @@ func (w *walk) disks(c *Command, x *invocation) {
 		case "destroy", "labelclear", "erasedisk", "erasevolume", "zerodisk", "secureerase",
 			"partitiondisk", "randomdisk", "format", "reformat",
 			"deletevolume", "deletecontainer":
-			w.deny(c, "hard:device", whyDevice, useDevice)
+			h.deny(c, "hard:device", whyDevice, useDevice)
 		}
 	}
 	if x.name == "ddrescue" || x.name == "dd_rescue" {
 		ops = ops[min(1, len(ops)):] // it reads the first
 	}
 	for _, p := range ops {
-		if x.name == "shred" && w.tree(p) == fatal { // all that find has printed
-			w.ask(c, "hard:remove", whyRemove)
+		if x.name == "shred" && h.tree(p) == fatal { // all that find has printed
+			h.ask(c, "hard:remove", whyRemove)
 		}
-		if len(w.made) > 0 && w.device(p) == fatal {
-			w.deny(c, "hard:device", whyDevice, useDevice)
+		if len(h.made) > 0 && h.device(p) == fatal {
+			h.deny(c, "hard:device", whyDevice, useDevice)
 		}
-		switch full, ok := w.clean(p); {
+		switch full, ok := h.clean(p); {
 		case hasHole(p) && strings.IndexAny(p, holes) == 0, ok && strings.HasPrefix(full, "/dev/") && hasHole(full):
-			w.ask(c, "hard:device", "which disk it destroys is not known")
+			h.ask(c, "hard:device", "which disk it destroys is not known")
 		case ok && (blockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
-			w.deny(c, "hard:device", whyDevice, useDevice)
-		case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && w.device(p) != harmless:
-			w.deny(c, "hard:device", whyDevice, useDevice)
+			h.deny(c, "hard:device", whyDevice, useDevice)
+		case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && h.device(p) != harmless:
+			h.deny(c, "hard:device", whyDevice, useDevice)
 		}
 	}
 	for _, o := range x.args.Options {
-		if o.Has && w.device(o.Value) == fatal {
-			w.deny(c, "hard:device", whyDevice, useDevice)
-		}
-	}
-}
-
-// ofMany reports options of longterm that mean many sessions.
-func ofMany(word string) bool {
-	name, _, _ := strings.Cut(word, "=")
-	return name == "--all" || name == "-a" || name == "--label"
-}
-
-// ownSettings asks before a program changes what longterm allows it.
-func (w *walk) ownSettings(c *Command, x *invocation) {
-	if x.row != nil {
-		if reads, _ := x.row.ReadsOnly(&x.args); reads {
-			return
-		}
-	}
-	line := joinWords(x.argv[1:])
-	if ops := x.args.Operands; len(ops) > 1 {
-		switch ops[0] {
-		case "run", "new", "exec", "send", "type":
-			for _, o := range ops[1:] {
-				if strings.Contains(o, " ") {
-					w.perhapsShell(o, "longterm "+ops[0])
-				}
-			}
-			if !slices.ContainsFunc(ops[1:], func(o string) bool { return strings.Contains(o, " ") }) {
-				w.guess(ops[1:])
-			}
-		case "tape":
-			if !x.args.Has("--check") {
-				w.ask(c, "hard:longterm", "it types what stands in a file into a shell of its own, where lines are not judged")
-			}
-		}
-	}
-	for i, a := range x.argv[1:] { // lines that the command line itself runs, when something ended
-		switch how, text, _ := strings.Cut(a, "="); {
-		case how == "--notify":
-			if text, is := strings.CutPrefix(text, "command="); is {
-				w.shellText(text, "longterm --notify")
-			}
-		case how == "--each" && text != "":
-			w.shellText(text, "longterm --each")
-		case strings.HasPrefix(a, "command=") && x.argv[i] == "--notify":
-			w.shellText(a[len("command="):], "longterm --notify")
-		case x.argv[i] == "--each":
-			w.shellText(a, "longterm --each")
-		}
-	}
-	if slices.Contains(x.argv[1:], "kill") && slices.ContainsFunc(x.argv[1:], ofMany) { // whatever stands before the verb
-		w.ask(c, "hard:longterm", "it ends every session, or all that have a label")
-	}
-	if slices.Contains(x.argv[1:], "rm") && slices.ContainsFunc(x.argv[1:], ofMany) {
-		w.ask(c, "hard:longterm", "it removes what sessions have printed")
-	}
-	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "daemon restart",
-		"daemon upgrade", "kill-daemon", "shutdown"} {
-		if strings.Contains(line, word) {
-			w.ask(c, "hard:longterm", "it changes what longterm allows, or stops it")
+		if o.Has && h.device(o.Value) == fatal {
+			h.deny(c, "hard:device", whyDevice, useDevice)
 		}
 	}
 }

@@ -9,28 +9,31 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
+// handovers judges what programs are given besides their operands to run: by options, by variables, in forms of their own.
+type handovers struct{ *codeReader }
+
 // runsNamed judges a program that an option names and that is given data or files: rg --pre, sort
 // --compress-program, git's settings. It does its work behind the name of another, so that it is asked about
 // unless it is a usual one: not a program at a place of its own, none that removes, none that takes what it
 // is given for code or for a command.
-func (w *walk) runsNamed(x *invocation, value string) {
+func (ho *handovers) runsNamed(x *invocation, value string) {
 	words := strings.Fields(value)
 	if len(words) == 0 {
 		return
 	}
 	x.children = true
-	w.run(append(words, someText), stream{text: hole, is: true})
+	ho.run(append(words, someText), stream{text: hole, is: true})
 	dir, base := path.Split(words[0])
 	row := programs.Lookup(base)
 	named := &invocation{name: base, argv: words, words: words}
 	switch {
 	case hasHole(words[0]): // run has asked
 	case !systemPlaces[dir]:
-		w.unknown(x.argv, "it runs a program at a place of its own: "+words[0])
+		ho.unknown(x.argv, "it runs a program at a place of its own: "+words[0])
 	case named.does(removing), destroyers.has(base):
-		w.unknown(x.argv, "it hands files to "+base)
+		ho.unknown(x.argv, "it hands files to "+base)
 	case row != nil && len(words) == 1 && (row.Run != programs.RunNothing && row.Run != programs.RunFirstCode || row.StdinRun):
-		w.unknown(x.argv, "it hands files or data to "+base+", which runs what it is given")
+		ho.unknown(x.argv, "it hands files or data to "+base+", which runs what it is given")
 	}
 }
 
@@ -38,7 +41,7 @@ func (w *walk) runsNamed(x *invocation, value string) {
 var compilers = fieldSet("gcc cc clang g++ c++ clang++ cpp gfortran gnat rustc ld ld.lld ld.gold ld.bfd tcc")
 
 // compilerParts judges plugins, parts and wrappers that a compiler is given.
-func (w *walk) compilerParts(x *invocation) {
+func (ho *handovers) compilerParts(x *invocation) {
 	name := strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")
 	if !compilers[name] && !compilers[x.name] {
 		return
@@ -51,47 +54,47 @@ func (w *walk) compilerParts(x *invocation) {
 		for _, part := range append([]string{a}, linkerOptions(a)...) {
 			for _, begin := range []string{"-fplugin=", "-fpass-plugin=", "-fuse-ld=", "-plugin=", "--plugin=", "-specs=", "--specs=", "--load=", "-load="} {
 				if value, ok := strings.CutPrefix(part, begin); ok {
-					w.plugin(x, value)
+					ho.plugin(x, value)
 				}
 			}
 		}
 		key, value, set := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-C"), "-Z"), "=")
 		switch {
 		case a == "-B", a == "-specs", a == "-plugin", a == "--plugin":
-			w.plugin(x, next)
+			ho.plugin(x, next)
 		case a == "-load" || a == "-Xclang" && next == "-load" && i+4 < len(x.argv):
 			if a == "-Xclang" {
 				next = x.argv[i+4]
 			}
-			w.plugin(x, next)
+			ho.plugin(x, next)
 		case strings.HasPrefix(a, "-B") && name != "rustc":
-			w.plugin(x, a[2:])
+			ho.plugin(x, a[2:])
 		case a == "-wrapper":
 			x.children = true
-			w.run(strings.Split(next, ","), stream{})
-			w.plugin(x, strings.Split(next, ",")[0])
+			ho.run(strings.Split(next, ","), stream{})
+			ho.plugin(x, strings.Split(next, ",")[0])
 		case name == "rustc" && set && (key == "linker" || key == "codegen-backend"):
-			w.plugin(x, value)
+			ho.plugin(x, value)
 		}
 	}
 }
 
 // plugin judges what a compiler loads: what is in the project is as good as the code that it compiles, where only the hard
 // denials count.
-func (w *walk) plugin(x *invocation, value string) {
-	if w.engine.preset == Hard && w.within(value) {
+func (cr *codeReader) plugin(x *invocation, value string) {
+	if cr.engine.preset == Hard && cr.within(value) {
 		return
 	}
-	w.loads(x, value)
+	cr.loads(x, value)
 }
 
 // within reports whether a path is below the working directory, or a relative one that does not leave it.
-func (w *walk) within(p string) bool {
-	full, ok := w.clean(p)
+func (fs *files) within(p string) bool {
+	full, ok := fs.clean(p)
 	if !ok {
 		return !strings.HasPrefix(full, "..") && !strings.HasPrefix(full, "/") && !hasHole(full)
 	}
-	return w.cwd != "" && strings.HasPrefix(full, strings.TrimSuffix(w.cwd, "/")+"/")
+	return fs.cwd != "" && strings.HasPrefix(full, strings.TrimSuffix(fs.cwd, "/")+"/")
 }
 
 // linkerOptions are those that -Wl,… hands on.
@@ -119,60 +122,91 @@ var libraries = []string{"/usr/lib", "/lib", "/usr/local/lib", "/usr/libexec", "
 	"/Library/", "/usr/local/Cellar/", "/run/current-system/"}
 
 // loads asks about code that a program is told to load from a place that is not the system's.
-func (w *walk) loads(x *invocation, value string) {
+func (cr *codeReader) loads(x *invocation, value string) {
 	if value == "" || !strings.ContainsAny(value, "/.") && !hasHole(value) {
 		return // a name that the program looks up
 	}
 	for place := range strings.SplitSeq(value, ":") {
-		full, ok := w.clean(place)
+		full, ok := cr.clean(place)
 		system := false
 		for _, dir := range libraries {
 			system = system || strings.HasPrefix(full, dir)
 		}
 		if place != "" && (!ok || !system || hasHole(full)) && place != "/dev/null" {
-			w.unknown(x.argv, "it loads code from "+place)
+			cr.unknown(x.argv, "it loads code from "+place)
 			return
 		}
 	}
 }
 
 // optionsOf judges variables that hold options or files of a program.
-func (w *walk) optionsOf(x *invocation) {
+func (ho *handovers) optionsOf(x *invocation) {
 	switch x.name {
 	case "tar", "gtar":
-		if v := w.scope.get("TAR_OPTIONS"); v.set && v.text != "" {
-			w.mayAsk(func() {
-				w.scope.put("TAR_OPTIONS", "")
-				w.source("tar " + v.text)
+		if v := ho.scope.get("TAR_OPTIONS"); v.set && v.text != "" {
+			ho.mayAsk(func() {
+				ho.scope.put("TAR_OPTIONS", "")
+				ho.source("tar " + v.text)
 			})
 		}
 	case "make", "gmake":
-		v := w.scope.get("MAKEFILES")
+		v := ho.scope.get("MAKEFILES")
 		for file := range strings.FieldsSeq(v.text) {
-			if text, ok := w.pipes[file]; ok {
-				w.bang("make", text)
+			if text, ok := ho.pipes[file]; ok {
+				ho.bang("make", text)
 			}
 		}
-	case "perl":
-		if v := w.scope.get("PERL5DB"); v.set && v.text != "" {
-			w.code("perl", v.text, x)
+		if v := ho.scope.get("SHELL"); v.set {
+			ho.shellNamed(x, v.text)
 		}
+	case "npm", "pnpm", "yarn":
+		if v := ho.scope.get("npm_config_script_shell"); v.set {
+			ho.shellNamed(x, v.text)
+		}
+	case "lua", "luajit":
+		if v := ho.scope.get("LUA_INIT"); v.set && v.text != "" {
+			ho.code("other", v.text, x)
+		}
+	case "python", "python3", "ipython":
+		if text, ok := ho.pipes[ho.scope.get("PYTHONSTARTUP").text]; ok {
+			ho.code("python", text, x)
+		}
+	case "perl":
+		if v := ho.scope.get("PERL5DB"); v.set && v.text != "" {
+			ho.code("perl", v.text, x)
+		}
+	}
+}
+
+// shellNamed asks about what a program is given for a shell and is known to be none: it is started with text of others.
+func (ho *handovers) shellNamed(x *invocation, value string) {
+	words := strings.Fields(value)
+	if len(words) == 0 {
+		return
+	}
+	base := path.Base(words[0])
+	if base == "env" && len(words) > 1 {
+		base = path.Base(words[len(words)-1])
+	}
+	row := programs.Lookup(base)
+	if hasHole(words[0]) || destroyers.has(base) && (row == nil || row.Lang != "sh") || row != nil && row.Lang == "" && row.Run == programs.RunNothing {
+		ho.unknown(x.argv, x.name+" takes "+base+" for its shell")
 	}
 }
 
 // terminals asks about what tmux runs or types that does not stand on the line: in the terminals of a server that runs
 // perhaps since long, nothing is judged.
-func (w *walk) terminals(c *Command, x *invocation) {
+func (h *hardRules) terminals(c *Command, x *invocation) {
 	keys := false
 	for i, a := range x.argv[1:] {
 		switch {
 		case a == "-C" || a == "-CC" || tmuxCommand(a, "source-file", "so") || tmuxCommand(a, "load-buffer", "loa") || tmuxCommand(a, "paste-buffer", "pa"):
-			w.ask(c, "unknown", "tmux runs or types what does not stand on the line")
+			h.ask(c, "unknown", "tmux runs or types what does not stand on the line")
 			return
 		case a == "send" || tmuxCommand(a, "send-keys", "send-k"):
 			keys = true
 		case keys && i > 0 && (a == "-H" || strings.EqualFold(a, "space")):
-			w.ask(c, "unknown", "what it types is told key by key")
+			h.ask(c, "unknown", "what it types is told key by key")
 			return
 		}
 	}
@@ -186,7 +220,7 @@ func tmuxCommand(word, name, least string) bool {
 }
 
 // loading are variables that put code into programs, or in front of their own.
-var loading = words("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR")
+var loading = words("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR OPENSSL_ENGINES OPENSSL_MODULES")
 
 // shows are variables that name a program behind another's back: for its output, its questions, its way out.
 var shows = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
@@ -194,23 +228,23 @@ var shows = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_
 
 // loadedBy asks about variables by which code is loaded into a program of the system; a program of one's own
 // may be given whatever is wanted.
-func (w *walk) loadedBy(x *invocation, name, value string) {
+func (ho *handovers) loadedBy(x *invocation, name, value string) {
 	if name == "LONGTERM_AGENT" && x.name == "longterm" {
 		c := Command{Argv: x.argv}
-		w.ask(&c, "hard:longterm", "it changes whom longterm takes its caller for")
-		w.record(c)
+		ho.ask(&c, "hard:longterm", "it changes whom longterm takes its caller for")
+		ho.record(c)
 	}
 	if key := gitSettings[name]; key != "" && x.name == "git" && value != "" {
-		w.gitProgram(x, key, value, strings.Contains(value, "/") && w.engine.preset != Hard)
+		ho.gitProgram(x, key, value, strings.Contains(value, "/") && ho.engine.preset != Hard)
 	}
 	if shows.has(name) {
 		place, _, _ := strings.Cut(value, " ")
 		if place == x.argv[0] { // the value itself is judged
 			return
 		}
-		if dir, _ := path.Split(place); strings.HasPrefix(place, hole) || strings.HasPrefix(dir, "/") && !systemPlaces[dir] && !w.installed(dir) &&
-			!strings.HasPrefix(dir, w.home+"/") && (w.cwd == "" || !strings.HasPrefix(dir, w.cwd+"/")) {
-			w.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
+		if dir, _ := path.Split(place); strings.HasPrefix(place, hole) || strings.HasPrefix(dir, "/") && !systemPlaces[dir] && !ho.installed(dir) &&
+			!strings.HasPrefix(dir, ho.home+"/") && (ho.cwd == "" || !strings.HasPrefix(dir, ho.cwd+"/")) {
+			ho.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
 		}
 	}
 	if !loading.has(name) {
@@ -219,7 +253,7 @@ func (w *walk) loadedBy(x *invocation, name, value string) {
 	if dir, _ := path.Split(x.argv[0]); systemPlaces[dir] {
 		for one := range strings.FieldsSeq(strings.ReplaceAll(value, ":", " ")) {
 			if strings.Contains(one, "/") || hasHole(one) {
-				w.loads(x, one)
+				ho.loads(x, one)
 			}
 		}
 	}
@@ -243,19 +277,19 @@ var ofTheShell = fieldSet(": . [ alias bg break cd continue declare dirs echo ev
 
 // loadedByLine judges variables that the line has set on its way. Whether they are exported is not asked: one that was
 // before is exported still.
-func (w *walk) loadedByLine(x *invocation) {
-	if len(w.scope.vars) == 0 || ofTheShell[x.name] {
+func (ho *handovers) loadedByLine(x *invocation) {
+	if len(ho.scope.vars) == 0 || ofTheShell[x.name] {
 		return
 	}
 	for _, name := range lasting() {
-		if v := w.scope.get(name); v.set && !slices.Contains(w.env, name) {
-			w.loadedBy(x, name, v.text)
+		if v := ho.scope.get(name); v.set && !slices.Contains(ho.env, name) {
+			ho.loadedBy(x, name, v.text)
 		}
 	}
 }
 
 // sshOption judges a setting of ssh that is a command or a library.
-func (w *walk) sshOption(x *invocation, setting string) {
+func (ho *handovers) sshOption(x *invocation, setting string) {
 	key, value, ok := strings.Cut(setting, "=")
 	if !ok {
 		key, value, _ = strings.Cut(strings.TrimSpace(setting), " ")
@@ -270,27 +304,27 @@ func (w *walk) sshOption(x *invocation, setting string) {
 	switch strings.ToLower(strings.TrimSpace(key)) {
 	case "proxycommand", "localcommand", "knownhostscommand", "remotecommand", "match":
 		x.children = true
-		w.shellText(value, x.name)
+		ho.shellText(value, x.name)
 	case "pkcs11provider", "securitykeyprovider", "xauthlocation":
-		w.loads(x, value)
+		ho.loads(x, value)
 	}
 }
 
 // gitProgram judges a setting of git whose value is a program, a command or a place of hooks; once says that
 // it is for one command only, behind which a program may hide.
-func (w *walk) gitProgram(x *invocation, key, value string, once bool) {
-	full, ok := w.clean(value)
-	foreign := !ok && strings.HasPrefix(value, "..") || strings.HasPrefix(full, "/") && !strings.HasPrefix(full, w.home+"/") &&
-		(w.cwd == "" || !strings.HasPrefix(full, w.cwd+"/"))
+func (ho *handovers) gitProgram(x *invocation, key, value string, once bool) {
+	full, ok := ho.clean(value)
+	foreign := !ok && strings.HasPrefix(value, "..") || strings.HasPrefix(full, "/") && !strings.HasPrefix(full, ho.home+"/") &&
+		(ho.cwd == "" || !strings.HasPrefix(full, ho.cwd+"/"))
 	switch {
 	case key == "core.hookspath":
 		if value != "/dev/null" && foreign {
-			w.unknown(x.argv, "git runs the hooks in "+value)
+			ho.unknown(x.argv, "git runs the hooks in "+value)
 		}
 		return
 	case key == "include.path" || strings.HasPrefix(key, "includeif."):
 		if foreign && !strings.HasPrefix(value, "~/") {
-			w.unknown(x.argv, "git takes settings from "+value)
+			ho.unknown(x.argv, "git takes settings from "+value)
 		}
 		return
 	case !gitRuns(key) || value == "true" || value == "false":
@@ -302,10 +336,10 @@ func (w *walk) gitProgram(x *invocation, key, value string, once bool) {
 		return
 	}
 	if len(words) > 1 || value != command {
-		w.only(func() { w.source(command) })
+		ho.only(func() { ho.source(command) })
 	}
 	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers.has(base) || strings.HasPrefix(words[0], hole) {
-		w.unknown(x.argv, "git runs "+words[0])
+		ho.unknown(x.argv, "git runs "+words[0])
 	}
 }
 

@@ -30,7 +30,9 @@ func (w *walk) filled(target string, out stream) {
 	if !out.is {
 		text = hole
 	}
-	if startsLater(full, w.home) && text != hole {
+	if unitFile(full, w.home) {
+		w.codes.unit(text)
+	} else if startsLater(full, w.home) && text != hole {
 		w.mayAsk(func() { w.source(strings.ReplaceAll(text, hole, "")) })
 	}
 	if add {
@@ -58,20 +60,20 @@ func startsLater(full, home string) bool {
 const maxMade = 200
 
 // copied notes the copies and links that a command makes. A target may be a directory: both are noted.
-func (w *walk) copied(x *invocation) {
+func (fs *files) copied(x *invocation) {
 	ops := x.args.Operands
 	link := x.name == "ln" && x.args.Has("-s", "--symbolic")
 	if dir, has := x.args.Get("-t", "--target-directory"); has {
-		w.copies(ops, dir+"/", link)
+		fs.copies(ops, dir+"/", link)
 	} else if len(ops) == 1 && x.name == "ln" {
-		w.copies(ops, "./", link)
+		fs.copies(ops, "./", link)
 	} else if len(ops) > 1 {
-		w.copies(ops[:len(ops)-1], ops[len(ops)-1], link)
+		fs.copies(ops[:len(ops)-1], ops[len(ops)-1], link)
 	}
 }
 
 // rewritten notes what a program makes of another: a copy, or the same without what it does not need to run.
-func (w *walk) rewritten(x *invocation) {
+func (fs *files) rewritten(x *invocation) {
 	var ops []string
 	to := ""
 	for i := 1; i < len(x.argv); i++ {
@@ -87,7 +89,7 @@ func (w *walk) rewritten(x *invocation) {
 		to, ops = ops[len(ops)-1], ops[:len(ops)-1]
 	}
 	if to != "" && len(ops) > 0 {
-		w.copies(ops[len(ops)-1:], to, false)
+		fs.copies(ops[len(ops)-1:], to, false)
 	}
 }
 
@@ -111,21 +113,21 @@ func (w *walk) dumped(x *invocation) {
 }
 
 // copies notes copies of files, or links to them.
-func (w *walk) copies(files []string, dir string, link bool) {
+func (fs *files) copies(files []string, dir string, link bool) {
 	for _, from := range files {
-		if len(w.made) > maxMade {
+		if len(fs.made) > maxMade {
 			return
 		}
-		source, ok := w.spot(from)
+		source, ok := fs.spot(from)
 		if !ok {
 			continue
 		}
 		if link && !strings.HasPrefix(from, "/") {
-			if target, ok := w.clean(dir); ok {
+			if target, ok := fs.clean(dir); ok {
 				source = path.Join(path.Dir(target), from)
 			}
 		}
-		m, known := w.made[source]
+		m, known := fs.made[source]
 		if !known || link {
 			m = made{source: source, link: link}
 		}
@@ -133,24 +135,33 @@ func (w *walk) copies(files []string, dir string, link bool) {
 			continue // it is nothing of this line's, and not known either
 		}
 		for _, to := range []string{dir, dir + "/" + path.Base(source)} {
-			if full, ok := w.spot(to); ok && full != source {
-				w.made[full] = m
+			if full, ok := fs.spot(to); ok && full != source {
+				fs.made[full] = m
 			}
 		}
 	}
 }
 
 // madeAt returns what the line made at a path.
-func (w *walk) madeAt(p string) (made, bool) {
-	if len(w.made) == 0 {
+func (fs *files) madeAt(p string) (made, bool) {
+	if len(fs.made) == 0 {
 		return made{}, false
 	}
-	full, ok := w.spot(p)
+	full, ok := fs.spot(p)
 	if !ok {
 		return made{}, false
 	}
-	m, ok := w.made[full]
+	m, ok := fs.made[full]
 	return m, ok
+}
+
+// textAt is the text of a file that the line makes, or of what stands behind the name of a process substitution.
+func (fs *files) textAt(file string) (string, bool) {
+	if text, ok := fs.pipes[file]; ok {
+		return text, true
+	}
+	m, ok := fs.madeAt(file)
+	return m.text, ok && m.source == ""
 }
 
 // somewhere stands for a directory that is not known, as after "cd $(mktemp -d)". What the line makes in one it is taken
@@ -160,11 +171,11 @@ const somewhere = "(somewhere)"
 func isSomewhere(full string) bool { return strings.HasPrefix(full, somewhere) }
 
 // spot is the place of a path among what the line makes: as clean has it, or below somewhere.
-func (w *walk) spot(p string) (string, bool) {
+func (fs *files) spot(p string) (string, bool) {
 	if p == "" {
 		return "", false
 	}
-	full, ok := w.clean(p)
+	full, ok := fs.clean(p)
 	if ok && !hasHole(full) {
 		return full, true
 	}
@@ -176,11 +187,11 @@ func (w *walk) spot(p string) (string, bool) {
 
 // behind follows the links that the line made: it returns the path that a clean path really is. A link
 // itself is not followed where it is removed (whole is false).
-func (w *walk) behind(full string, whole bool) string {
+func (fs *files) behind(full string, whole bool) string {
 	for range 8 {
 		next := full
 		for dir := full; len(dir) > 1; dir = path.Dir(dir) {
-			if m, ok := w.made[dir]; ok && m.link && (whole || dir != full || m.mount) {
+			if m, ok := fs.made[dir]; ok && m.link && (whole || dir != full || m.mount) {
 				next = path.Join(m.source, strings.TrimPrefix(full, dir))
 				break
 			}
@@ -234,7 +245,7 @@ func (w *walk) runText(text string, argv []string, in stream) stream {
 			base = words[len(words)-1]
 		}
 		if row := programs.Lookup(base); row != nil && row.Lang != "" && row.Lang != "sh" {
-			w.code(row.Lang, text, &invocation{name: base, argv: argv, row: row})
+			w.codes.code(row.Lang, text, &invocation{name: base, argv: argv, row: row})
 			return stream{text: hole, is: true}
 		}
 	}
@@ -245,7 +256,7 @@ func (w *walk) runText(text string, argv []string, in stream) stream {
 }
 
 // downloaded judges where curl and wget write what they get, as far as a directory and a file of settings say it.
-func (w *walk) downloaded(c *Command, x *invocation) {
+func (h *hardRules) downloaded(c *Command, x *invocation) {
 	dir, _ := x.args.Get("--output-dir", "-P", "--directory-prefix")
 	for i, a := range x.argv[1:] {
 		if i+2 < len(x.argv) && (a == "--output-dir" || a == "-P" && x.name == "wget") {
@@ -253,15 +264,15 @@ func (w *walk) downloaded(c *Command, x *invocation) {
 		}
 	}
 	if name, has := x.args.Get("-o", "--output"); has && dir != "" {
-		w.target(c, dir+"/"+name)
+		h.target(c, dir+"/"+name)
 	}
-	if full, ok := w.clean(dir); ok && dir != "" && (full == "/dev" || needed.has(full)) {
-		w.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
+	if full, ok := h.clean(dir); ok && dir != "" && (full == "/dev" || needed.has(full)) {
+		h.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
 	}
 	if file, has := x.args.Get("-K", "--config"); has {
-		for line := range strings.Lines(w.pipes[file]) {
+		for line := range strings.Lines(h.pipes[file]) {
 			if key, value, ok := strings.Cut(line, "="); ok && strings.Trim(key, " -") == "output" {
-				w.target(c, strings.Trim(value, " \"\n"))
+				h.target(c, strings.Trim(value, " \"\n"))
 			}
 		}
 	}
@@ -314,17 +325,17 @@ func (w *walk) mounted(x *invocation) {
 }
 
 // lies notes that a place lies over a name.
-func (w *walk) lies(source, target string) {
-	from, known := w.clean(source)
-	to, ok := w.spot(target)
-	if !ok || len(w.made) > maxMade {
+func (fs *files) lies(source, target string) {
+	from, known := fs.clean(source)
+	to, ok := fs.spot(target)
+	if !ok || len(fs.made) > maxMade {
 		return
 	}
 	if !known || hasHole(from) {
 		from = hole
 	}
 	if from != to {
-		w.made[to] = made{source: w.behind(from, true), link: true, mount: true}
+		fs.made[to] = made{source: fs.behind(from, true), link: true, mount: true}
 	}
 }
 
@@ -336,7 +347,7 @@ var binds = map[string]map[string]int{
 }
 
 // viewed notes the binds of bwrap and proot, and judges the command that they run. It reports false where there is none.
-func (w *walk) viewed(x *invocation) (rest []string, ok bool) {
+func (fs *files) viewed(x *invocation) (rest []string, ok bool) {
 	places := binds[x.name]
 	if places == nil {
 		return nil, false
@@ -357,14 +368,14 @@ func (w *walk) viewed(x *invocation) (rest []string, ok bool) {
 		switch places[name] {
 		case 2:
 			if i+2 < len(args) {
-				w.lies(args[i+1], args[i+2])
+				fs.lies(args[i+1], args[i+2])
 			}
 		case 1:
 			if !joined && i+1 < len(args) {
 				value = args[i+1]
 			}
 			if from, to, both := strings.Cut(value, ":"); both {
-				w.lies(from, to)
+				fs.lies(from, to)
 			}
 		}
 		switch {

@@ -2,120 +2,131 @@ package policy
 
 import (
 	"encoding/base64"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
 
 // operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
-func (w *walk) operandCode(x *invocation) {
+func (ho *handovers) operandCode(x *invocation) {
 	switch {
 	case x.row.Lang == "powershell":
 		for i, a := range x.argv[1:] {
 			if l := strings.ToLower(a); i+2 < len(x.argv) && len(l) > 1 && strings.HasPrefix("-encodedcommand", l) && l != "-e-" {
-				w.unknown(x.argv, "what it runs is encoded")
+				ho.unknown(x.argv, "what it runs is encoded")
 				if b, err := base64.StdEncoding.DecodeString(x.argv[i+2]); err == nil {
-					w.windows(strings.ReplaceAll(string(b), "\x00", ""))
+					ho.windows(strings.ReplaceAll(string(b), "\x00", ""))
 				}
 			}
 		}
 	case x.name == "cmd" && len(x.args.Operands) > 0:
-		w.only(func() { w.windowsCommand(x.argv) })
+		ho.only(func() { ho.windowsCommand(x.argv) })
 	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
 		for _, o := range x.args.Options {
 			if o.Name == "-o" && o.Has {
-				w.sshOption(x, o.Value)
+				ho.sshOption(x, o.Value)
+			}
+			if text, ok := ho.textAt(o.Value); ok && o.Name == "-F" {
+				for line := range strings.Lines(text) {
+					ho.sshOption(x, strings.TrimSpace(line))
+				}
 			}
 		}
 	case x.row.Lang == "perl":
 		for _, o := range x.args.Options {
 			if (o.Name == "-M" || o.Name == "-m") && strings.ContainsAny(o.Value, ";(") {
-				w.code("perl", o.Value, x)
+				ho.code("perl", o.Value, x)
 			}
 		}
 	case x.row.Lang == "node" && x.name != "deno":
 		for _, a := range x.argv[1:] {
 			if _, text, is := strings.Cut(a, "data:text/javascript,"); is {
-				w.code("node", text, x)
+				ho.code("node", text, x)
 			}
 		}
 	case x.row.Lang == "vim":
 		for _, o := range x.args.Operands {
 			if x.name == "ed" && strings.HasPrefix(o, "!") {
-				w.bang("vim", o)
+				ho.bang("vim", o)
 			}
 			if text, ok := strings.CutPrefix(o, "+"); ok {
-				w.bang("vim", text)
+				ho.bang("vim", text)
 			}
 		}
 	case x.row.Lang == "make":
 		for _, o := range x.args.Operands {
 			if _, value, ok := strings.Cut(o, "="); ok && value != "" {
-				w.only(func() { w.source(value) })
+				ho.only(func() { ho.source(value) })
 			}
 		}
-		w.shellOfMake(x)
+		ho.shellOfMake(x)
 		file, given := x.args.Get("-f", "--file", "--makefile")
 		if given && (file == "-" || file == "/dev/stdin") && x.in.is {
-			w.bang("make", x.in.text)
+			ho.bang("make", x.in.text)
 		}
-		if text, ok := w.pipes[file]; ok && given {
-			w.bang("make", text)
+		if text, ok := ho.pipes[file]; ok && given {
+			ho.bang("make", text)
 		}
 		for _, name := range []string{file, "GNUmakefile", "makefile", "Makefile"} {
-			if m, ok := w.madeAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
-				w.bang("make", m.text)
+			if m, ok := ho.madeAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
+				ho.bang("make", m.text)
 			}
 		}
 	case x.row.Lang == "sql":
 		for _, o := range x.args.Operands {
-			w.bang("sql", o)
+			ho.bang("sql", o)
 		}
 	case x.name == "git":
-		w.gitConfig(x)
-		w.gitExternal(x)
+		ho.gitConfig(x)
+		ho.gitExternal(x)
 	case x.name == "less" || x.name == "more" || x.name == "zless" || x.name == "view":
 		for _, o := range x.args.Operands {
 			if text, ok := strings.CutPrefix(o, "+"); ok {
-				w.bangLine(strings.TrimLeft(text, "+"))
+				ho.bangLine(strings.TrimLeft(text, "+"))
 			}
 		}
 	case x.name == "strace" || x.name == "ltrace":
 		if v, ok := x.args.Get("-o"); ok && v != "" && (v[0] == '|' || v[0] == '!') {
-			w.shellText(v[1:], x.name)
+			ho.shellText(v[1:], x.name)
 		}
 	case x.name == "apt" || x.name == "apt-get" || x.name == "aptitude":
 		for _, a := range x.argv[1:] {
-			if _, piped := w.pipes[a]; piped {
-				w.unknown(x.argv, "it runs what its settings say, which are made by the same line")
+			if _, piped := ho.pipes[a]; piped {
+				ho.unknown(x.argv, "it runs what its settings say, which are made by the same line")
 			}
 			key, value, ok := strings.Cut(a, "=")
 			if ok && strings.Contains(key, "-Invoke") || ok && strings.Contains(key, "Dir::Bin") {
-				w.perhapsShell(value, x.name)
-				w.unknown(x.argv, "it runs what the setting says")
+				ho.perhapsShell(value, x.name)
+				ho.unknown(x.argv, "it runs what the setting says")
 			}
 		}
+	case x.name == "deno" && slices.ContainsFunc(x.argv, standardInput) && x.in.is:
+		ho.code("node", x.in.text, x)
 	case x.name == "deno" && len(x.args.Operands) > 1 && x.args.Operands[0] == "run":
 		for i, o := range x.args.Operands[1:] {
 			if strings.HasPrefix(o, "npm:") || strings.HasPrefix(o, "jsr:") {
-				w.run(append([]string{packaged(o)}, x.args.Operands[i+2:]...), stream{})
+				ho.run(append([]string{packaged(o)}, x.args.Operands[i+2:]...), stream{})
 			}
 		}
 	case x.row.Lang == "python":
+		if x.in.is && len(x.args.Operands) > 0 && (x.args.Has("-i") || ho.scope.get("PYTHONINSPECT").text != "") {
+			ho.code("python", x.in.text, x)
+		}
 		if m, ok := x.args.Get("-m"); ok && (m == "timeit" || m == "cProfile" || m == "pdb") {
 			for _, a := range x.argv[1:] {
 				if !strings.HasPrefix(a, "-") && a != m {
-					w.code("python", a, x)
+					ho.code("python", a, x)
 				}
 			}
 		}
 	default:
-		w.ownForms(x)
+		ho.ownForms(x)
 	}
 }
 
 // gitExternal judges remotes that are commands: ext::sh -c …
-func (w *walk) gitExternal(x *invocation) {
+func (ho *handovers) gitExternal(x *invocation) {
 	for _, o := range x.args.Operands {
 		if text, ok := strings.CutPrefix(o, "ext::"); ok {
 			argv := strings.Fields(strings.NewReplacer("% ", "\x00", "%%", "%").Replace(text))
@@ -123,51 +134,92 @@ func (w *walk) gitExternal(x *invocation) {
 				argv[i] = strings.ReplaceAll(argv[i], "\x00", " ")
 			}
 			if len(argv) > 0 {
-				w.run(argv, stream{})
+				ho.run(argv, stream{})
 			}
 		}
 	}
 }
 
 // ownForms judges programs that name commands in forms of their own.
-func (w *walk) ownForms(x *invocation) {
+func (ho *handovers) ownForms(x *invocation) {
 	switch {
 	case x.name == "start-stop-daemon":
 		if v, ok := x.args.Get("-x", "--exec", "-a", "--startas"); ok {
-			w.run(append([]string{v}, x.args.Operands...), stream{})
+			ho.run(append([]string{v}, x.args.Operands...), stream{})
+		}
+	case (x.name == "docker" || x.name == "podman") && len(x.words) > 2 && x.words[1] == "volume" && x.words[2] == "create":
+		for _, a := range x.argv {
+			if place, is := strings.CutPrefix(a, "device="); is && ho.tree(place) == fatal {
+				ho.unknown(x.argv, "whoever has the volume can change "+place)
+			}
+		}
+	case x.name == "systemd-run":
+		for _, o := range x.args.Options {
+			if o.Name == "-p" || o.Name == "--property" {
+				ho.unit(o.Value)
+			}
+		}
+	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "edit") && x.in.is:
+		ho.unit(x.in.text)
+	case x.name == "ansible":
+		if module, _ := x.args.Get("-m", "--module-name"); module == "file" {
+			args, _ := x.args.Get("-a", "--args")
+			if strings.Contains(args, "state=absent") {
+				_, place, _ := strings.Cut(" "+args, " path=")
+				place, _, _ = strings.Cut(place, " ")
+				ho.run([]string{"rm", "-rf", place}, stream{})
+			}
+		}
+	case x.name == "logrotate":
+		ho.rotates(x)
+	case x.name == "run-parts":
+		ho.runsAll(x)
+	case x.name == "npm" || x.name == "pnpm" || x.name == "yarn":
+		for i, a := range x.argv {
+			if value, is := strings.CutPrefix(a, "script-shell="); is {
+				ho.shellNamed(x, value)
+			} else if a == "script-shell" && i+1 < len(x.argv) {
+				ho.shellNamed(x, x.argv[i+1])
+			}
+		}
+	case x.name == "openssl":
+		for _, a := range x.argv[1:] {
+			if place, is := strings.CutPrefix(a, "SO_PATH:"); is {
+				ho.loads(x, place)
+			}
 		}
 	case x.name == "flatpak":
 		if i := slices.IndexFunc(x.argv, func(a string) bool { return strings.HasPrefix(a, "--command=") }); i > 0 &&
 			i+2 <= len(x.argv) {
-			w.run(append([]string{x.argv[i][10:]}, x.argv[min(i+2, len(x.argv)):]...), stream{})
+			ho.run(append([]string{x.argv[i][10:]}, x.argv[min(i+2, len(x.argv)):]...), stream{})
 		}
 	case x.name == "rpm":
 		if v, ok := x.args.Get("-E", "--eval"); ok && strings.Contains(v, "%(") {
-			w.shellText(strings.TrimSuffix(v[strings.Index(v, "%(")+2:], ")"), "rpm")
+			ho.shellText(strings.TrimSuffix(v[strings.Index(v, "%(")+2:], ")"), "rpm")
 		}
 	case x.name == "zip":
 		for _, a := range x.argv[1:] {
 			if text, ok := strings.CutPrefix(a, "-TT"); ok && text != "" {
-				w.shellText(text, "zip")
+				ho.shellText(text, "zip")
 			}
 		}
 	case x.name == "crontab" && x.in.is:
 		for line := range strings.Lines(x.in.text) {
 			if strings.HasPrefix(line, "@") || strings.HasPrefix(line, hole+"@") {
 				_, text, _ := strings.Cut(line, " ")
-				w.shellText(text, "crontab")
+				ho.shellText(text, "crontab")
 			} else if fields := strings.Fields(line); len(fields) > 5 && !strings.HasPrefix(line, "#") {
-				w.shellText(strings.Join(fields[5:], " "), "crontab")
+				ho.shellText(strings.Join(fields[5:], " "), "crontab")
 			}
 		}
 	}
 }
 
 // gitConfig judges settings of git that are commands: aliases with "!", pagers, editors, helpers.
-func (w *walk) gitConfig(x *invocation) {
+func (ho *handovers) gitConfig(x *invocation) {
 	judge := func(key, value string, once bool) {
 		key = strings.ToLower(key)
-		w.gitProgram(x, key, value, once)
+		ho.gitProgram(x, key, value, once)
 		switch {
 		case strings.HasPrefix(key, "alias."):
 			given := ""
@@ -177,13 +229,13 @@ func (w *walk) gitConfig(x *invocation) {
 				}
 			}
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
-				w.shellText(text+given, "the alias")
+				ho.shellText(text+given, "the alias")
 			} else if value != "" {
-				w.only(func() { w.source("git " + value + given) })
+				ho.only(func() { ho.source("git " + value + given) })
 			}
 		case strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff."):
 			if strings.Contains(value, " ") {
-				w.only(func() { w.source(strings.TrimPrefix(value, "!")) })
+				ho.only(func() { ho.source(strings.TrimPrefix(value, "!")) })
 			}
 		}
 	}
@@ -194,7 +246,7 @@ func (w *walk) gitConfig(x *invocation) {
 			}
 		}
 	}
-	if all := w.scope.get("GIT_CONFIG_PARAMETERS"); all.set { // 'key=value' 'key'='value'
+	if all := ho.scope.get("GIT_CONFIG_PARAMETERS"); all.set { // 'key=value' 'key'='value'
 		for setting := range strings.SplitSeq(strings.ReplaceAll(all.text, "'='", "="), "'") {
 			if key, value, ok := strings.Cut(setting, "="); ok {
 				judge(key, value, true)
@@ -202,11 +254,11 @@ func (w *walk) gitConfig(x *invocation) {
 		}
 	}
 	for i := range 16 { // settings in the environment
-		key := w.scope.get("GIT_CONFIG_KEY_" + strconv.Itoa(i))
+		key := ho.scope.get("GIT_CONFIG_KEY_" + strconv.Itoa(i))
 		if !key.set {
 			break
 		}
-		judge(key.text, w.scope.get("GIT_CONFIG_VALUE_"+strconv.Itoa(i)).text, true)
+		judge(key.text, ho.scope.get("GIT_CONFIG_VALUE_"+strconv.Itoa(i)).text, true)
 	}
 	for i, a := range x.argv[1:] {
 		rest := x.argv[i+2:]
@@ -216,15 +268,15 @@ func (w *walk) gitConfig(x *invocation) {
 		}
 		if ok {
 			key, name, _ := strings.Cut(setting, "=")
-			if gitRuns(strings.ToLower(key)) && !w.scope.get(name).set {
-				w.unknown(x.argv, "git runs what "+name+" says")
+			if gitRuns(strings.ToLower(key)) && !ho.scope.get(name).set {
+				ho.unknown(x.argv, "git runs what "+name+" says")
 			}
-			judge(key, w.scope.get(name).text, true)
+			judge(key, ho.scope.get(name).text, true)
 		}
 		if where, ok := strings.CutPrefix(a, "--exec-path="); ok {
-			w.loads(x, where) // the row of the subcommand has not seen it
+			ho.loads(x, where) // the row of the subcommand has not seen it
 		} else if a == "--exec-path" && len(rest) > 0 {
-			w.loads(x, rest[0])
+			ho.loads(x, rest[0])
 		}
 		text, joined := strings.CutPrefix(a, "-c")
 		switch {
@@ -244,6 +296,86 @@ func (w *walk) gitConfig(x *invocation) {
 		}
 		if key, value, ok := strings.Cut(text, "="); ok && joined {
 			judge(key, value, true)
+		}
+	}
+}
+
+// unitFile reports files that say what systemd starts.
+func unitFile(full, home string) bool {
+	for _, dir := range []string{"/etc/systemd/", "/run/systemd/", "/usr/lib/systemd/", "/lib/systemd/", home + "/.config/systemd/"} {
+		if strings.HasPrefix(full, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// unit judges the commands of a unit of systemd's.
+func (cr *codeReader) unit(text string) {
+	for line := range strings.Lines(text) {
+		if key, command, ok := strings.Cut(line, "="); ok && strings.HasPrefix(strings.TrimSpace(key), "Exec") {
+			cr.mayAsk(func() { cr.source(strings.TrimLeft(command, " -@:+!|")) })
+		}
+	}
+}
+
+// rotates judges the scripts that stand in logrotate's settings: where these are not the system's, they are asked about.
+func (ho *handovers) rotates(x *invocation) {
+	if x.args.Has("-d", "--debug") {
+		return
+	}
+	for _, file := range x.args.Operands {
+		text, known := ho.textAt(file)
+		if full, ok := ho.clean(file); !known && (!ok || !strings.HasPrefix(full, "/etc/")) {
+			ho.unknown(x.argv, "it runs the scripts that stand in "+file)
+		}
+		script, inside := "", false
+		for line := range strings.Lines(text) {
+			switch strings.TrimSpace(line) {
+			case "prerotate", "postrotate", "firstaction", "lastaction", "preremove":
+				inside = true
+			case "endscript":
+				inside = false
+			default:
+				if inside {
+					script += line
+				}
+			}
+		}
+		ho.shellText(script, x.name)
+	}
+}
+
+// runsAll asks about a directory all of whose programs are run, where it is not the system's.
+func (ho *handovers) runsAll(x *invocation) {
+	if x.args.Has("--test", "--list") {
+		return
+	}
+	for _, dir := range x.args.Operands {
+		if full, ok := ho.clean(dir); !ok || !strings.HasPrefix(full, "/etc/") && !strings.HasPrefix(full, "/usr/") {
+			ho.unknown(x.argv, "it runs every program in "+dir)
+		}
+	}
+}
+
+// alternative follows another program that is put in the place of one: update-alternatives --install LINK NAME PATH 10.
+func (h *hardRules) alternative(c *Command, x *invocation) {
+	for i, a := range x.argv {
+		link, target := "", ""
+		switch {
+		case (a == "--install" || a == "--slave") && i+3 < len(x.argv):
+			link, target = x.argv[i+1], x.argv[i+3]
+		case a == "--set" && i+2 < len(x.argv):
+			link, target = "/usr/bin/"+path.Base(x.argv[i+1]), x.argv[i+2]
+		default:
+			continue
+		}
+		h.copies([]string{target}, link, false)
+		full, ok := h.clean(target)
+		dir, base := path.Split(full)
+		usual := systemPlaces[dir] || h.installed(dir) || strings.HasPrefix(dir, "/opt/") || strings.HasPrefix(dir, "/usr/")
+		if !ok || !usual || hasHole(target) || destroyers.has(base) && base != path.Base(link) {
+			h.ask(c, "unknown", "it puts "+target+" in the place of "+link)
 		}
 	}
 }

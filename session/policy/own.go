@@ -14,8 +14,8 @@ import (
 const ownDir = "/" + someText + "/longterm"
 
 // ownPlace reports whether a path is one of longterm's own files or sockets.
-func (w *walk) ownPlace(p string) bool {
-	full, ok := w.clean(p)
+func (fs *files) ownPlace(p string) bool {
+	full, ok := fs.clean(p)
 	if strings.HasPrefix(full, ownDir) {
 		return true
 	}
@@ -28,14 +28,14 @@ func (w *walk) ownPlace(p string) bool {
 	if stopsCgroups(full) {
 		return true
 	}
-	if below, is := strings.CutPrefix(full, w.home); is {
+	if below, is := strings.CutPrefix(full, fs.home); is {
 		for _, dir := range []string{"/.local/share/longterm", "/.local/state/longterm", "/.config/longterm", "/Library/Application Support/longterm"} {
 			if below == dir || strings.HasPrefix(below, dir) && below[len(dir)] == '/' {
 				return true
 			}
 		}
 	}
-	return w.engine.owns(full) || strings.HasPrefix(full, "/run/user/") && (strings.HasSuffix(full, "/longterm") ||
+	return fs.engine.owns(full) || strings.HasPrefix(full, "/run/user/") && (strings.HasSuffix(full, "/longterm") ||
 		strings.Contains(full, "/longterm/"))
 }
 
@@ -59,12 +59,12 @@ var making = words("touch mkdir rmdir mkfifo mknod truncate unlink shred ln link
 
 // ownFiles asks about commands that speak to longterm's daemon by its socket, past the rules, and about those
 // that may change its files.
-func (w *walk) ownFiles(c *Command, x *invocation) {
-	if c.Verdict != Allow || x.name == "longterm" || w.engine.preset == Off {
+func (h *hardRules) ownFiles(c *Command, x *invocation) {
+	if c.Verdict != Allow || x.name == "longterm" || h.engine.preset == Off {
 		return
 	}
-	if making.has(x.name) && slices.ContainsFunc(x.args.Operands, w.ownPlace) || x.name == "git" && w.gitInOwn(x) {
-		w.ask(c, "hard:longterm", "it may change longterm's own files")
+	if making.has(x.name) && slices.ContainsFunc(x.args.Operands, h.ownPlace) || x.name == "git" && h.gitInOwn(x) {
+		h.ask(c, "hard:longterm", "it may change longterm's own files")
 		return
 	}
 	if textual[x.name] && x.name != "curl" {
@@ -72,7 +72,7 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 	}
 	reads := x.row != nil && x.row.Reads
 	for _, a := range x.argv[1:] {
-		if !strings.ContainsAny(a, "/.") || !strings.Contains(a, "longterm") && len(w.engine.own) == 0 && !strings.Contains(w.cwd, "longterm") {
+		if !strings.ContainsAny(a, "/.") || !strings.Contains(a, "longterm") && len(h.engine.own) == 0 && !strings.Contains(h.cwd, "longterm") {
 			continue
 		}
 		for i, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.IndexByte(a, ':')+1:], strings.TrimLeft(a, "-oOfU")} {
@@ -81,13 +81,13 @@ func (w *walk) ownFiles(c *Command, x *invocation) {
 			}
 			p, _, _ = strings.Cut(p, ",")
 			switch {
-			case p == "" || !w.ownPlace(p):
+			case p == "" || !h.ownPlace(p):
 			case path.Ext(p) == ".sock" && !reads && x.name != "rm":
-				w.ask(c, "hard:longterm", "it speaks to longterm's daemon by its socket, past what is asked and recorded")
+				h.ask(c, "hard:longterm", "it speaks to longterm's daemon by its socket, past what is asked and recorded")
 				c.Instead = "use the verbs of longterm"
 				return
 			case !reads && !copying.has(x.name) && strings.ContainsAny(p, "/."):
-				w.ask(c, "hard:longterm", "it may change longterm's own files")
+				h.ask(c, "hard:longterm", "it may change longterm's own files")
 				return
 			}
 		}
@@ -117,33 +117,33 @@ func gitPlace(x *invocation) []string {
 }
 
 // gitInOwn says that git works in a directory of longterm's own, or makes one there.
-func (w *walk) gitInOwn(x *invocation) bool {
-	if place := gitPlace(x)[0]; place != "." && w.ownPlace(place) {
+func (fs *files) gitInOwn(x *invocation) bool {
+	if place := gitPlace(x)[0]; place != "." && fs.ownPlace(place) {
 		return len(x.words) > 1 && !gitReaders.has(x.words[1])
 	}
 	return len(x.words) > 1 && slices.Contains([]string{"clone", "init", "worktree", "archive", "bundle", "format-patch"}, x.words[1]) &&
-		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && w.ownPlace(a[strings.IndexByte(a, '=')+1:]) })
+		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && fs.ownPlace(a[strings.IndexByte(a, '=')+1:]) })
 }
 
 // ownInCode asks about code that names longterm's own files or sockets.
-func (w *walk) ownInCode(text string, x *invocation) {
-	if w.engine.preset != Off && (strings.Contains(text, "cgroup.freeze") || strings.Contains(text, "cgroup.kill")) && cgroupWriter.MatchString(text) {
+func (cr *codeReader) ownInCode(text string, x *invocation) {
+	if cr.engine.preset != Off && (strings.Contains(text, "cgroup.freeze") || strings.Contains(text, "cgroup.kill")) && cgroupWriter.MatchString(text) {
 		c := Command{Argv: x.argv}
-		w.ask(&c, "hard:longterm", "its code may stop or end all processes of a cgroup, longterm's among them perhaps")
-		w.record(c)
+		cr.ask(&c, "hard:longterm", "its code may stop or end all processes of a cgroup, longterm's among them perhaps")
+		cr.record(c)
 	}
-	if w.engine.preset == Off || !strings.Contains(text, "longterm") && !strings.Contains(text, "LONGTERM_DIR") &&
-		!slices.ContainsFunc(w.engine.own, func(p string) bool { return strings.Contains(text, p) }) {
+	if cr.engine.preset == Off || !strings.Contains(text, "longterm") && !strings.Contains(text, "LONGTERM_DIR") &&
+		!slices.ContainsFunc(cr.engine.own, func(p string) bool { return strings.Contains(text, p) }) {
 		return
 	}
 	names := func(p string) bool {
 		in := p[1 : len(p)-1]
-		return strings.ContainsAny(in, "/") && w.ownPlace(strings.Replace(in, "~", w.home, 1)) || in == "LONGTERM_DIR"
+		return strings.ContainsAny(in, "/") && cr.ownPlace(strings.Replace(in, "~", cr.home, 1)) || in == "LONGTERM_DIR"
 	}
 	if slices.ContainsFunc(literal.FindAllString(text, 200), names) {
 		c := Command{Argv: x.argv}
-		w.ask(&c, "hard:longterm", "its code names longterm's own files")
-		w.record(c)
+		cr.ask(&c, "hard:longterm", "its code names longterm's own files")
+		cr.record(c)
 	}
 }
 
@@ -162,95 +162,95 @@ var daemonLines = []string{"longterm daemon serve", "longterm keeper --socket /r
 
 // signals judges programs that send signals, and notes those that say which number a process of longterm's has. What a
 // number means that stands on the line is known only when it runs: there the kernel is asked.
-func (w *walk) signals(c *Command, x *invocation) {
+func (h *hardRules) signals(c *Command, x *invocation) {
 	ops := x.args.Operands
 	if x.name == "pkill" || x.name == "killall" { // -STOP is no row of letters
 		ops = x.row.Parse(slices.DeleteFunc(slices.Clone(x.argv[1:]), isSignal)).Operands
 	}
 	switch x.name {
 	case "pgrep", "pidof", "pidwait", "lsof":
-		w.ownNumber = w.ownNumber || slices.ContainsFunc(x.argv[1:], func(a string) bool {
-			return !strings.HasPrefix(a, "-") && (w.ownPlace(a) || namesUs(x, a))
+		h.ownNumber = h.ownNumber || slices.ContainsFunc(x.argv[1:], func(a string) bool {
+			return !strings.HasPrefix(a, "-") && (h.ownPlace(a) || namesUs(x, a))
 		})
 	case "ps":
-		w.ownNumber = w.ownNumber || slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
+		h.ownNumber = h.ownNumber || slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
 	case "grep", "egrep", "rg", "awk", "gawk", "mawk", "sed":
-		w.ownNumber = w.ownNumber || x.in.is && slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
+		h.ownNumber = h.ownNumber || x.in.is && slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "longterm") })
 	case "cat", "head", "tail", "jq":
-		w.ownNumber = w.ownNumber || slices.ContainsFunc(ops, w.ownPlace)
+		h.ownNumber = h.ownNumber || slices.ContainsFunc(ops, h.ownPlace)
 	case "kill", "skill":
 		switch {
 		case probes(x):
 		case len(x.argv) > 2 && x.argv[len(x.argv)-1] == "-1":
-			w.ask(c, "hard:kill", "it ends every process of the user")
-		case w.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole):
-			w.deny(c, "hard:longterm", whyStop, useStop)
-		case w.parent && slices.ContainsFunc(x.argv[1:], hasHole):
-			w.ask(c, "hard:longterm", "it may end the process that keeps all sessions")
+			h.ask(c, "hard:kill", "it ends every process of the user")
+		case h.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole):
+			h.deny(c, "hard:longterm", whyStop, useStop)
+		case h.parent && slices.ContainsFunc(x.argv[1:], hasHole):
+			h.ask(c, "hard:longterm", "it may end the process that keeps all sessions")
 		}
 	case "gdb", "lldb", "strace", "ltrace", "gcore", "dlv", "reptyr", "prlimit", "taskset", "renice", "perf":
-		if w.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole) {
-			w.ask(c, "hard:longterm", "it may stop longterm's own processes, or look into them")
+		if h.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole) {
+			h.ask(c, "hard:longterm", "it may stop longterm's own processes, or look into them")
 		}
 	case "loginctl":
 		if len(ops) > 0 && (strings.HasPrefix(ops[0], "terminate-") || strings.HasPrefix(ops[0], "kill-")) {
-			w.ask(c, "hard:kill", whyAll)
+			h.ask(c, "hard:kill", whyAll)
 		}
 	case "busctl", "gdbus", "dbus-send":
 		if slices.ContainsFunc(x.argv[1:], func(a string) bool {
 			return strings.HasPrefix(strings.TrimPrefix(a, "string:"), "longterm") || strings.Contains(a, "login1.Manager.Terminate") || strings.Contains(a, "login1.Manager.Kill")
 		}) {
-			w.ask(c, "hard:longterm", "it may stop longterm's own processes")
+			h.ask(c, "hard:longterm", "it may stop longterm's own processes")
 		}
 	case "killall5":
-		w.ask(c, "hard:kill", "it ends every process")
+		h.ask(c, "hard:kill", "it ends every process")
 	case "pkill":
 		switch {
 		case probes(x):
 		case x.args.Has("-v", "--inverse"):
-			w.ask(c, "hard:kill", "it ends every process but some")
+			h.ask(c, "hard:kill", "it ends every process but some")
 		case len(ops) > 0 && strings.Trim(ops[len(ops)-1], ".*^$") == "":
-			w.ask(c, "hard:kill", "it ends every process")
+			h.ask(c, "hard:kill", "it ends every process")
 		case len(ops) > 0 && namesUs(x, ops[len(ops)-1]):
-			w.deny(c, "hard:longterm", whyStop, useStop)
+			h.deny(c, "hard:longterm", whyStop, useStop)
 		case len(ops) == 0 && x.args.Has("-P", "--parent") && slices.Contains(x.argv, "1"):
-			w.ask(c, "hard:kill", "longterm's own processes are among the children of the first one")
+			h.ask(c, "hard:kill", "longterm's own processes are among the children of the first one")
 		case len(ops) == 0:
-			w.everyone(c, x)
+			h.everyone(c, x)
 		}
 	case "killall":
 		switch {
 		case probes(x):
 		case slices.ContainsFunc(ops, func(o string) bool { return namesUs(x, o) }):
-			w.deny(c, "hard:longterm", whyStop, useStop)
+			h.deny(c, "hard:longterm", whyStop, useStop)
 		case len(ops) == 0 || x.args.Has("-u", "--user"):
-			w.everyone(c, x)
+			h.everyone(c, x)
 		}
 	case "fuser":
 		if !x.args.Has("-k", "--kill") {
 			return
 		}
-		if slices.ContainsFunc(ops, w.ownPlace) {
-			w.deny(c, "hard:longterm", whyStop, useStop)
+		if slices.ContainsFunc(ops, h.ownPlace) {
+			h.deny(c, "hard:longterm", whyStop, useStop)
 		} else if x.args.Has("-m", "--mount", "-M") || slices.Contains(ops, "/") {
-			w.ask(c, "hard:kill", whyAll)
+			h.ask(c, "hard:kill", whyAll)
 		}
 	case "systemctl":
 		if len(ops) > 1 && slices.Contains([]string{"stop", "kill", "restart", "freeze", "disable", "mask"}, ops[0]) &&
 			slices.ContainsFunc(ops[1:], func(o string) bool { return strings.HasPrefix(o, "longterm") }) {
-			w.deny(c, "hard:longterm", whyStop, useStop)
+			h.deny(c, "hard:longterm", whyStop, useStop)
 		} else if len(ops) > 1 && (ops[0] == "stop" || ops[0] == "kill" || ops[0] == "freeze") && slices.ContainsFunc(ops[1:], func(o string) bool {
 			return strings.HasPrefix(o, globStar) || strings.HasPrefix(o, "*") || strings.HasPrefix(o, "user@") || strings.HasPrefix(o, "user-") || strings.HasPrefix(o, "session-")
 		}) {
-			w.ask(c, "hard:kill", whyAll)
+			h.ask(c, "hard:kill", whyAll)
 		}
 	}
 }
 
 // everyone asks about signals to all processes of a user.
-func (w *walk) everyone(c *Command, x *invocation) {
+func (h *hardRules) everyone(c *Command, x *invocation) {
 	if x.args.Has("-u", "-U", "--user", "--euid", "--uid") {
-		w.ask(c, "hard:kill", whyAll)
+		h.ask(c, "hard:kill", whyAll)
 	}
 }
 
@@ -294,4 +294,63 @@ func namesUs(x *invocation, name string) bool {
 		return slices.ContainsFunc(daemonLines, re.MatchString)
 	}
 	return re.MatchString("longterm")
+}
+
+// ofMany reports options of longterm that mean many sessions.
+func ofMany(word string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	return name == "--all" || name == "-a" || name == "--label"
+}
+
+// ownSettings asks before a program changes what longterm allows it.
+func (h *hardRules) ownSettings(c *Command, x *invocation) {
+	if x.row != nil {
+		if reads, _ := x.row.ReadsOnly(&x.args); reads {
+			return
+		}
+	}
+	line := joinWords(x.argv[1:])
+	if ops := x.args.Operands; len(ops) > 1 {
+		switch ops[0] {
+		case "run", "new", "exec", "send", "type":
+			for _, o := range ops[1:] {
+				if strings.Contains(o, " ") {
+					h.perhapsShell(o, "longterm "+ops[0])
+				}
+			}
+			if !slices.ContainsFunc(ops[1:], func(o string) bool { return strings.Contains(o, " ") }) {
+				h.guesses.guess(ops[1:])
+			}
+		case "tape":
+			if !x.args.Has("--check") {
+				h.ask(c, "hard:longterm", "it types what stands in a file into a shell of its own, where lines are not judged")
+			}
+		}
+	}
+	for i, a := range x.argv[1:] { // lines that the command line itself runs, when something ended
+		switch how, text, _ := strings.Cut(a, "="); {
+		case how == "--notify":
+			if text, is := strings.CutPrefix(text, "command="); is {
+				h.shellText(text, "longterm --notify")
+			}
+		case how == "--each" && text != "":
+			h.shellText(text, "longterm --each")
+		case strings.HasPrefix(a, "command=") && x.argv[i] == "--notify":
+			h.shellText(a[len("command="):], "longterm --notify")
+		case x.argv[i] == "--each":
+			h.shellText(a, "longterm --each")
+		}
+	}
+	if slices.Contains(x.argv[1:], "kill") && slices.ContainsFunc(x.argv[1:], ofMany) { // whatever stands before the verb
+		h.ask(c, "hard:longterm", "it ends every session, or all that have a label")
+	}
+	if slices.Contains(x.argv[1:], "rm") && slices.ContainsFunc(x.argv[1:], ofMany) {
+		h.ask(c, "hard:longterm", "it removes what sessions have printed")
+	}
+	for _, word := range []string{"policy", "approve", "approval", "--yes", "config set", "daemon stop", "daemon restart",
+		"daemon upgrade", "kill-daemon", "shutdown"} {
+		if strings.Contains(line, word) {
+			h.ask(c, "hard:longterm", "it changes what longterm allows, or stops it")
+		}
+	}
 }

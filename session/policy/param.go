@@ -9,15 +9,15 @@ import (
 )
 
 // param folds a parameter expansion.
-func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
-	w.inside(p.Index)
+func (ex *expander) param(f *fields, p *syntax.ParamExp, quoted bool) {
+	ex.inside(p.Index)
 	if p.Slice != nil {
-		w.inside(p.Slice.Offset)
-		w.inside(p.Slice.Length)
+		ex.inside(p.Slice.Offset)
+		ex.inside(p.Slice.Length)
 	}
 	if p.Repl != nil {
-		w.text(p.Repl.Orig)
-		w.text(p.Repl.With)
+		ex.text(p.Repl.Orig)
+		ex.text(p.Repl.With)
 	}
 	name := ""
 	if p.Param != nil {
@@ -25,67 +25,67 @@ func (w *walk) param(f *fields, p *syntax.ParamExp, quoted bool) {
 	}
 	other := ""
 	if p.Exp != nil {
-		other = w.text(p.Exp.Word)
+		other = ex.text(p.Exp.Word)
 	}
 	if p.NestedParam != nil {
 		var in fields
-		w.parts(&in, []syntax.WordPart{p.NestedParam}, true)
+		ex.parts(&in, []syntax.WordPart{p.NestedParam}, true)
 	}
-	v := w.lookup(name)
+	v := ex.lookup(name)
 	if p.Flags != nil && strings.Contains(p.Flags.Value, "e") && (name == "" || !v.set || hasHole(v.text) ||
-		p.Index != nil || p.Exp != nil || p.Repl != nil || p.NestedParam != nil || len(w.scope.lists[name]) > 0) {
-		w.unknown([]string{"${(" + p.Flags.Value + ")" + name + "}"}, whyEvaluated)
+		p.Index != nil || p.Exp != nil || p.Repl != nil || p.NestedParam != nil || len(ex.scope.lists[name]) > 0) {
+		ex.unknown([]string{"${(" + p.Flags.Value + ")" + name + "}"}, whyEvaluated)
 	}
 	if p.Index != nil {
-		w.element(f, p, quoted)
+		ex.element(f, p, quoted)
 		return
 	}
 	switch {
 	case p.Length:
 		f.add(notEmpty)
 		return
-	case p.Slice != nil && v.set && w.slice(f, p, v.text, quoted):
+	case p.Slice != nil && v.set && ex.slice(f, p, v.text, quoted):
 		return
-	case p.Slice != nil && (name == "@" || name == "*") && w.args != nil && w.argumentsFrom(f, p, quoted):
+	case p.Slice != nil && (name == "@" || name == "*") && ex.args != nil && ex.argumentsFrom(f, p, quoted):
 		return
 	case p.GlobSubst == syntax.OptOn && v.set && p.Exp == nil && p.Repl == nil:
-		w.globSubst(f, v.text, quoted)
+		ex.globSubst(f, v.text, quoted)
 		return
 	case p.Flags != nil, p.NestedParam != nil, p.Width, p.IsSet, len(p.Modifiers) > 0, p.Slice != nil,
 		p.Repl != nil, p.Names != 0:
-		w.expansion(f, hole, quoted)
+		ex.expansion(f, hole, quoted)
 		return
 	case p.Excl:
-		v = w.lookup(v.text)
+		v = ex.lookup(v.text)
 		if !v.set {
 			v.text = hole
 		}
 	case name == "@" || name == "*":
-		w.arguments(f, quoted)
+		ex.arguments(f, quoted)
 		return
 	}
 	if p.Exp != nil {
-		v.text = w.operate(name, v, p.Exp.Op, other)
+		v.text = ex.operate(name, v, p.Exp.Op, other)
 	} else if !v.set {
 		v.text = hole
 	}
-	w.expansion(f, v.text, quoted)
+	ex.expansion(f, v.text, quoted)
 }
 
 // whyEvaluated is why text is asked about that is looked through for substitutions when it is expanded.
 const whyEvaluated = "the substitutions in it are run, and what it holds is not known"
 
 // operate applies an operator of ${name:-word} and its kind.
-func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other string) string {
+func (ex *expander) operate(name string, v value, op syntax.ParExpOperator, other string) string {
 	known := v.set && !hasHole(v.text)
 	switch op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if known && v.text != "" {
 			return v.text
 		}
-		w.guessed = true
+		ex.guessed = true
 		if op == syntax.AssignUnset || op == syntax.AssignUnsetOrNull {
-			w.given(name, other)
+			ex.line.given(name, other)
 		}
 		return other
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
@@ -109,9 +109,9 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 		}
 	case syntax.OtherParamOps:
 		if other == "P" && !known && !strings.HasPrefix(name, "PS") {
-			w.unknown([]string{"${" + name + "@P}"}, whyEvaluated)
+			ex.unknown([]string{"${" + name + "@P}"}, whyEvaluated)
 		}
-		w.hidden(v.text)
+		ex.line.hidden(v.text)
 		if other == "Q" && known {
 			return v.text
 		}
@@ -120,59 +120,59 @@ func (w *walk) operate(name string, v value, op syntax.ParExpOperator, other str
 }
 
 // element folds ${a[1]}, ${a[@]}.
-func (w *walk) element(f *fields, p *syntax.ParamExp, quoted bool) {
-	list, ok := w.scope.lists[p.Param.Value]
+func (ex *expander) element(f *fields, p *syntax.ParamExp, quoted bool) {
+	list, ok := ex.scope.lists[p.Param.Value]
 	index, lit := p.Index.(*syntax.Word)
 	if !ok || !lit || p.Length || p.Slice != nil || p.Exp != nil || p.Repl != nil || p.Excl {
-		w.expansion(f, hole, quoted)
+		ex.expansion(f, hole, quoted)
 		return
 	}
 	at := index.Lit()
 	if at == "@" || at == "*" {
-		w.list(f, list, quoted)
+		ex.list(f, list, quoted)
 		return
 	}
-	if i, err := strconv.Atoi(at); err == nil && strings.HasSuffix(w.shell, "zsh") && i > 0 && i <= len(list) {
-		w.expansion(f, list[i-1], quoted)
+	if i, err := strconv.Atoi(at); err == nil && strings.HasSuffix(ex.shell, "zsh") && i > 0 && i <= len(list) {
+		ex.expansion(f, list[i-1], quoted)
 		return
 	} else if err == nil && i >= 0 && i < len(list) {
-		w.expansion(f, list[i], quoted)
+		ex.expansion(f, list[i], quoted)
 		return
 	}
-	w.expansion(f, hole, quoted)
+	ex.expansion(f, hole, quoted)
 }
 
-func (w *walk) list(f *fields, list []string, quoted bool) {
+func (ex *expander) list(f *fields, list []string, quoted bool) {
 	for i, s := range list {
 		if i > 0 {
 			f.end()
 		}
-		w.expansion(f, s, quoted)
+		ex.expansion(f, s, quoted)
 	}
 }
 
 // arguments folds $@ and $*.
-func (w *walk) arguments(f *fields, quoted bool) {
-	if w.args == nil {
+func (ex *expander) arguments(f *fields, quoted bool) {
+	if ex.args == nil {
 		f.add(hole)
 		return
 	}
-	w.list(f, w.args, quoted)
+	ex.list(f, ex.args, quoted)
 }
 
 // lookup returns what is known of a parameter.
-func (w *walk) lookup(name string) value {
-	if v := w.scope.get(name); v.set {
+func (sh *shellState) lookup(name string) value {
+	if v := sh.scope.get(name); v.set {
 		return v
 	}
 	switch name {
 	case "PPID":
-		w.parent = true
+		sh.parent = true
 		return value{text: notEmpty, set: true}
 	case "HOME":
-		return value{text: w.home, set: true}
+		return value{text: sh.home, set: true}
 	case "PWD":
-		return value{text: orHole(w.cwd), set: true}
+		return value{text: orHole(sh.cwd), set: true}
 	case "LONGTERM_DIR":
 		return value{text: ownDir, set: true}
 	case "IFS":
@@ -182,13 +182,13 @@ func (w *walk) lookup(name string) value {
 		"!", "BASHPID", "BASH":
 		return value{text: notEmpty, set: true}
 	}
-	if n, err := strconv.Atoi(name); err == nil && n > 0 && w.args != nil {
-		if n <= len(w.args) {
-			return value{text: w.args[n-1], set: true}
+	if n, err := strconv.Atoi(name); err == nil && n > 0 && sh.args != nil {
+		if n <= len(sh.args) {
+			return value{text: sh.args[n-1], set: true}
 		}
 		return value{set: true}
 	}
-	if list := w.scope.lists[name]; len(list) > 0 {
+	if list := sh.scope.lists[name]; len(list) > 0 {
 		return value{text: list[0], set: true}
 	}
 	return value{}
@@ -248,7 +248,7 @@ func globExpr(pattern string) string {
 }
 
 // slice folds ${x:1:2} where all of it is written out. It reports false where it is not.
-func (w *walk) slice(f *fields, p *syntax.ParamExp, text string, quoted bool) bool {
+func (ex *expander) slice(f *fields, p *syntax.ParamExp, text string, quoted bool) bool {
 	if hasHole(text) || p.Exp != nil || p.Repl != nil || p.Index != nil || p.Excl {
 		return false
 	}
@@ -259,19 +259,19 @@ func (w *walk) slice(f *fields, p *syntax.ParamExp, text string, quoted bool) bo
 		return false
 	}
 	from = min(from, len(runes))
-	w.expansion(f, string(runes[from:min(len(runes), from+size)]), quoted)
+	ex.expansion(f, string(runes[from:min(len(runes), from+size)]), quoted)
 	return true
 }
 
 // argumentsFrom folds ${@:2} and ${@:1:2}; false where the numbers are not written out.
-func (w *walk) argumentsFrom(f *fields, p *syntax.ParamExp, quoted bool) bool {
+func (ex *expander) argumentsFrom(f *fields, p *syntax.ParamExp, quoted bool) bool {
 	from, ok1 := written(p.Slice.Offset, 0)
-	size, ok2 := written(p.Slice.Length, len(w.args))
+	size, ok2 := written(p.Slice.Length, len(ex.args))
 	if !ok1 || !ok2 || from < 0 || size < 0 || p.Exp != nil || p.Repl != nil {
 		return false
 	}
-	from = min(max(from, 1)-1, len(w.args)) // ${@:0} begins with the shell's name
-	w.list(f, w.args[from:min(len(w.args), from+size)], quoted)
+	from = min(max(from, 1)-1, len(ex.args)) // ${@:0} begins with the shell's name
+	ex.list(f, ex.args[from:min(len(ex.args), from+size)], quoted)
 	return true
 }
 

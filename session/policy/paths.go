@@ -29,6 +29,19 @@ func joinWords(argv []string) string { return shown.Replace(strings.Join(argv, "
 func hasHole(s string) bool { return strings.ContainsAny(s, holes) }
 func hasGlob(s string) bool { return strings.ContainsAny(s, globs) }
 
+// files is what is known of the files that a line names: where it works, whose they are, which of them it makes itself.
+type files struct {
+	engine  *Engine
+	cwd     string
+	root    string // the directory that the line was given in
+	home    string
+	account string            // the account's home, where home is another
+	placed  bool              // its file was put by root where packages are
+	lost    bool              // the line changed to a directory that is not known
+	made    map[string]made   // files that the line makes, by their clean path
+	pipes   map[string]string // what stands behind the names of process substitutions
+}
+
 // danger says what removing or overwriting a path would do.
 type danger uint8
 
@@ -66,14 +79,14 @@ func Protected(home string) []string {
 }
 
 // tree judges the removal of a path with all that is below it.
-func (w *walk) tree(p string) danger {
+func (fs *files) tree(p string) danger {
 	if strings.Trim(p, holes) == "" && p != "" || strings.Trim(p, hole+someText+globs) == "" && hasHole(p) {
 		return perhaps
 	}
-	full, ok := w.clean(p)
+	full, ok := fs.clean(p)
 	d := harmless
-	if at, is := w.spot(p); is && len(w.made) > 0 {
-		switch to := w.behind(at, strings.HasSuffix(p, "/")); {
+	if at, is := fs.spot(p); is && len(fs.made) > 0 {
+		switch to := fs.behind(at, strings.HasSuffix(p, "/")); {
 		case to == at:
 		case isSomewhere(to) || hasHole(to) && !hasHole(p):
 			return perhaps // it lies over another place, which is not known
@@ -82,8 +95,8 @@ func (w *walk) tree(p string) danger {
 		}
 	}
 	if ok {
-		d = w.protected(full)
-	} else if w.lost && strings.Trim(p, "./"+globs) == "" {
+		d = fs.protected(full)
+	} else if fs.lost && strings.Trim(p, "./"+globs) == "" {
 		return perhaps
 	} else if full == ".." || strings.HasPrefix(full, "../../../") || strings.HasSuffix(full, "/..") {
 		d = perhaps
@@ -98,7 +111,7 @@ func (w *walk) tree(p string) danger {
 	}
 	// Unknown parts may be empty: then "$DIR/" is the root.
 	without := strings.NewReplacer(hole, "", someText, "", notEmpty, "x").Replace(p)
-	if full, ok := w.clean(without); ok && w.protected(full) != harmless {
+	if full, ok := fs.clean(without); ok && fs.protected(full) != harmless {
 		return perhaps
 	}
 	if d == fatal {
@@ -108,8 +121,8 @@ func (w *walk) tree(p string) danger {
 }
 
 // protected judges a clean absolute path.
-func (w *walk) protected(full string) danger {
-	if full == w.home || system[full] {
+func (fs *files) protected(full string) danger {
+	if full == fs.home || system[full] {
 		return fatal
 	}
 	dir, last := path.Split(full)
@@ -119,7 +132,7 @@ func (w *walk) protected(full string) danger {
 	}
 	homes := dir == "/home" || dir == "/Users"
 	switch {
-	case covers(last) && (system[dir] && !strings.HasPrefix(dir, "/mnt") || dir == w.home):
+	case covers(last) && (system[dir] && !strings.HasPrefix(dir, "/mnt") || dir == fs.home):
 		return fatal // everything in a protected directory
 	case covers(last) && (path.Dir(dir) == "/home" || path.Dir(dir) == "/Users"):
 		return fatal
@@ -136,11 +149,11 @@ func (w *walk) protected(full string) danger {
 				return fatal
 			}
 		}
-		if globMatch(full, w.home) {
+		if globMatch(full, fs.home) {
 			return fatal
 		}
 	}
-	if ours(full, w.home) || w.engine.owns(full) || w.engine.holds(full) {
+	if ours(full, fs.home) || fs.engine.owns(full) || fs.engine.holds(full) {
 		return fatal
 	}
 	return harmless
@@ -176,15 +189,15 @@ func covers(name string) bool {
 }
 
 // clean makes p absolute and lexically clean; false if that is not possible.
-func (w *walk) clean(p string) (string, bool) {
+func (fs *files) clean(p string) (string, bool) {
 	if p == "" {
 		return "", false
 	}
 	if !strings.HasPrefix(p, "/") {
-		if w.cwd == "" || hasHole(w.cwd) || hasHole(p) && strings.IndexAny(p, holes) == 0 {
+		if fs.cwd == "" || hasHole(fs.cwd) || hasHole(p) && strings.IndexAny(p, holes) == 0 {
 			return path.Clean(p), false
 		}
-		p = w.cwd + "/" + p
+		p = fs.cwd + "/" + p
 	}
 	return rooted(path.Clean(p)), true
 }
@@ -244,10 +257,10 @@ func blockDevice(full string) bool {
 }
 
 // device judges a path that is written to as a device.
-func (w *walk) device(p string) danger {
-	full, ok := w.clean(p)
-	if at, is := w.spot(p); is && len(w.made) > 0 {
-		if to := w.behind(at, true); to != at {
+func (fs *files) device(p string) danger {
+	full, ok := fs.clean(p)
+	if at, is := fs.spot(p); is && len(fs.made) > 0 {
+		if to := fs.behind(at, true); to != at {
 			full, ok = to, true
 		}
 	}
@@ -278,11 +291,11 @@ var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/grou
 	"/etc/crypttab": true}
 
 // overwritten judges a path that is written to.
-func (w *walk) overwritten(p string) danger {
-	if d := w.device(p); d != harmless {
+func (fs *files) overwritten(p string) danger {
+	if d := fs.device(p); d != harmless {
 		return d
 	}
-	full, ok := w.clean(p)
+	full, ok := fs.clean(p)
 	if ok && hasGlob(full) {
 		for file := range vital {
 			if globMatch(full, file) {
@@ -293,26 +306,26 @@ func (w *walk) overwritten(p string) danger {
 	if ok && (vital[full] || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
 		return perhaps
 	}
-	if w.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) {
+	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) {
 		return perhaps
 	}
 	return harmless
 }
 
 // secret reports whether a path usually holds passwords, keys or the environment of a process.
-func (w *walk) secret(p string) bool {
+func (fs *files) secret(p string) bool {
 	p = strings.TrimPrefix(p, "file://")
-	full, _ := w.clean(p)
+	full, _ := fs.clean(p)
 	base := path.Base(full)
 	if hasGlob(full) {
 		for _, s := range secretPlaces {
-			if globMatch(full, w.home+s) {
+			if globMatch(full, fs.home+s) {
 				return true
 			}
 		}
 	}
 	switch {
-	case (base == "secrets.json" || base == "secrets.key" || base == "longterm.db") && w.ownPlace(p),
+	case (base == "secrets.json" || base == "secrets.key" || base == "longterm.db") && fs.ownPlace(p),
 		strings.Contains(full, "/.ssh/") && !strings.HasSuffix(full, ".pub") && base != "known_hosts" &&
 			base != "config",
 		strings.Contains(full, "/.gnupg"), strings.Contains(full, "/.aws/"), strings.Contains(full, "/.kube/"),
@@ -370,10 +383,10 @@ func InRoots(dir string, roots []string) bool {
 var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
 
 // rights asks about those of a directory of the system itself, or of all that is in it.
-func (w *walk) rights(c *Command, paths []string) {
+func (h *hardRules) rights(c *Command, paths []string) {
 	for _, p := range paths {
-		if full, ok := w.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && w.tree(p) == fatal) {
-			w.ask(c, "hard:system", "it changes who may use the whole system")
+		if full, ok := h.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && h.tree(p) == fatal) {
+			h.ask(c, "hard:system", "it changes who may use the whole system")
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (x *invocation) does(set map[string]bool) bool {
 }
 
 // risk says what a command does, without what it runs: that has its own.
-func (w *walk) risk(c *Command, x *invocation) Risk {
+func (pr *presets) risk(c *Command, x *invocation) Risk {
 	switch {
 	case strings.HasPrefix(c.Rule, "hard:remove"), strings.HasPrefix(c.Rule, "hard:device"), x.does(removing),
 		strings.HasPrefix(x.name, "mkfs."):
@@ -93,7 +93,7 @@ func (w *walk) risk(c *Command, x *invocation) Risk {
 	case x.children && transparent.has(x.name):
 		return Reads
 	}
-	if _, ok := w.reads(x); ok {
+	if _, ok := pr.reads(x); ok {
 		return Reads
 	}
 	if x.row == nil || x.row.Lang != "" && x.row.Lang != "sed" && x.row.Lang != "awk" && !x.children {
@@ -120,59 +120,69 @@ func pseudoRisk(c *Command) Risk {
 	return Reads
 }
 
+// verdicts are what was found so far.
+type verdicts struct {
+	at       *files
+	commands []Command
+	worst    *Command
+	refused  *Command // the first that is denied, also where that only makes it a question
+	risky    Risk
+	quiet    bool // verdicts of denial are questions: the text is only perhaps run
+}
+
 // record notes a command with its verdict.
-func (w *walk) record(c Command) {
-	if c.Verdict == Ask && w.engine.exactly(&c, w.cwd) {
+func (v *verdicts) record(c Command) {
+	if c.Verdict == Ask && v.at.engine.exactly(&c, v.at.cwd) {
 		c.Verdict = Allow
 	}
-	if c.Verdict == Deny && w.refused == nil {
+	if c.Verdict == Deny && v.refused == nil {
 		denied := c
-		w.refused = &denied
+		v.refused = &denied
 	}
-	if w.quiet && c.Verdict == Deny {
+	if v.quiet && c.Verdict == Deny {
 		c.Verdict = Ask
 	}
 	if c.Risk == "" {
 		c.Risk = pseudoRisk(&c)
 	}
-	w.risky = larger(w.risky, c.Risk)
+	v.risky = larger(v.risky, c.Risk)
 	shownArgv := make([]string, len(c.Argv))
 	for i, a := range c.Argv {
 		shownArgv[i] = shown.Replace(a)
 	}
 	c.Argv = shownArgv
-	c.Dir = w.cwd
+	c.Dir = v.at.cwd
 	if c.Verdict == Allow {
 		c.Rule, c.Why, c.Instead = "", "", ""
 	}
-	if w.worst == nil || c.Verdict > w.worst.Verdict {
-		w.worst = &c
+	if v.worst == nil || c.Verdict > v.worst.Verdict {
+		v.worst = &c
 	}
-	if len(w.commands) < MaxCommands {
-		w.commands = append(w.commands, c)
+	if len(v.commands) < MaxCommands {
+		v.commands = append(v.commands, c)
 	}
 }
 
 // unknown notes something that cannot be judged.
-func (w *walk) unknown(argv []string, why string) {
+func (v *verdicts) unknown(argv []string, why string) {
 	c := Command{Argv: argv}
-	if w.engine.preset != Off || w.engine.denies {
-		w.ask(&c, "unknown", why)
+	if v.at.engine.preset != Off || v.at.engine.denies {
+		v.ask(&c, "unknown", why)
 		c.Instead = "write out what is to run"
 	}
-	w.record(c)
+	v.record(c)
 }
 
 // ask raises a verdict to Ask; deny to Deny. The built-in denials do not count in the preset Off.
-func (w *walk) ask(c *Command, rule, why string) {
-	if strings.HasPrefix(rule, "hard:") && w.engine.preset == Off || c.Verdict >= Ask {
+func (v *verdicts) ask(c *Command, rule, why string) {
+	if strings.HasPrefix(rule, "hard:") && v.at.engine.preset == Off || c.Verdict >= Ask {
 		return
 	}
 	c.Verdict, c.Rule, c.Why = Ask, rule, why
 }
 
-func (w *walk) deny(c *Command, rule, why, instead string) {
-	if strings.HasPrefix(rule, "hard:") && w.engine.preset == Off || c.Verdict >= Deny {
+func (v *verdicts) deny(c *Command, rule, why, instead string) {
+	if strings.HasPrefix(rule, "hard:") && v.at.engine.preset == Off || c.Verdict >= Deny {
 		return
 	}
 	c.Verdict, c.Rule, c.Why, c.Instead = Deny, rule, why, instead

@@ -341,20 +341,20 @@ func (x *invocation) pushOptions() []string {
 }
 
 // matchRules applies the rules that deny or ask.
-func (w *walk) matchRules(c *Command, x *invocation) {
-	for i := range w.engine.rules {
-		r := &w.engine.rules[i]
+func (pr *presets) matchRules(c *Command, x *invocation) {
+	for i := range pr.engine.rules {
+		r := &pr.engine.rules[i]
 		if r.Decision == Allow {
 			continue
 		}
-		match, maybe := r.matches(x, w.cwd)
+		match, maybe := r.matches(x, pr.cwd)
 		switch {
 		case match && r.Decision == Deny:
-			w.deny(c, r.Name, r.Why, r.Instead)
+			pr.deny(c, r.Name, r.Why, r.Instead)
 		case match && c.Verdict == Ask: // a rule says more than a preset, and is meant for persons too
 			c.Rule, c.Why, c.Instead = r.Name, r.Why, r.Instead
 		case match || maybe:
-			if w.ask(c, r.Name, r.Why); c.Rule == r.Name {
+			if pr.ask(c, r.Name, r.Why); c.Rule == r.Name {
 				c.Instead = r.Instead
 			}
 		}

@@ -43,10 +43,14 @@ func (w *walk) run(argv []string, in stream) stream {
 	if out, ok := w.runMade(argv, in); ok {
 		return out
 	}
+	if ofHistory(name) && w.history() {
+		w.unknown(argv, "a shell that a person types into puts a line of its history in its place")
+		return stream{text: hole, is: true}
+	}
 	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, oddRune) {
 		w.unknown(argv, "which program runs is not known before it runs")
 		if hasHole(name) {
-			w.guess(argv[1:])
+			w.guesses.guess(argv[1:])
 		}
 		return stream{text: hole, is: true}
 	}
@@ -84,22 +88,22 @@ func (w *walk) run(argv []string, in stream) stream {
 		w.visit(x, !w.piped)
 	}
 	for _, name := range w.env {
-		w.loadedBy(x, name, w.scope.get(name).text)
+		w.ways.loadedBy(x, name, w.scope.get(name).text)
 	}
-	w.loadedByLine(x)
-	w.optionsOf(x)
-	w.fetched = w.fetched || fetching.has(base)
-	w.hard(&c, x)
-	w.matchRules(&c, x)
+	w.ways.loadedByLine(x)
+	w.ways.optionsOf(x)
+	w.denial.fetched = w.denial.fetched || fetching.has(base)
+	w.denial.hard(&c, x)
+	w.preset.matchRules(&c, x)
 	out, special := w.builtin(&c, x)
 	if !special {
 		out = w.children(&c, x)
 	}
-	w.base(&c, x)
+	w.preset.base(&c, x)
 	if c.Verdict == Allow && w.foundElsewhere(name) {
 		w.ask(&c, "environment", "PATH was changed, and may lead to another program of that name")
 	}
-	c.Risk = w.risk(&c, x)
+	c.Risk = w.preset.risk(&c, x)
 	w.record(c)
 	return out
 }
@@ -181,12 +185,12 @@ var plain = programs.Unknown()
 func (w *walk) children(c *Command, x *invocation) stream {
 	if rest, ok := w.viewed(x); ok && len(rest) > 0 {
 		x.children = true
-		return w.runArgv(rest, x)
+		return w.wrap.runArgv(rest, x)
 	}
 	if x.row == nil {
 		if !textual[x.name] {
-			w.guess(x.argv[1:])
-			w.commandsIn(x)
+			w.guesses.guess(x.argv[1:])
+			w.guesses.commandsIn(x)
 		}
 		return stream{text: hole, is: true}
 	}
@@ -211,16 +215,16 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	} else {
 		operands = nil
 	}
-	w.targets(c, x)
-	w.operandCode(x)
+	w.denial.targets(c, x)
+	w.ways.operandCode(x)
 	w.keep(x)
 	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textual[x.name] {
-		w.guessDestroyers(x.argv[1:])
+		w.guesses.guessDestroyers(x.argv[1:])
 	}
 	if !textual[x.name] && !row.Reads && (row.Lang == "" || row.Lang == "make") {
-		w.commandsIn(x)
+		w.guesses.commandsIn(x)
 	}
-	w.inputAsFile(x)
+	w.ways.inputAsFile(x)
 	given, done := w.byOperands(operands, x)
 	if startsShell.has(x.name) && !x.children && x.in.is {
 		x.children = true
@@ -244,7 +248,7 @@ var startsShell = words("newgrp nsenter unshare chroot setarch linux32 linux64 i
 func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 	row := x.row
 	out = stream{text: hole, is: true, endless: x.name == "yes"}
-	w.compilerParts(x)
+	w.ways.compilerParts(x)
 	for i, o := range x.args.Options {
 		switch {
 		case row.IsShell(o.Name) && o.Has:
@@ -280,20 +284,20 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 			w.feed = feed
 		case row.IsArgv(o.Name) && len(o.Argv) > 0:
 			x.children = true
-			w.runEach(o.Argv, x)
+			w.wrap.runEach(o.Argv, x)
 		case row.IsCode(o.Name) && o.Has:
 			x.children = true
-			w.code(row.Lang, o.Value, x)
+			w.codes.code(row.Lang, o.Value, x)
 		case row.IsScript(o.Name) && row.Lang == "sh":
 			w.unknown(x.argv, "it runs commands from a file")
 		case row.IsWrite(o.Name) && o.Has:
-			w.target(c, o.Value)
+			w.denial.target(c, o.Value)
 		case row.IsRun(o.Name) && o.Has:
-			w.runsNamed(x, o.Value)
+			w.ways.runsNamed(x, o.Value)
 		case row.IsLoad(o.Name) && o.Has:
-			w.loads(x, o.Value)
+			w.codes.loads(x, o.Value)
 		case o.Has && len(w.pipes) > 0 && w.pipes[o.Value] != "" && row.Lang != "" && row.Lang != "sh":
-			w.code(row.Lang, w.pipes[o.Value], x)
+			w.codes.code(row.Lang, w.pipes[o.Value], x)
 		}
 	}
 	return out, false
@@ -305,13 +309,14 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 	row := x.row
 	switch row.Run {
 	case programs.RunArgv:
-		return w.runArgv(operands, x), true
+		return w.wrap.runArgv(operands, x), true
 	case programs.RunShell:
 		if x.name == "watch" && x.args.Has("-x", "--exec") {
-			return w.runArgv(operands, x), true
+			return w.wrap.runArgv(operands, x), true
 		}
-		if x.name == "parallel" && len(operands) > 0 && (x.in.is || strings.HasPrefix(operands[0], ":::")) {
-			return w.parallel(operands, x), true
+		if x.name == "parallel" && (len(operands) > 0 && (x.in.is || slices.ContainsFunc(operands, func(o string) bool { return strings.HasPrefix(o, ":::") })) ||
+			x.args.Has("-a", "--arg-file")) {
+			return w.wrap.parallel(operands, x), true
 		}
 		if len(operands) > 0 {
 			x.children = true
@@ -328,15 +333,15 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 	case programs.RunScript:
 		return w.script(operands, x), true
 	case programs.RunFirstCode:
-		if len(operands) > 0 && !w.hasCode(x) {
-			w.code(row.Lang, operands[0], x)
+		if len(operands) > 0 && !w.preset.hasCode(x) {
+			w.codes.code(row.Lang, operands[0], x)
 		}
 	}
 	return stream{}, false
 }
 
 // inputAsFile judges standard input that an option names as the file of code: make -f -, awk -f -.
-func (w *walk) inputAsFile(x *invocation) {
+func (ho *handovers) inputAsFile(x *invocation) {
 	switch x.row.Lang {
 	case "make", "awk", "sed", "vim":
 	default:
@@ -347,9 +352,9 @@ func (w *walk) inputAsFile(x *invocation) {
 			continue
 		}
 		if hasHole(x.in.text) {
-			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
+			ho.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
-		w.code(x.row.Lang, x.in.text, x)
+		ho.code(x.row.Lang, x.in.text, x)
 		return
 	}
 }
@@ -359,7 +364,7 @@ func (w *walk) inputAsFile(x *invocation) {
 func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 	row := x.row
 	if row.StdinRun && (len(operands) == 0 || standardInput(operands[0]) || row.Lang == "sh" || row.StdinAlways) &&
-		x.in.is && !w.hasCode(x) {
+		x.in.is && !w.preset.hasCode(x) {
 		x.children = true
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
@@ -367,14 +372,14 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 		if hasHole(x.in.text) && row.Lang != "sql" && row.Lang != "vim" && row.Lang != "m4" {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
-		w.code(row.Lang, x.in.text, x)
-	} else if row.StdinRun && len(operands) > 0 && !w.hasCode(x) {
+		w.codes.code(row.Lang, x.in.text, x)
+	} else if row.StdinRun && len(operands) > 0 && !w.preset.hasCode(x) {
 		if text, ok := w.pipes[operands[0]]; ok {
 			x.children = true
 			if hasHole(text) {
 				w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 			}
-			w.code(row.Lang, text, x)
+			w.codes.code(row.Lang, text, x)
 			return out
 		}
 		if descriptor(operands[0]) {
@@ -385,7 +390,7 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 			if hasHole(m.text) {
 				w.unknown(x.argv, "what it runs is written by the same line, and not known before")
 			}
-			w.code(row.Lang, m.text, x)
+			w.codes.code(row.Lang, m.text, x)
 		}
 	}
 	return out
@@ -423,7 +428,7 @@ func (w *walk) keep(x *invocation) {
 	}
 }
 
-func (w *walk) hasCode(x *invocation) bool {
+func (pr *presets) hasCode(x *invocation) bool {
 	for _, o := range x.args.Options {
 		if x.row.IsCode(o.Name) || x.row.IsScript(o.Name) {
 			return true
@@ -442,13 +447,13 @@ func execValue(v string) string {
 }
 
 // targets judges the files that a program changes.
-func (w *walk) targets(c *Command, x *invocation) {
+func (h *hardRules) targets(c *Command, x *invocation) {
 	ops := x.args.Operands
 	switch x.row.WriteTo {
 	case programs.LastOperand:
 		if dir, has := x.args.Get("-t", "--target-directory"); has {
 			for _, p := range ops {
-				w.target(c, dir+"/"+path.Base(p))
+				h.target(c, dir+"/"+path.Base(p))
 			}
 			return
 		}
@@ -467,20 +472,20 @@ func (w *walk) targets(c *Command, x *invocation) {
 		return
 	}
 	for _, p := range ops {
-		w.target(c, p)
+		h.target(c, p)
 	}
 }
 
-func (w *walk) target(c *Command, p string) {
-	switch w.overwritten(p) {
+func (h *hardRules) target(c *Command, p string) {
+	switch h.overwritten(p) {
 	case fatal:
-		w.deny(c, "hard:device", "it writes over a disk", "write to a file")
+		h.deny(c, "hard:device", "it writes over a disk", "write to a file")
 	case perhaps:
 		why := whyOverwrites
 		if adds := path.Base(c.Argv[0]) == "tee" && slices.ContainsFunc(c.Argv[1:], func(a string) bool { return a == "-a" || a == "--append" }); adds {
 			why = whyAdds
 		}
-		w.ask(c, "hard:overwrite", why)
+		h.ask(c, "hard:overwrite", why)
 	}
 }
 

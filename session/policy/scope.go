@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // value is what is known of a variable. The zero value is a variable that is not set on the line.
 type value struct {
@@ -98,6 +101,41 @@ func (s *scope) blur(mark int) {
 	}
 }
 
+// shellState is what the shell knows where the walk is, and what the walk knows of it.
+type shellState struct {
+	files
+	scope   scope
+	funcs   map[string]*function
+	aliases map[string][]string
+	args    []string // of the function or shell text that is followed; nil if not known
+	env     []string // names of variables that are set for the command alone
+	stdin   stream   // that exec gave the shell
+	shell   string
+	parsed  string // the text that is followed, for what the parser reads otherwise than shells do
+	whole   bool   // that text is the line itself, and a shell reads it
+
+	unsure   int // what is followed may not be run, or not in this shell
+	nested   int
+	steps    int
+	heard    int  // words of all commands
+	direct   bool // the command stands on the line itself, not in a wrapper, function or substitution
+	executed bool // what is judged is an execution: the program is the file that it is
+	parent   bool // it names the process that started its shell, which is a keeper
+	sources  bool // it runs a file in its own shell, which may set anything
+}
+
+func newShell(e *Engine, l Line) shellState {
+	s := shellState{shell: l.Shell, direct: true,
+		files: files{engine: e, cwd: l.Cwd, root: path.Clean(l.Cwd), home: path.Clean("/" + l.Home), account: l.Account,
+			placed: l.Installed, made: map[string]made{}, pipes: map[string]string{}},
+		scope: scope{vars: map[string]value{}, lists: map[string][]string{}},
+		funcs: map[string]*function{}, aliases: map[string][]string{}}
+	if l.Home == "" {
+		s.home = "/home/user"
+	}
+	return s
+}
+
 // split splits an unquoted expansion into words at blanks.
 func split(text, ifs string) []string {
 	if ifs == "" {
@@ -145,12 +183,12 @@ func codeVariable(name string) bool {
 		"LESSCLOSE", "MANPAGER",
 		"GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF",
 		"GIT_ASKPASS", "SSH_ASKPASS",
-		"RSYNC_RSH", "TAR_OPTIONS", "FCEDIT", "GIT_PROXY_COMMAND", "SYSTEMD_PAGER",
+		"RSYNC_RSH", "TAR_OPTIONS", "LESSEDIT", "GNUMAKEFLAGS", "FCEDIT", "GIT_PROXY_COMMAND", "SYSTEMD_PAGER",
 		"CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WRAPPER":
 		return true
 	}
 	for _, end := range []string{"_COMMAND", "_CMD", "_PROGRAM", "EDITOR", "PAGER", "BROWSER", "ASKPASS", "_RSH", "WRAPPER",
-		"_HOOK", "_SSH", "OPENER"} {
+		"_HOOK", "_SSH", "OPENER", "_PROG", "_EXTERNAL_DIFF"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
@@ -159,5 +197,20 @@ func codeVariable(name string) bool {
 	case "CC", "CXX", "LD", "AR", "AS", "CPP", "MAKE", "SHELL", "MAKESHELL", "RUSTC", "GOFLAGS", "MAKEFLAGS":
 		return true
 	}
-	return strings.HasPrefix(name, "BASH_FUNC_")
+	return optionsIn[name] != "" || strings.HasPrefix(name, "BASH_FUNC_")
+}
+
+// optionsIn are the programs that take options from a variable, as if these stood on their line.
+var optionsIn = map[string]string{"NODE_OPTIONS": "node", "PERL5OPT": "perl", "RUBYOPT": "ruby", "MANOPT": "man", "LESS": "less"}
+
+// optionText is the line that a variable of options makes; of less, what follows + is one word.
+func optionText(name, text string) string {
+	program := optionsIn[name]
+	if program == "" {
+		return text
+	}
+	if before, command, has := strings.Cut(text, "+"); has && program == "less" {
+		return program + " " + before + " " + oneWord("+"+command)
+	}
+	return program + " " + text
 }

@@ -47,12 +47,12 @@ func Screen(l Line) string {
 }
 
 // otherEditor reports whether the line says that a program's editor is one that takes no screen.
-func (w *walk) otherEditor(x *invocation) bool {
+func (sh *shellState) otherEditor(x *invocation) bool {
 	if x.name != "git" && x.name != "crontab" {
 		return false
 	}
 	for _, name := range []string{"GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR"} {
-		if v := w.scope.get(name); v.set && (x.name == "git" || !strings.HasPrefix(name, "GIT_")) {
+		if v := sh.scope.get(name); v.set && (x.name == "git" || !strings.HasPrefix(name, "GIT_")) {
 			program, _, _ := strings.Cut(v.text, " ")
 			return program != "" && !hasHole(program) && !screens[path.Base(program)]
 		}

@@ -71,19 +71,19 @@ func onlyParses(x *invocation) bool {
 var parsers = words("sh bash dash ash zsh ksh mksh")
 
 // sourced makes unknown what a file that nobody has read may have set.
-func (w *walk) sourced() {
-	w.sources = true
-	w.heard += len(w.scope.vars) + len(w.scope.lists) + len(w.funcs) // a line of assignments and files in turn stays linear
-	for name, v := range w.scope.vars {
+func (sh *shellState) sourced() {
+	sh.sources = true
+	sh.heard += len(sh.scope.vars) + len(sh.scope.lists) + len(sh.funcs) // a line of assignments and files in turn stays linear
+	for name, v := range sh.scope.vars {
 		if v.text != hole {
-			w.scope.put(name, hole)
+			sh.scope.put(name, hole)
 		}
 	}
-	for name := range w.scope.lists {
-		w.scope.putList(name, []string{hole})
+	for name := range sh.scope.lists {
+		sh.scope.putList(name, []string{hole})
 	}
-	for name, f := range w.funcs {
-		w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
+	for name, f := range sh.funcs {
+		sh.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
 	}
 }
 
@@ -146,7 +146,7 @@ func (w *walk) typed(l Line) bool {
 	x := &invocation{name: base, argv: []string{base, clip(l.Text)}, row: row}
 	c := Command{Argv: x.argv, Risk: Unknown}
 	if row != nil {
-		w.code(row.Lang, l.Text, x)
+		w.codes.code(row.Lang, l.Text, x)
 	} else {
 		w.only(func() { w.source(l.Text) }) // it may be a shell after all
 	}

@@ -214,18 +214,18 @@ func sedReads(text string) bool {
 }
 
 // sed judges what a script runs, and the files that it writes.
-func (w *walk) sed(text string, x *invocation) {
+func (cr *codeReader) sed(text string, x *invocation) {
 	var judged []sedCommand
 	clear := true
 	for how := range sedReadings {
 		list, ok, substitutes := sedCommands(text, how)
 		if how == sedBrackets || len(list) > 0 && !slices.Equal(list, judged) {
 			judged = list
-			w.sedRuns(list, x)
+			cr.sedRuns(list, x)
 		}
 		clear = clear && ok
 		if substitutes && how == sedBrackets {
-			w.unknown(x.argv, "how far a substitution of sed goes is not clear, and it can run what it makes")
+			cr.unknown(x.argv, "how far a substitution of sed goes is not clear, and it can run what it makes")
 			return
 		}
 	}
@@ -235,40 +235,40 @@ func (w *walk) sed(text string, x *invocation) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
 		line = strings.TrimLeft(line, " \t0123456789,$!~+{")
 		if rest, ok := strings.CutPrefix(line, "e "); ok {
-			w.shellText(rest, "sed")
+			cr.shellText(rest, "sed")
 		}
 	}
 	for _, p := range devicePath.FindAllString(text, 20) {
-		if w.device(p) == fatal && strings.Contains(text, "w") {
-			w.unknown(x.argv, "it may write over a disk")
+		if cr.device(p) == fatal && strings.Contains(text, "w") {
+			cr.unknown(x.argv, "it may write over a disk")
 		}
 	}
 }
 
 // sedRuns judges the commands of a script.
-func (w *walk) sedRuns(list []sedCommand, x *invocation) {
+func (cr *codeReader) sedRuns(list []sedCommand, x *invocation) {
 	for _, c := range list {
 		switch {
 		case c.name == 'e' && c.arg != "":
-			w.shellText(c.arg, "sed")
+			cr.shellText(c.arg, "sed")
 		case c.name == 'e':
-			w.unknown(x.argv, "sed runs the lines that it reads")
+			cr.unknown(x.argv, "sed runs the lines that it reads")
 		case c.name == 's' && strings.Contains(strings.SplitN(c.flags, "w", 2)[0], "e"):
-			w.unknown(x.argv, "sed runs what the substitution makes")
-			w.perhapsShell(c.arg, "sed")
+			cr.unknown(x.argv, "sed runs what the substitution makes")
+			cr.perhapsShell(c.arg, "sed")
 		case c.name == 'w' || c.name == 'W':
-			w.written(c.arg)
+			cr.written(c.arg)
 		}
 		if _, file, has := strings.Cut(c.flags, "w"); has && c.name == 's' {
-			w.written(strings.TrimLeft(file, " \t"))
+			cr.written(strings.TrimLeft(file, " \t"))
 		}
 	}
 }
 
 // written judges a file that a script writes.
-func (w *walk) written(file string) {
+func (cr *codeReader) written(file string) {
 	if file != "" {
-		w.writeTo(file)
+		cr.writeTo(file)
 	}
 }
 
@@ -317,10 +317,10 @@ func awkReads(text string) bool {
 var awkPipe = pattern.Lazy(`(\w+|[\])])\s*\|&?\s*getline|[^|]\|&?\s*([A-Za-z_$(]\w*)`)
 
 // awkPipes asks about commands that awk reads from or prints to, and that are put together when it runs.
-func (w *walk) awkPipes(text string, x *invocation) {
+func (cr *codeReader) awkPipes(text string, x *invocation) {
 	bare, ok := bareAwk(text)
 	if !ok || strings.Contains(bare, "|") || strings.Contains(bare, "system") {
-		w.awkVariables(text, x)
+		cr.awkVariables(text, x)
 	}
 	if !ok || !strings.Contains(bare, "|") {
 		return
@@ -331,20 +331,20 @@ func (w *walk) awkPipes(text string, x *invocation) {
 	}
 	for _, m := range awkPipe.FindAllStringSubmatch(strings.ReplaceAll(bare, "||", "  "), maxCalls) {
 		if !written[m[1]+m[2]] {
-			w.unknown(x.argv, "which program "+x.name+" runs is not known before it runs")
+			cr.unknown(x.argv, "which program "+x.name+" runs is not known before it runs")
 			return
 		}
 	}
 }
 
 // awkVariables asks about what code that runs programs is given in variables: they may be those programs.
-func (w *walk) awkVariables(text string, x *invocation) {
+func (cr *codeReader) awkVariables(text string, x *invocation) {
 	for i, a := range x.argv[1:] {
 		if option := x.argv[i]; option != "-v" && option != "--assign" {
 			a = strings.TrimPrefix(strings.TrimPrefix(a, "--assign="), "-v")
 		}
 		if name, value, ok := strings.Cut(a, "="); ok && syntax.ValidName(name) {
-			w.only(func() { w.source(value) })
+			cr.only(func() { cr.source(value) })
 		}
 	}
 	for range maxCalls {
@@ -353,7 +353,7 @@ func (w *walk) awkVariables(text string, x *invocation) {
 			break
 		}
 		name, rest, _ := strings.Cut(after, "]")
-		w.only(func() { w.source(w.scope.get(strings.Trim(name, " \t\"")).text) })
+		cr.only(func() { cr.source(cr.scope.get(strings.Trim(name, " \t\"")).text) })
 		text = rest
 	}
 }

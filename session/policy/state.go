@@ -106,12 +106,12 @@ func (s *State) after(l Line, ran Ran) *State {
 var neutral = &Engine{preset: Off}
 
 // straight reports a line that does nothing but assign and declare, which nothing hinders.
-func (w *walk) straight(l Line) bool {
+func (sh *shellState) straight(l Line) bool {
 	if l.Shell == "fish" {
 		return false
 	}
-	f, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(l.Text), "")
-	return err == nil && !slices.ContainsFunc(f.Stmts, func(s *syntax.Stmt) bool { return !w.succeeds(s) })
+	f, err := syntax.NewParser(syntax.Variant(sh.variant())).Parse(strings.NewReader(l.Text), "")
+	return err == nil && !slices.ContainsFunc(f.Stmts, func(s *syntax.Stmt) bool { return !sh.succeeds(s) })
 }
 
 // replaced reports that another shell, or nobody knows what, may read the next line.
@@ -249,4 +249,33 @@ func (s *State) size() (n int) {
 		n += len(strings.Join(words, " "))
 	}
 	return n
+}
+
+// ofHistory reports a word that a shell takes for a line of its history: !!, !make, !-2, ^old^new.
+func ofHistory(word string) bool {
+	if strings.HasPrefix(word, "^") {
+		return strings.Count(word, "^") > 1
+	}
+	return len(word) > 1 && word[0] == '!' && (strings.IndexByte("!?-$", word[1]) >= 0 || isWord(word[1]))
+}
+
+// history reports a shell that has one, and lines of which come as they were typed.
+func (sh *shellState) history() bool {
+	switch path.Base(sh.shell) {
+	case "", ".", "bash", "zsh":
+		return sh.whole
+	}
+	return false
+}
+
+func (sh *shellState) variant() syntax.LangVariant {
+	switch path.Base(sh.shell) {
+	case "zsh":
+		return syntax.LangZsh
+	case "sh", "dash", "ash":
+		return syntax.LangBash // sh is often bash, and bash's syntax judges more
+	case "mksh", "ksh":
+		return syntax.LangMirBSDKorn
+	}
+	return syntax.LangBash
 }

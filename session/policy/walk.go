@@ -20,60 +20,50 @@ const (
 	maxNested = 24      // shell text in shell text, wrappers in wrappers
 )
 
-// walk is the state of judging one line.
+// walk is the way through one line: its statements, and the commands that they run. What it comes by on the way is the
+// business of its parts, each with its own methods: those of them that have to follow more of the line have a host.
 type walk struct {
-	engine   *Engine
-	commands []Command
-	worst    *Command
-	refused  *Command // the first that is denied, also where that only makes it a question
-	risky    Risk
+	shellState
+	verdicts
 
-	scope scope
-	funcs map[string]*function
-	args  []string // of the function or shell text that is followed; nil if not known
-	cwd   string
-	root  string // the directory that the line was given in
-	home  string
-	shell string
+	expand  expander   // words: what the shell makes of them
+	denial  hardRules  // the built-in denials
+	preset  presets    // what presets and rules say of a command
+	codes   codeReader // code of other languages
+	ways    handovers  // operands, options and variables by which programs are given code
+	wrap    wrapping   // programs that run the command that they are given
+	guesses guesser    // programs that are not known
 
 	active []frame // functions that are followed or declared
-	unsure int     // what is followed may not be run, or not in this shell
 	forks  int     // pipes and background commands around the place
-	steps  int
-	runs   int // commands judged, of at most budget
+	runs   int     // commands judged, of at most budget
 	budget int
-	heard  int // words of all commands
 	taken  int // bytes of shell text that was parsed
 
-	emptyInput bool // the command of xargs is judged as if nothing came to it
-	spent      int
-	nested     int
-	win        windowsState
-	parsed     string // the text that is followed, for what the parser reads otherwise than shells do
-	aliases    map[string][]string
-	feed       stream            // standard input of shell text
-	stdin      stream            // that exec gave the shell
-	made       map[string]made   // files that the line makes, by their clean path
-	lost       bool              // the line changed to a directory that is not known
-	parent     bool              // it names the process that started its shell, which is a keeper
-	fetched    bool              // it gets something from another machine
-	sources    bool              // it runs a file in its own shell, which may set anything
-	pipes      map[string]string // what stands behind the names of process substitutions
-	cache      map[*syntax.CmdSubst]string
-	ownNumber  bool     // a command says which number a process of longterm's has
-	guessed    bool     // a default stood for a variable that is not known
-	env        []string // names of variables that are set for the command alone
-	crowded    bool     // there were more than are followed
-	placed     bool     // its file was put by root where packages are
-	account    string   // the account's home, where home is another
-	executed   bool     // what is judged is an execution: the program is the file that it is
-	direct     bool     // the command stands on the line itself, not in a wrapper, function or substitution
-	visit      func(x *invocation, last bool)
-	whole      bool // the text that is followed is the line itself, and a shell reads it
-	cut        bool // and would wait for more of it
-	unread     bool // it is one line, and bash cannot parse it
-	piped      bool // the output of the command is read by another
-	quiet      bool // verdicts of denial are questions: the text is only perhaps run
+	feed    stream // standard input of shell text
+	crowded bool   // there were more than are followed
+	visit   func(x *invocation, last bool)
+	cut     bool // a shell would wait for more of it
+	unread  bool // it is one line, and bash cannot parse it
+	piped   bool // the output of the command is read by another
+}
+
+// host follows more of the line for a part of the walk: shell text, or a command whose words are known.
+type host interface {
+	source(text string) stream
+	shellText(text, how string) stream
+	run(argv []string, in stream) stream
+
+	perhapsShell(text, how string) // what would be denied is asked about
+	mayAsk(f func())               // what f would deny or ask about is one question
+	only(f func())                 // of f only the denials count, and as questions
+}
+
+// shared is what the parts of a walk share.
+type shared struct {
+	host
+	*shellState
+	*verdicts
 }
 
 type frame struct {
@@ -90,13 +80,16 @@ type stream struct {
 }
 
 func newWalk(e *Engine, l Line) *walk {
-	w := &walk{engine: e, budget: maxRuns + min(len(l.Text), maxShort), cwd: l.Cwd, root: path.Clean(l.Cwd), placed: l.Installed, account: l.Account, home: path.Clean("/" + l.Home), shell: l.Shell, direct: true,
-		scope: scope{vars: map[string]value{}, lists: map[string][]string{}},
-		funcs: map[string]*function{}, pipes: map[string]string{}, aliases: map[string][]string{},
-		made: map[string]made{}}
-	if l.Home == "" {
-		w.home = "/home/user"
-	}
+	w := &walk{budget: maxRuns + min(len(l.Text), maxShort), shellState: newShell(e, l)}
+	w.at = &w.files
+	all := shared{w, &w.shellState, &w.verdicts}
+	w.expand = expander{line: w, shellState: &w.shellState, verdicts: &w.verdicts}
+	w.guesses = guesser{all}
+	w.denial = hardRules{shared: all, guesses: &w.guesses}
+	w.preset = presets{&w.shellState, &w.verdicts}
+	w.codes = codeReader{shared: all, writeTo: w.writeTo}
+	w.ways = handovers{&w.codes}
+	w.wrap = wrapping{hardRules: &w.denial, forCommand: w.forCommand}
 	return w
 }
 
@@ -108,7 +101,7 @@ func (w *walk) line(l Line) {
 	}
 	switch l.Shell {
 	case "powershell", "pwsh", "cmd":
-		w.windows(l.Text)
+		w.codes.windows(l.Text)
 		return
 	case "fish":
 		w.whole = true
@@ -133,18 +126,6 @@ func (w *walk) line(l Line) {
 
 // goesOn reports whether a text ends in a backslash, with which the next line belongs to it.
 func goesOn(text string) bool { return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 }
-
-func (w *walk) variant() syntax.LangVariant {
-	switch path.Base(w.shell) {
-	case "zsh":
-		return syntax.LangZsh
-	case "sh", "dash", "ash":
-		return syntax.LangBash // sh is often bash, and bash's syntax judges more
-	case "mksh", "ksh":
-		return syntax.LangMirBSDKorn
-	}
-	return syntax.LangBash
-}
 
 // source judges shell text. Text in which something is not known is judged as far as it is.
 func (w *walk) source(text string) stream {
@@ -352,11 +333,11 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	case *syntax.ForClause:
 		return w.forClause(c, in)
 	case *syntax.CaseClause:
-		w.text(c.Word)
+		w.expand.text(c.Word)
 		var out []stream
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
-				w.text(p)
+				w.expand.text(p)
 			}
 			out = append(out, w.branch(func() stream { return w.stmts(item.Stmts, in) }))
 		}
@@ -364,16 +345,16 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	case *syntax.FuncDecl:
 		w.declare(c)
 	case *syntax.ArithmCmd:
-		w.inside(c.X)
+		w.expand.inside(c.X)
 	case *syntax.TestClause:
-		w.inside(c.X)
+		w.expand.inside(c.X)
 	case *syntax.DeclClause:
 		w.declClause(c)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			w.inside(x)
+			w.expand.inside(x)
 			if word, ok := x.(*syntax.Word); ok {
-				if name, _, ok := strings.Cut(w.text(word), "="); ok {
+				if name, _, ok := strings.Cut(w.expand.text(word), "="); ok {
 					w.named(strings.TrimRight(name, " +-*/%&|^<>"))
 				}
 			}
@@ -383,7 +364,7 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 			// With options of its own, time is the program, not the shell's word.
 			if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 &&
 				strings.HasPrefix(call.Args[0].Lit(), "-") {
-				return w.run(append([]string{"time"}, w.words(call.Args)...), in)
+				return w.run(append([]string{"time"}, w.expand.words(call.Args)...), in)
 			}
 			return w.stmt(c.Stmt, in)
 		}
@@ -402,7 +383,7 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 
 // subst follows a command substitution, and returns what it prints.
 func (w *walk) subst(c *syntax.CmdSubst) string {
-	if s, ok := w.cache[c]; ok {
+	if s, ok := w.expand.cache[c]; ok {
 		return s
 	}
 	outside, piped := w.direct, w.piped
@@ -418,20 +399,20 @@ func (w *walk) subst(c *syntax.CmdSubst) string {
 		out.text = hole
 	}
 	text := strings.TrimRight(out.text, "\n")
-	if w.cache != nil {
-		w.cache[c] = text
+	if w.expand.cache != nil {
+		w.expand.cache[c] = text
 	}
 	return text
 }
 
 // backquoted returns the text of backquotes that have backquotes in them: shells take one level of
 // backslashes away and read the rest again, which the parser does only in part.
-func (w *walk) backquoted(c *syntax.CmdSubst) (string, bool) {
+func (sh *shellState) backquoted(c *syntax.CmdSubst) (string, bool) {
 	from, to := int(c.Left.Offset()), int(c.Right.Offset())
-	if !c.Backquotes || from >= to || to >= len(w.parsed) || w.parsed[from] != '`' || w.parsed[to] != '`' {
+	if !c.Backquotes || from >= to || to >= len(sh.parsed) || sh.parsed[from] != '`' || sh.parsed[to] != '`' {
 		return "", false
 	}
-	text := w.parsed[from+1 : to]
+	text := sh.parsed[from+1 : to]
 	if !strings.Contains(text, "\\`") {
 		return "", false
 	}
@@ -452,30 +433,33 @@ func (w *walk) process(p *syntax.ProcSubst) string {
 	return name
 }
 
+// perhapsSource judges shell text of which only a question is kept.
+func (w *walk) perhapsSource(text string) { w.codes.runsText(text) }
+
 // inside follows the substitutions in an expression, and asks about text that arithmetic would run.
-func (w *walk) inside(n syntax.Node) {
+func (ex *expander) inside(n syntax.Node) {
 	if n == nil {
 		return
 	}
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Word:
-			w.hidden(w.text(n))
+			ex.line.hidden(ex.text(n))
 			return false
 		case *syntax.ParamExp:
 			var f fields
-			w.param(&f, n, true)
+			ex.param(&f, n, true)
 			return false
 		case *syntax.CmdSubst:
-			w.subst(n)
+			ex.line.subst(n)
 			return false
 		case *syntax.BinaryArithm:
 			if word, ok := n.X.(*syntax.Word); ok && assigning[n.Op] {
-				w.named(word.Lit())
+				ex.line.named(word.Lit())
 			}
 		case *syntax.UnaryArithm:
 			if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.Inc || n.Op == syntax.Dec) {
-				w.named(word.Lit())
+				ex.line.named(word.Lit())
 			}
 		}
 		return true

@@ -19,55 +19,55 @@ var windowsUnknown = pattern.Lazy(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invok
 
 // windows judges a line of PowerShell or cmd.exe. Both are read only as far as words and separators:
 // what starts other text is asked about.
-func (w *walk) windows(text string) {
+func (cr *codeReader) windows(text string) {
 	if len(text) > maxShort || tooDeep(text) {
-		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
+		cr.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return
 	}
 	text = strings.NewReplacer("`\r\n", " ", "`\n", " ", "^\n", " ").Replace(text)
-	w.nested++
-	defer func() { w.nested-- }()
-	if w.nested > maxNested {
-		w.unknown([]string{clip(text)}, "it is nested too deep to be judged")
+	cr.nested++
+	defer func() { cr.nested-- }()
+	if cr.nested > maxNested {
+		cr.unknown([]string{clip(text)}, "it is nested too deep to be judged")
 		return
 	}
 	piped, varied, steps := false, false, 0
 	for _, part := range windowsParts(text) {
 		if steps++; steps > maxSteps {
-			w.unknown([]string{clip(text)}, "it is too long to be judged")
+			cr.unknown([]string{clip(text)}, "it is too long to be judged")
 			break
 		}
 		words := windowsWords(part.text)
 		if part.after != '|' && part.after != '(' && part.after != ')' && part.after != '{' {
 			piped, varied = false, false
 		}
-		w.win.piped, w.win.varied = piped, varied
-		w.windowsCommand(words)
+		cr.win.piped, cr.win.varied = piped, varied
+		cr.windowsCommand(words)
 		for _, word := range words {
 			piped = piped || drive.MatchString(word) || word == "/"
 			varied = varied || windowsBare.MatchString(word) && !strings.HasPrefix(word, "$_")
 		}
 	}
 	if windowsUnknown.MatchString(text) {
-		w.unknown([]string{clip(text)}, "it runs text that is not known before it runs")
+		cr.unknown([]string{clip(text)}, "it runs text that is not known before it runs")
 	}
 	for _, m := range windowsInner.FindAllStringSubmatch(text, 50) {
-		w.windows(m[1])
+		cr.windows(m[1])
 	}
 	if windowsDeletes.MatchString(text) {
 		c := Command{Argv: []string{clip(text)}}
-		w.ask(&c, "hard:remove", whyPerhaps)
-		w.record(c)
+		cr.ask(&c, "hard:remove", whyPerhaps)
+		cr.record(c)
 	}
 	if m := windowsSpins.FindString(text); m != "" && !windowsWaits.MatchString(m) {
 		c := Command{Argv: []string{clip(text)}}
-		w.deny(&c, "hard:forkbomb", whySpins, "")
-		w.record(c)
+		cr.deny(&c, "hard:forkbomb", whySpins, "")
+		cr.record(c)
 	}
 	if windowsRaw.MatchString(text) {
 		c := Command{Argv: []string{clip(text)}}
-		w.deny(&c, "hard:device", whyDevice, useDevice)
-		w.record(c)
+		cr.deny(&c, "hard:device", whyDevice, useDevice)
+		cr.record(c)
 	}
 }
 
@@ -173,36 +173,36 @@ func splatted(a string) bool {
 }
 
 // windowsCommand judges the words of one command.
-func (w *walk) windowsCommand(argv []string) {
-	if len(argv) == 0 || w.nested > maxNested {
+func (cr *codeReader) windowsCommand(argv []string) {
+	if len(argv) == 0 || cr.nested > maxNested {
 		return
 	}
-	w.nested++
-	defer func() { w.nested-- }()
+	cr.nested++
+	defer func() { cr.nested-- }()
 	argv = windowsSwitches(argv)
 	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(strings.TrimLeft(argv[0], "@"), `\`, "/"))), ".exe")
 	args := argv[1:]
 	if len(args) == 0 && strings.Contains(argv[0], " ") { // a text: the argument of a method, perhaps
-		w.mayAsk(func() { w.windows(argv[0]) })
+		cr.mayAsk(func() { cr.windows(argv[0]) })
 	}
 	if name == "%comspec%" || name == "$env:comspec" {
 		name = "cmd"
 	}
-	if to, ok := w.win.aliases[name]; ok {
+	if to, ok := cr.win.aliases[name]; ok {
 		name = to
 	}
 	if len(args) > 1 && strings.HasPrefix(name, "$") && args[0] == "=" || len(args) > 0 && (name == "." || name == "&") { // what is assigned is run
-		w.windowsCommand(strings.Fields(strings.TrimPrefix(strings.Join(args, " "), "= ")))
+		cr.windowsCommand(strings.Fields(strings.TrimPrefix(strings.Join(args, " "), "= ")))
 	}
 	if row := programs.Lookup(name); row != nil && !windowsOwn.has(name) { // a program of the system, where that is no Windows
-		w.denials(func() { w.run(append([]string{name}, args...), stream{}) })
+		cr.denials(func() { cr.run(append([]string{name}, args...), stream{}) })
 	}
 	c := Command{Argv: argv}
 	lower := strings.ToLower(strings.Join(args, " "))
-	root := w.win.piped
+	root := cr.win.piped
 	bare := false
 	for _, a := range args {
-		root = root || drive.MatchString(a) || w.win.root && (a == "*" || a == "." || a == "*.*")
+		root = root || drive.MatchString(a) || cr.win.root && (a == "*" || a == "." || a == "*.*")
 		bare = bare || windowsBare.MatchString(a)
 	}
 	has := func(options ...string) bool {
@@ -218,51 +218,51 @@ func (w *walk) windowsCommand(argv []string) {
 		for i, a := range args {
 			option, rest, joined := strings.Cut(strings.ToLower(a), " ")
 			if name == "cmd" && len(a) > 2 && (strings.HasPrefix(option, "/c") || strings.HasPrefix(option, "/k")) { // nothing has to stand between
-				w.windows(a[2:] + " " + strings.Join(args[i+1:], " "))
+				cr.windows(a[2:] + " " + strings.Join(args[i+1:], " "))
 				return
 			}
 			if option == "/c" || option == "/k" || len(option) > 1 && strings.HasPrefix("-command", option) || option == "-commandwithargs" {
 				if joined { // an argument with blanks in it
 					rest = a[len(option)+1:] + " "
 				}
-				w.windows(rest + strings.Join(args[i+1:], " "))
+				cr.windows(rest + strings.Join(args[i+1:], " "))
 				return
 			}
 		}
 		if name != "cmd" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-			w.windows(strings.Join(args, " "))
+			cr.windows(strings.Join(args, " "))
 			return
 		}
 	case "wsl", "bash", "sh":
-		w.run(append([]string{name}, args...), stream{})
+		cr.run(append([]string{name}, args...), stream{})
 		return
 	case "rd", "rmdir", "del", "erase", "remove-item", "ri", "rm":
 		if root && has("/s", "-r", "-fo", "/q") {
-			w.deny(&c, "hard:remove", whyRemove, useRemove)
-		} else if (bare || w.win.varied) && has(" -r", " /s", " -fo") || slices.ContainsFunc(args, splatted) {
-			w.ask(&c, "hard:remove", whyPerhaps)
+			cr.deny(&c, "hard:remove", whyRemove, useRemove)
+		} else if (bare || cr.win.varied) && has(" -r", " /s", " -fo") || slices.ContainsFunc(args, splatted) {
+			cr.ask(&c, "hard:remove", whyPerhaps)
 		} else if has("hklm:") && has(" -r") {
-			w.ask(&c, "hard:system", "it changes what the machine needs to start")
+			cr.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	case "format":
 		if slices.ContainsFunc(args, drive.MatchString) {
-			w.deny(&c, "hard:device", whyDevice, useDevice)
+			cr.deny(&c, "hard:device", whyDevice, useDevice)
 		}
 	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "reset-physicaldisk",
 		"diskpart", "new-partition", "clear-content-disk":
 		if !has("-whatif", "-?") {
-			w.deny(&c, "hard:device", whyDevice, useDevice)
+			cr.deny(&c, "hard:device", whyDevice, useDevice)
 		}
 	case "takeown", "icacls", "cacls":
 		if root && has(" /r", " /t") {
-			w.ask(&c, "hard:system", "it changes who may use the whole system")
+			cr.ask(&c, "hard:system", "it changes who may use the whole system")
 		}
 	case "clear-content", "clc":
 		if has(`\windows\`) {
-			w.ask(&c, "hard:overwrite", "it may overwrite a file that the machine needs")
+			cr.ask(&c, "hard:overwrite", "it may overwrite a file that the machine needs")
 		}
 	case "cd", "set-location", "sl", "chdir", "push-location", "pushd":
-		w.win.root = root
+		cr.win.root = root
 	case "set-alias", "new-alias", "sal", "nal":
 		var plain []string
 		for _, a := range args {
@@ -271,20 +271,20 @@ func (w *walk) windowsCommand(argv []string) {
 			}
 		}
 		if len(plain) > 1 {
-			if w.win.aliases == nil {
-				w.win.aliases = map[string]string{}
+			if cr.win.aliases == nil {
+				cr.win.aliases = map[string]string{}
 			}
-			w.win.aliases[plain[0]] = plain[1]
+			cr.win.aliases[plain[0]] = plain[1]
 		}
 	case "conhost":
-		w.windowsCommand(args)
+		cr.windowsCommand(args)
 	case "start-process", "saps", "start":
-		w.windowsStart(args)
+		cr.windowsStart(args)
 		return
 	case "if", "for", "do", "else", "in":
 		for i, a := range args {
 			if windowsDestroys[strings.ToLower(strings.Trim(a, "@"))] {
-				w.windowsCommand(args[i:])
+				cr.windowsCommand(args[i:])
 				break
 			}
 		}
@@ -292,39 +292,39 @@ func (w *walk) windowsCommand(argv []string) {
 		"invoke-cimmethod", "psexec", "winrs", "runas", "forfiles", "mshta", "rundll32", "waitfor", "wscript", "cscript":
 		for _, a := range args {
 			if strings.Contains(a, " ") {
-				w.mayAsk(func() { w.windows(a) })
+				cr.mayAsk(func() { cr.windows(a) })
 			}
 		}
 	case "vssadmin", "wmic":
 		if has("delete") {
-			w.deny(&c, "hard:device", "it deletes the copies that files are restored from", "")
+			cr.deny(&c, "hard:device", "it deletes the copies that files are restored from", "")
 		}
 	case "bcdedit", "reg", "cipher", "remove-itemproperty", "rp":
 		if has("/delete", "delete hklm", "/w:c", "hklm:", "recoveryenabled") {
-			w.ask(&c, "hard:system", "it changes what the machine needs to start")
+			cr.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	}
 	if len(args) > 0 && (name == "sudo" || name == "gsudo" || name == "call" ||
 		name == "foreach-object") {
-		w.windowsCommand(args)
+		cr.windowsCommand(args)
 	}
-	for i := range w.engine.rules {
-		if r := &w.engine.rules[i]; strings.EqualFold(r.Program, name) && r.Decision == Deny && len(r.Words) == 0 {
-			w.deny(&c, r.Name, r.Why, r.Instead)
+	for i := range cr.engine.rules {
+		if r := &cr.engine.rules[i]; strings.EqualFold(r.Program, name) && r.Decision == Deny && len(r.Words) == 0 {
+			cr.deny(&c, r.Name, r.Why, r.Instead)
 		}
 	}
-	if w.engine.preset != Off {
+	if cr.engine.preset != Off {
 		if strings.HasPrefix(name, "$") && !strings.Contains(name, "=") && len(argv) > 0 &&
 			!strings.ContainsAny(argv[0], ".:[") && len(args) > 0 &&
 			args[0] != "=" && args[0] != "in" && !strings.HasPrefix(args[0], "-") || strings.HasPrefix(name, "%") && len(name) > 1 &&
 			name != "%_" {
-			w.ask(&c, "unknown", "which program runs is not known before it runs")
+			cr.ask(&c, "unknown", "which program runs is not known before it runs")
 		}
-		if w.engine.preset != Hard && c.Verdict == Allow && !windowsReads.has(name) {
-			w.ask(&c, "not reading", "it is not known to only read")
+		if cr.engine.preset != Hard && c.Verdict == Allow && !windowsReads.has(name) {
+			cr.ask(&c, "not reading", "it is not known to only read")
 		}
 	}
-	w.record(c)
+	cr.record(c)
 }
 
 // windowsOwn are names that mean something else to PowerShell and cmd.exe than to other shells.
@@ -353,7 +353,7 @@ var windowsSpins = pattern.Lazy(`(?is)(?:while\s*\(\s*(?:\$true|1)\s*\)|for\s*\(
 var windowsWaits = pattern.Lazy(`(?i)\b(?:sleep|start-sleep|wait\w*|timeout|read-host|pause|ping|-wait|break|exit)\b`)
 
 // windowsStart judges Start-Process and start: the program, and the arguments that an option may hold.
-func (w *walk) windowsStart(args []string) {
+func (cr *codeReader) windowsStart(args []string) {
 	var words []string
 	listed := false // the arguments of the program follow, and may look like options
 	for i := 0; i < len(args); i++ {
@@ -373,8 +373,8 @@ func (w *walk) windowsStart(args []string) {
 	}
 	if len(words) > 0 {
 		if strings.HasPrefix(words[0], "$") {
-			w.unknown(words, "which program runs is not known before it runs")
+			cr.unknown(words, "which program runs is not known before it runs")
 		}
-		w.windows(strings.Join(words, " "))
+		cr.windows(strings.Join(words, " "))
 	}
 }

@@ -51,19 +51,40 @@ func (f *fields) addSplit(s, ifs string) {
 	}
 }
 
+// expander makes of the words of a line what its programs get.
+type expander struct {
+	line wordHost
+	*shellState
+	*verdicts
+
+	cache   map[*syntax.CmdSubst]string // what substitutions print, while a word with several alternatives is expanded
+	spent   int
+	guessed bool // a default stood for a variable that is not known
+}
+
+// wordHost follows what stands within words.
+type wordHost interface {
+	subst(c *syntax.CmdSubst) string
+	process(p *syntax.ProcSubst) string
+	given(name, text string)
+	named(name string)
+	hidden(text string)
+	perhapsSource(text string)
+}
+
 const maxBraces = 64
 
 // words folds words into what a program gets.
-func (w *walk) words(list []*syntax.Word) []string {
+func (ex *expander) words(list []*syntax.Word) []string {
 	var out []string
 	for _, word := range list {
-		out = append(out, w.word(word)...)
+		out = append(out, ex.word(word)...)
 	}
 	return out
 }
 
 // word folds one word; braces make several of it, and empty unquoted expansions none.
-func (w *walk) word(word *syntax.Word) []string {
+func (ex *expander) word(word *syntax.Word) []string {
 	if word == nil {
 		return nil
 	}
@@ -71,55 +92,55 @@ func (w *walk) word(word *syntax.Word) []string {
 	word = &own
 	var f fields
 	if !syntax.SplitBraces(word) {
-		w.parts(&f, word.Parts, false)
+		ex.parts(&f, word.Parts, false)
 		f.end()
-		if strings.HasSuffix(w.shell, "zsh") {
-			w.qualified(f.out)
+		if strings.HasSuffix(ex.shell, "zsh") {
+			ex.qualified(f.out)
 		}
 		return f.out
 	}
-	if w.cache == nil {
-		w.cache = map[*syntax.CmdSubst]string{}
-		defer func() { w.cache = nil }()
+	if ex.cache == nil {
+		ex.cache = map[*syntax.CmdSubst]string{}
+		defer func() { ex.cache = nil }()
 	}
 	if len(word.Parts) > maxBraces {
-		w.effects(word.Parts)
+		ex.effects(word.Parts)
 		return []string{hole}
 	}
 	alts := [][]syntax.WordPart{nil}
 	for _, p := range word.Parts {
 		if b, ok := p.(*syntax.BraceExp); ok {
-			alts = w.product(alts, w.braces(b, 0))
+			alts = ex.product(alts, ex.braces(b, 0))
 		} else {
-			alts = w.product(alts, [][]syntax.WordPart{{p}})
+			alts = ex.product(alts, [][]syntax.WordPart{{p}})
 		}
 	}
 	for _, parts := range alts {
-		w.parts(&f, parts, false)
+		ex.parts(&f, parts, false)
 		f.end()
 	}
 	return f.out
 }
 
 // effects follows the substitutions of a word that has too many alternatives to be known.
-func (w *walk) effects(parts []syntax.WordPart) {
+func (ex *expander) effects(parts []syntax.WordPart) {
 	for _, p := range parts {
 		if b, ok := p.(*syntax.BraceExp); ok {
 			for _, e := range b.Elems {
-				w.effects(e.Parts)
+				ex.effects(e.Parts)
 			}
 			continue
 		}
 		var f fields
-		w.parts(&f, []syntax.WordPart{p}, true)
+		ex.parts(&f, []syntax.WordPart{p}, true)
 	}
 }
 
 // product joins each of alts with each of more; where that is too much, more becomes unknown.
-func (w *walk) product(alts, more [][]syntax.WordPart) [][]syntax.WordPart {
+func (ex *expander) product(alts, more [][]syntax.WordPart) [][]syntax.WordPart {
 	if len(alts)*len(more) > maxBraces {
 		for _, parts := range more {
-			w.effects(parts)
+			ex.effects(parts)
 		}
 		more = [][]syntax.WordPart{{&syntax.Lit{Value: hole}}}
 	}
@@ -133,30 +154,30 @@ func (w *walk) product(alts, more [][]syntax.WordPart) [][]syntax.WordPart {
 }
 
 // braces returns the alternatives of a brace expansion.
-func (w *walk) braces(b *syntax.BraceExp, depth int) [][]syntax.WordPart {
+func (ex *expander) braces(b *syntax.BraceExp, depth int) [][]syntax.WordPart {
 	if b.Sequence {
 		return sequence(b)
 	}
 	var out [][]syntax.WordPart
 	if len(b.Elems) > maxBraces {
-		w.effects([]syntax.WordPart{b})
+		ex.effects([]syntax.WordPart{b})
 		return [][]syntax.WordPart{{&syntax.Lit{Value: hole}}}
 	}
 	for _, e := range b.Elems {
 		alts := [][]syntax.WordPart{nil}
 		for _, p := range e.Parts {
 			if in, ok := p.(*syntax.BraceExp); ok && depth < 8 {
-				alts = w.product(alts, w.braces(in, depth+1))
+				alts = ex.product(alts, ex.braces(in, depth+1))
 			} else if ok {
-				w.effects([]syntax.WordPart{in})
-				alts = w.product(alts, [][]syntax.WordPart{{&syntax.Lit{Value: hole}}})
+				ex.effects([]syntax.WordPart{in})
+				alts = ex.product(alts, [][]syntax.WordPart{{&syntax.Lit{Value: hole}}})
 			} else {
-				alts = w.product(alts, [][]syntax.WordPart{{p}})
+				alts = ex.product(alts, [][]syntax.WordPart{{p}})
 			}
 		}
 		out = append(out, alts...)
 		if len(out) > maxBraces {
-			w.effects([]syntax.WordPart{b})
+			ex.effects([]syntax.WordPart{b})
 			return [][]syntax.WordPart{{&syntax.Lit{Value: hole}}}
 		}
 	}
@@ -189,26 +210,26 @@ func sequence(b *syntax.BraceExp) [][]syntax.WordPart {
 }
 
 // text folds a word into one string, as the right side of an assignment or a here-document.
-func (w *walk) text(word *syntax.Word) string {
+func (ex *expander) text(word *syntax.Word) string {
 	if word == nil {
 		return ""
 	}
 	var f fields
-	w.parts(&f, word.Parts, true)
+	ex.parts(&f, word.Parts, true)
 	return f.cur.String()
 }
 
 // parts folds the parts of one word. In quotes nothing is split, and globs are letters.
-func (w *walk) parts(f *fields, parts []syntax.WordPart, quoted bool) {
+func (ex *expander) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 	for i, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			f.open = f.open || p.Value != ""
 			text := p.Value
 			if i > 0 {
-				_, text = w.modifiers(parts[i-1], text)
+				_, text = ex.modifiers(parts[i-1], text)
 			}
-			w.lit(f, text, quoted, i == 0 && f.cur.Len() == 0)
+			ex.lit(f, text, quoted, i == 0 && f.cur.Len() == 0)
 		case *syntax.SglQuoted:
 			v := p.Value
 			if p.Dollar {
@@ -221,25 +242,25 @@ func (w *walk) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 				if l, ok := in.(*syntax.Lit); ok {
 					text := l.Value
 					if k > 0 {
-						_, text = w.modifiers(p.Parts[k-1], text)
+						_, text = ex.modifiers(p.Parts[k-1], text)
 					}
 					f.add(unescapeDouble(text))
-				} else if e, ok := in.(*syntax.ParamExp); !ok || k+1 == len(p.Parts) || !w.modified(f, e, p.Parts[k+1], true) {
-					w.parts(f, []syntax.WordPart{in}, true)
+				} else if e, ok := in.(*syntax.ParamExp); !ok || k+1 == len(p.Parts) || !ex.modified(f, e, p.Parts[k+1], true) {
+					ex.parts(f, []syntax.WordPart{in}, true)
 				}
 			}
 		case *syntax.ParamExp:
-			if i+1 < len(parts) && w.modified(f, p, parts[i+1], quoted) {
+			if i+1 < len(parts) && ex.modified(f, p, parts[i+1], quoted) {
 				continue
 			}
-			w.param(f, p, quoted)
+			ex.param(f, p, quoted)
 		case *syntax.CmdSubst:
-			w.expansion(f, w.subst(p), quoted)
+			ex.expansion(f, ex.line.subst(p), quoted)
 		case *syntax.ArithmExp:
-			w.inside(p)
+			ex.inside(p)
 			f.add(notEmpty)
 		case *syntax.ProcSubst:
-			f.add(w.process(p))
+			f.add(ex.line.process(p))
 		case *syntax.ExtGlob:
 			f.add(globStar)
 		default:
@@ -249,9 +270,9 @@ func (w *walk) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 }
 
 // expansion adds what an expansion became.
-func (w *walk) expansion(f *fields, s string, quoted bool) {
-	w.spent += len(s)
-	if w.spent > maxSpent {
+func (ex *expander) expansion(f *fields, s string, quoted bool) {
+	ex.spent += len(s)
+	if ex.spent > maxSpent {
 		s = hole
 	}
 	if quoted {
@@ -259,13 +280,13 @@ func (w *walk) expansion(f *fields, s string, quoted bool) {
 		f.add(strings.ReplaceAll(s, hole, someText))
 		return
 	}
-	if w.globs() {
+	if ex.globs() {
 		var names fields
-		w.lit(&names, s, false, f.cur.Len() == 0)
+		ex.lit(&names, s, false, f.cur.Len() == 0)
 		s = names.cur.String()
 	}
 	ifs := " \t\n"
-	if v := w.scope.get("IFS"); v.set {
+	if v := ex.scope.get("IFS"); v.set {
 		if hasHole(v.text) {
 			s = hole
 		}
@@ -275,10 +296,10 @@ func (w *walk) expansion(f *fields, s string, quoted bool) {
 }
 
 // lit adds literal text with backslashes, globs and a tilde.
-func (w *walk) lit(f *fields, s string, quoted, first bool) {
+func (ex *expander) lit(f *fields, s string, quoted, first bool) {
 	if first && strings.HasPrefix(s, "~") {
 		name, rest, slash := strings.Cut(s[1:], "/")
-		if home, ok := w.tilde(name); ok {
+		if home, ok := ex.tilde(name); ok {
 			f.add(home)
 			if s = rest; slash {
 				s = "/" + rest
@@ -296,8 +317,8 @@ func (w *walk) lit(f *fields, s string, quoted, first bool) {
 			}
 		case quoted:
 			f.cur.WriteByte(c)
-		case c == '^' && strings.HasSuffix(w.shell, "zsh") && i+1 < len(s) && (i == 0 || s[i-1] == '/'),
-			c == '~' && i > 0 && strings.HasSuffix(w.shell, "zsh") && strings.HasSuffix(f.cur.String(), globStar):
+		case c == '^' && strings.HasSuffix(ex.shell, "zsh") && i+1 < len(s) && (i == 0 || s[i-1] == '/'),
+			c == '~' && i > 0 && strings.HasSuffix(ex.shell, "zsh") && strings.HasSuffix(f.cur.String(), globStar):
 			// Everything but what follows: nearly everything.
 			if c == '^' {
 				f.cur.WriteString(globStar)
@@ -324,17 +345,17 @@ func (w *walk) lit(f *fields, s string, quoted, first bool) {
 }
 
 // tilde returns the home that ~name stands for.
-func (w *walk) tilde(name string) (string, bool) {
+func (sh *shellState) tilde(name string) (string, bool) {
 	switch {
 	case name == "":
-		if v := w.scope.get("HOME"); v.set {
+		if v := sh.scope.get("HOME"); v.set {
 			return v.text, true
 		}
-		return w.home, true
+		return sh.home, true
 	case name == "root":
 		return "/root", true
 	case name == "+":
-		return orHole(w.cwd), true
+		return orHole(sh.cwd), true
 	case name == "-":
 		return hole, true
 	case strings.ContainsAny(name, `\*?[`):
@@ -360,7 +381,7 @@ func unescapeDouble(s string) string {
 
 // qualified takes zsh's glob qualifiers off words, as in *(N) and /*(D): what they add is which files, but
 // for e and +, which run code.
-func (w *walk) qualified(words []string) {
+func (ex *expander) qualified(words []string) {
 	for i, word := range words {
 		open := strings.LastIndexByte(word, '(')
 		if open < 0 || !strings.HasSuffix(word, ")") || open == 0 {
@@ -368,9 +389,9 @@ func (w *walk) qualified(words []string) {
 		}
 		marks := word[open+1 : len(word)-1]
 		if e := strings.IndexAny(marks, "e+"); e >= 0 && !strings.ContainsAny(marks[:e], "u:") {
-			w.unknown([]string{word}, "a glob qualifier runs code")
+			ex.unknown([]string{word}, "a glob qualifier runs code")
 			if body := strings.Trim(marks[e+1:], ":'\"[]{}"); body != "" {
-				w.mayAsk(func() { w.source(body) })
+				ex.line.perhapsSource(body)
 			}
 		}
 		words[i] = word[:open]

@@ -13,39 +13,46 @@ import (
 var transparent = words("env nice ionice time timeout command stdbuf builtin sh bash dash zsh ksh busybox xargs eval noglob nocorrect " +
 	"taskset")
 
+// wrapping judges programs that run the command that they are given.
+type wrapping struct {
+	*hardRules
+	forCommand func(name string)
+	emptyInput bool // the command of xargs is judged as if nothing came to it
+}
+
 // appletShells are the shells of files that are many programs. Other programs of the same file they run without executing them.
 var appletShells = words("sh ash hush bash")
 
 // runArgv judges the command that a wrapper runs.
-func (w *walk) runArgv(operands []string, x *invocation) stream {
+func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 	out := stream{text: hole, is: true}
 	if x.row.Assigns {
 		for _, o := range x.args.Options {
 			if o.Value == "LONGTERM_AGENT" {
-				w.unknown(x.argv, "it changes whom longterm takes its caller for")
+				wr.unknown(x.argv, "it changes whom longterm takes its caller for")
 			}
 		}
-		env, cwd := w.env, w.cwd
-		defer func() { w.env, w.cwd = env, cwd }()
+		env, cwd := wr.env, wr.cwd
+		defer func() { wr.env, wr.cwd = env, cwd }()
 		if dir, ok := x.args.Get("-C", "--chdir", "-D"); ok && (x.name == "env" || x.name == "sudo") {
-			w.changeDir([]string{dir})
+			wr.changeDir([]string{dir})
 		}
 		for len(operands) > 0 {
 			name, value, ok := strings.Cut(operands[0], "=")
 			if !ok || name == "" {
 				break
 			}
-			w.forCommand(name)
-			if w.engine.preset == Build || loading.has(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
-				mark := w.scope.mark()
-				w.scope.put(name, value)
-				defer func() { w.scope.undo(min(mark, w.scope.mark())) }()
+			wr.forCommand(name)
+			if wr.engine.preset == Build || loading.has(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
+				mark := wr.scope.mark()
+				wr.scope.put(name, value)
+				defer func() { wr.scope.undo(min(mark, wr.scope.mark())) }()
 			}
-			if codeVariable(name) && !(w.engine.preset == Build && w.harmlessVariable(name, value)) {
-				w.perhapsShell(value, "the variable "+name)
+			if codeVariable(name) && !(wr.engine.preset == Build && wr.harmlessVariable(name, value)) {
+				wr.perhapsShell(optionText(name, value), "the variable "+name)
 			}
 			if name == "BASH_ENV" {
-				w.unknown(x.argv, whyBashEnv)
+				wr.unknown(x.argv, whyBashEnv)
 			}
 			operands = operands[1:]
 		}
@@ -67,33 +74,33 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 		for i, a := range x.argv {
 			if a == "--" && i+1 < len(x.argv) {
 				x.children = true
-				return w.run(append([]string{"bash"}, x.argv[i+1:]...), x.in)
+				return wr.run(append([]string{"bash"}, x.argv[i+1:]...), x.in)
 			}
 		}
 	case "flock":
 		if len(operands) > 1 && operands[0] == "-c" {
 			x.children = true
-			return w.shellText(operands[1], x.name)
+			return wr.shellText(operands[1], x.name)
 		}
 	case "runuser":
 		if len(operands) > 1 && !x.args.Has("-u", "--user") {
 			operands = operands[1:]
 		}
 	case "busybox", "toybox":
-		if w.executed && len(operands) > 1 && w.engine.preset != Off && appletShells.has(operands[0]) && !strings.HasPrefix(operands[1], "-") {
+		if wr.executed && len(operands) > 1 && wr.engine.preset != Off && appletShells.has(operands[0]) && !strings.HasPrefix(operands[1], "-") {
 			c := Command{Argv: x.argv}
-			w.ask(&c, "hard:applets", x.name+"'s shell runs "+x.name+"'s programs within its own process, where executions are not seen")
+			wr.ask(&c, "hard:applets", x.name+"'s shell runs "+x.name+"'s programs within its own process, where executions are not seen")
 			c.Instead = "run the script by the system's shell"
-			w.record(c)
+			wr.record(c)
 		}
 	case "xargs":
-		return w.xargs(operands, x)
+		return wr.xargs(operands, x)
 	case "zargs":
 		if i := slices.Index(operands, "--"); i > 0 {
 			operands = slices.Concat(operands[i+1:], operands[:i])
 		}
 	case "docker", "podman", "nerdctl":
-		w.container(x)
+		wr.container(x)
 		if v, ok := x.args.Get("--entrypoint"); ok && v != "" {
 			operands = append([]string{v}, operands...)
 		}
@@ -107,40 +114,40 @@ func (w *walk) runArgv(operands []string, x *invocation) stream {
 	case "screen":
 		if x.args.Has("-X") {
 			if do, _ := x.args.Get("-X"); slices.Contains([]string{"source", "readbuf", "paste", "bufferfile"}, do) {
-				w.unknown(x.argv, "screen runs or types what does not stand on the line")
+				wr.unknown(x.argv, "screen runs or types what does not stand on the line")
 			}
-			return w.perhapsTyped(operands)
+			return wr.perhapsTyped(operands)
 		}
 	}
 	if len(operands) == 0 {
 		if (x.name == "sudo" || x.name == "su") && x.in.is && x.args.Has("-s", "-i", "--shell", "--login") {
 			x.children = true
-			return w.shellText(x.in.text, x.name)
+			return wr.shellText(x.in.text, x.name)
 		}
 		return out
 	}
 	x.children = true
-	outside := w.direct
-	w.direct = false
-	defer func() { w.direct = outside }()
+	outside := wr.direct
+	wr.direct = false
+	defer func() { wr.direct = outside }()
 	if strings.Contains(operands[0], " ") && x.name != "docker" {
-		return w.shellText(strings.Join(operands, " "), x.name)
+		return wr.shellText(strings.Join(operands, " "), x.name)
 	}
-	if name := operands[0]; (w.funcs[name] != nil || w.aliases[name] != nil) && x.name != "noglob" && x.name != "nocorrect" {
+	if name := operands[0]; (wr.funcs[name] != nil || wr.aliases[name] != nil) && x.name != "noglob" && x.name != "nocorrect" {
 		// What a wrapper runs is a program, not the function or alias of that name.
-		body, words := w.funcs[name], w.aliases[name]
-		delete(w.funcs, name)
-		delete(w.aliases, name)
+		body, words := wr.funcs[name], wr.aliases[name]
+		delete(wr.funcs, name)
+		delete(wr.aliases, name)
 		defer func() {
 			if body != nil {
-				w.funcs[name] = body
+				wr.funcs[name] = body
 			}
 			if words != nil {
-				w.aliases[name] = words
+				wr.aliases[name] = words
 			}
 		}()
 	}
-	return w.run(operands, x.in)
+	return wr.run(operands, x.in)
 }
 
 // packaged returns the program that a package is named after: nixpkgs#curl, npm:cowsay@1, @scope/tool.
@@ -162,18 +169,18 @@ func packaged(name string) string {
 }
 
 // perhapsTyped judges text that is typed into another terminal.
-func (w *walk) perhapsTyped(operands []string) stream {
+func (wr *wrapping) perhapsTyped(operands []string) stream {
 	text := strings.NewReplacer("^M", "\n", `\n`, "\n", `\r`, "\n", `\015`, "\n", "^J", "\n").Replace(strings.Join(operands, " "))
-	return w.shellText(text, "screen")
+	return wr.shellText(text, "screen")
 }
 
 // container asks about containers that see the whole machine.
-func (w *walk) container(x *invocation) {
-	if len(x.args.Operands) > 0 && w.engine.denies {
+func (wr *wrapping) container(x *invocation) {
+	if len(x.args.Operands) > 0 && wr.engine.denies {
 		image, _, _ := strings.Cut(path.Base(x.args.Operands[0]), "@")
 		image, _, _ = strings.Cut(image, ":")
-		if !destroyers.has(image) && w.engine.interesting(image) {
-			w.unknown(x.argv, "the image may run "+image+", which a rule is about")
+		if !destroyers.has(image) && wr.engine.interesting(image) {
+			wr.unknown(x.argv, "the image may run "+image+", which a rule is about")
 		}
 	}
 	for _, o := range x.args.Options {
@@ -188,31 +195,31 @@ func (w *walk) container(x *invocation) {
 			}
 		}
 		if (o.Name == "-v" || o.Name == "--volume" || o.Name == "--mount") && strings.HasPrefix(src, "/") &&
-			w.tree(src) == fatal {
+			wr.tree(src) == fatal {
 			c := Command{Argv: x.argv}
-			w.ask(&c, "hard:container", "the container can change "+src)
-			w.record(c)
+			wr.ask(&c, "hard:container", "the container can change "+src)
+			wr.record(c)
 		}
 	}
 }
 
 // xargs judges a command with the words that standard input adds to it.
-func (w *walk) xargs(operands []string, x *invocation) stream {
+func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 	if len(operands) == 0 {
 		operands = []string{"echo"}
 	}
 	x.children = true
-	if most, _ := x.args.Get("-P", "--max-procs"); x.in.endless && most == "0" && w.engine.preset != Off {
+	if most, _ := x.args.Get("-P", "--max-procs"); x.in.endless && most == "0" && wr.engine.preset != Off {
 		c := Command{Argv: x.argv}
-		w.ask(&c, "hard:forkbomb", "it starts processes without end, and all at once")
-		w.record(c)
+		wr.ask(&c, "hard:forkbomb", "it starts processes without end, and all at once")
+		wr.record(c)
 	}
-	outside := w.direct
-	w.direct = false
-	defer func() { w.direct = outside }()
+	outside := wr.direct
+	wr.direct = false
+	defer func() { wr.direct = outside }()
 	words := []string{hole}
-	if file, _ := x.args.Get("-a", "--arg-file"); w.pipes[file] != "" && w.pipes[file] != hole {
-		words = strings.Fields(w.pipes[file])
+	if file, _ := x.args.Get("-a", "--arg-file"); wr.pipes[file] != "" && wr.pipes[file] != hole {
+		words = strings.Fields(wr.pipes[file])
 		words = words[:min(len(words), 64)]
 	}
 	if x.in.is && !x.args.Has("-a", "--arg-file") && x.in.text != hole {
@@ -240,16 +247,16 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 		mark = "{}"
 	}
 	if !ok && len(words) == 1 && words[0] == hole && len(operands) < 1000 {
-		if w.emptyInput {
-			return w.run(operands, stream{text: hole, is: true})
+		if wr.emptyInput {
+			return wr.run(operands, stream{text: hole, is: true})
 		}
-		w.emptyInput = true
-		w.mayAsk(func() { w.run(operands, stream{text: hole, is: true}) })
-		w.emptyInput = false
+		wr.emptyInput = true
+		wr.mayAsk(func() { wr.run(operands, stream{text: hole, is: true}) })
+		wr.emptyInput = false
 	}
 	if !ok {
-		for few := range slices.Chunk(words, w.atOnce(x, len(words))) {
-			w.run(append(operands[:len(operands):len(operands)], few...), stream{text: hole, is: true})
+		for few := range slices.Chunk(words, wr.atOnce(x, len(words))) {
+			wr.run(append(operands[:len(operands):len(operands)], few...), stream{text: hole, is: true})
 		}
 		return stream{text: hole, is: true}
 	}
@@ -262,13 +269,13 @@ func (w *walk) xargs(operands []string, x *invocation) stream {
 		for i, o := range operands {
 			argv[i] = strings.ReplaceAll(o, mark, l)
 		}
-		w.run(argv, stream{text: hole, is: true})
+		wr.run(argv, stream{text: hole, is: true})
 	}
 	return stream{text: hole, is: true}
 }
 
 // atOnce is how many of n words xargs gives to one command: where that is less, each round may be another command.
-func (w *walk) atOnce(x *invocation, n int) int {
+func (wr *wrapping) atOnce(x *invocation, n int) int {
 	few, has := x.args.Get("-n", "--max-args")
 	if _, lines := x.args.Get("-L", "-l", "--max-lines"); lines {
 		few, has = "1", true
@@ -280,18 +287,18 @@ func (w *walk) atOnce(x *invocation, n int) int {
 }
 
 // runEach judges the command after find -exec, with the places that find may put into it.
-func (w *walk) runEach(argv []string, x *invocation) {
+func (wr *wrapping) runEach(argv []string, x *invocation) {
 	if x.name == "flatpak" || x.name == "snap" || x.name == "nix" {
-		w.run(argv, stream{})
+		wr.run(argv, stream{})
 		return
 	}
 	if len(argv) > 0 && removing[path.Base(argv[0])] && (len(argv) > 1 || strings.HasPrefix(x.name, "fd")) {
 		c := Command{Argv: append([]string{x.name + " -exec"}, argv...)}
-		if w.trees(&c, w.found(x)); c.Verdict != Allow && w.engine.preset != Off {
-			w.record(c) // each file of a tree is as much as the tree
+		if wr.trees(&c, wr.found(x)); c.Verdict != Allow && wr.engine.preset != Off {
+			wr.record(c) // each file of a tree is as much as the tree
 		}
 	}
-	for _, place := range w.found(x) {
+	for _, place := range wr.found(x) {
 		full := make([]string, len(argv))
 		has := false
 		for i, a := range argv {
@@ -301,19 +308,19 @@ func (w *walk) runEach(argv []string, x *invocation) {
 		if !has && strings.HasPrefix(x.name, "fd") {
 			full = append(full, place)
 		}
-		w.run(full, stream{text: hole, is: true})
+		wr.run(full, stream{text: hole, is: true})
 	}
 }
 
 // found returns what find finds: its starting points, and something below them.
-func (w *walk) found(x *invocation) []string {
+func (fs *files) found(x *invocation) []string {
 	if x.places == nil {
-		x.places = w.finds(x)
+		x.places = fs.finds(x)
 	}
 	return x.places
 }
 
-func (w *walk) finds(x *invocation) []string {
+func (fs *files) finds(x *invocation) []string {
 	starts := x.args.Operands
 	if strings.HasPrefix(x.name, "fd") {
 		if len(starts) < 2 || strings.Trim(starts[0], ".*^$") != "" {
@@ -350,7 +357,7 @@ func (w *walk) finds(x *invocation) []string {
 	}
 	if filtered {
 		for i, p := range places {
-			if loose && w.tree(p) == fatal {
+			if loose && fs.tree(p) == fatal {
 				places[i] = strings.TrimSuffix(p, "/") + "/" + hole // the test may be true of nearly all
 				continue
 			}
@@ -363,42 +370,94 @@ func (w *walk) finds(x *invocation) []string {
 	return places
 }
 
-// parallel judges GNU parallel with the lines of its standard input.
-func (w *walk) parallel(operands []string, x *invocation) stream {
+// maxRounds is how many commands of parallel's are judged one by one; what comes behind is unknown.
+const maxRounds = 64
+
+// parallel judges GNU parallel: the words before the first ::: or :::: are the command, what follows the words or files of
+// words that it gets, one of each; without any, the lines of a file or of standard input.
+func (wr *wrapping) parallel(operands []string, x *invocation) stream {
 	x.children = true
-	for i, o := range operands {
-		if strings.HasPrefix(o, ":::") && i == 0 {
-			for _, text := range operands[1:] {
-				w.source(text)
-			}
-			return stream{text: hole, is: true}
-		}
-		if strings.HasPrefix(o, ":::") {
-			return w.shellText(strings.Join(operands, " "), x.name)
-		}
-	}
-	lines := []string{hole}
-	if !hasHole(x.in.text) {
-		lines = strings.Split(strings.TrimRight(x.in.text, "\n"), "\n")
-	}
-	if len(lines) > 8 {
-		lines = append(lines[:8:8], hole)
-	}
 	out := stream{text: hole, is: true}
-	for _, l := range lines {
-		argv, used := make([]string, len(operands)), false
-		for i, o := range operands {
-			argv[i] = strings.ReplaceAll(o, "{}", l)
-			used = used || argv[i] != o
+	at := slices.IndexFunc(operands, func(o string) bool { return strings.HasPrefix(o, ":::") })
+	command := operands
+	var sources [][]string
+	if at >= 0 {
+		command = operands[:at]
+		sources = wr.parallelSources(operands[at:])
+	} else if file, given := x.args.Get("-a", "--arg-file"); given {
+		sources = [][]string{wr.linesOf(wr.textAt(file))}
+	} else {
+		sources = [][]string{wr.linesOf(x.in.text, x.in.is)}
+	}
+	rounds := [][]string{nil}
+	for _, source := range sources {
+		var more [][]string
+		for _, before := range rounds {
+			for _, item := range source {
+				more = append(more, append(before[:len(before):len(before)], item))
+			}
 		}
-		if !used {
-			argv = append(argv, l)
+		if rounds = more; len(rounds) > maxRounds {
+			rounds = append(rounds[:maxRounds:maxRounds], []string{hole})
 		}
-		if len(argv) == 1 || strings.Contains(argv[0], " ") {
-			w.source(strings.ReplaceAll(strings.Join(argv, " "), hole, someText))
-		} else {
-			w.run(argv, out)
+	}
+	for _, round := range rounds {
+		argv := parallelWords(command, round)
+		if len(argv) == 1 || len(argv) > 0 && strings.Contains(argv[0], " ") {
+			wr.source(strings.ReplaceAll(strings.Join(argv, " "), hole, someText))
+		} else if len(argv) > 0 {
+			wr.run(argv, out)
 		}
 	}
 	return out
+}
+
+// parallelSources are the lists that stand behind the command: words after :::, files of them after ::::.
+func (wr *wrapping) parallelSources(words []string) (sources [][]string) {
+	files := false
+	for _, word := range words {
+		if mark := strings.TrimSuffix(word, "+"); mark == ":::" || mark == "::::" {
+			files = mark == "::::"
+			sources = append(sources, nil)
+			continue
+		}
+		items := []string{word}
+		if files {
+			items = wr.linesOf(wr.textAt(word))
+		}
+		last := &sources[len(sources)-1]
+		if *last = append(*last, items...); len(*last) > maxRounds {
+			*last = append((*last)[:maxRounds:maxRounds], hole)
+		}
+	}
+	return sources
+}
+
+// linesOf are the lines of a text, as far as it is known.
+func (fs *files) linesOf(text string, known bool) []string {
+	if !known || hasHole(text) {
+		return []string{hole}
+	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) > 8 {
+		lines = append(lines[:8:8], hole)
+	}
+	return lines
+}
+
+// parallelWords is the command with one word of each source in its place: {} is all of them, {2} the second.
+func parallelWords(command, round []string) []string {
+	all := strings.Join(round, " ")
+	argv, used := make([]string, len(command)), false
+	for i, o := range command {
+		argv[i] = strings.ReplaceAll(o, "{}", all)
+		for n, item := range round {
+			argv[i] = strings.ReplaceAll(argv[i], "{"+strconv.Itoa(n+1)+"}", item)
+		}
+		used = used || argv[i] != o
+	}
+	if !used {
+		argv = append(argv, round...)
+	}
+	return argv
 }

@@ -13,9 +13,9 @@ import (
 var modifier = pattern.Lazy(`^:(?:[hrteaAPcluqQx][0-9]*|g?s(.)(?:[^\\]|\\.)*?)`)
 
 // modifiers splits text after a variable into zsh's modifiers and the rest.
-func (w *walk) modifiers(before syntax.WordPart, text string) (mods []string, rest string) {
+func (sh *shellState) modifiers(before syntax.WordPart, text string) (mods []string, rest string) {
 	p, ok := before.(*syntax.ParamExp)
-	if !ok || !p.Short || path.Base(w.shell) != "zsh" {
+	if !ok || !p.Short || path.Base(sh.shell) != "zsh" {
 		return nil, text
 	}
 	for strings.HasPrefix(text, ":") {
@@ -32,16 +32,16 @@ func (w *walk) modifiers(before syntax.WordPart, text string) (mods []string, re
 }
 
 // modified folds a variable that modifiers follow. It reports false where there are none.
-func (w *walk) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quoted bool) bool {
+func (ex *expander) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quoted bool) bool {
 	l, ok := next.(*syntax.Lit)
 	if !ok {
 		return false
 	}
-	mods, _ := w.modifiers(p, l.Value)
+	mods, _ := ex.modifiers(p, l.Value)
 	if len(mods) == 0 {
 		return false
 	}
-	v := w.lookup(p.Param.Value)
+	v := ex.lookup(p.Param.Value)
 	text := v.text
 	for _, m := range mods {
 		if !v.set || hasHole(text) || m != ":h" {
@@ -50,26 +50,26 @@ func (w *walk) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quo
 		}
 		text = path.Dir(text)
 	}
-	w.expansion(f, text, quoted)
+	ex.expansion(f, text, quoted)
 	return true
 }
 
 // globSubst folds ${~x}, whose value is a pattern for names of files, and may begin with a tilde.
-func (w *walk) globSubst(f *fields, text string, quoted bool) {
+func (ex *expander) globSubst(f *fields, text string, quoted bool) {
 	if quoted || hasHole(text) {
-		w.expansion(f, text, quoted)
+		ex.expansion(f, text, quoted)
 		return
 	}
 	f.open = true
-	w.lit(f, text, false, f.cur.Len() == 0)
+	ex.lit(f, text, false, f.cur.Len() == 0)
 }
 
 // globbing is what is kept of zsh's option globsubst among the variables: no variable has that name.
 const globbing = "set -o globsubst"
 
 // zshOptions follows setopt and its kind: with globsubst, all that is expanded is a pattern for names of files.
-func (w *walk) zshOptions(names []string, on bool) {
-	if path.Base(w.shell) != "zsh" {
+func (sh *shellState) zshOptions(names []string, on bool) {
+	if path.Base(sh.shell) != "zsh" {
 		return
 	}
 	for _, name := range names {
@@ -77,30 +77,30 @@ func (w *walk) zshOptions(names []string, on bool) {
 		bare, no := strings.CutPrefix(name, "no")
 		switch {
 		case hasHole(name) || hasGlob(name):
-			w.scope.put(globbing, hole)
+			sh.scope.put(globbing, hole)
 		case bare == "globsubst" && on != no:
-			w.scope.put(globbing, "on")
+			sh.scope.put(globbing, "on")
 		case bare == "globsubst":
-			w.scope.put(globbing, "")
+			sh.scope.put(globbing, "")
 		}
 	}
 }
 
 // emulates follows zsh's emulate, which sets the options that another shell has.
-func (w *walk) emulates(args []string) {
+func (sh *shellState) emulates(args []string) {
 	for _, a := range args {
 		switch a {
 		case "sh", "ksh", "csh":
-			w.zshOptions([]string{"globsubst"}, true)
+			sh.zshOptions([]string{"globsubst"}, true)
 		case "zsh":
-			w.zshOptions([]string{"globsubst"}, false)
+			sh.zshOptions([]string{"globsubst"}, false)
 		}
 	}
 }
 
 // globs reports whether what is expanded may be a pattern for names of files, in zsh.
-func (w *walk) globs() bool {
-	v := w.scope.get(globbing)
+func (sh *shellState) globs() bool {
+	v := sh.scope.get(globbing)
 	return v.set && v.text != ""
 }
 

@@ -40,7 +40,8 @@ var git = []Program{
 	{Name: "git format-patch", Values: "-v --subject-prefix --to --cc", Writes: "-o --output-directory --output"},
 	{Name: "git bundle create", WriteTo: FirstOperand},
 	{Name: "git worktree remove", Removes: AllOperands, Flags: "--force"},
-	{Name: "git send-email", Shell: "--smtp-server --to-cmd --cc-cmd --header-cmd", Values: "--to --from --subject"},
+	{Name: "git send-email", Shell: "--smtp-server --sendmail-cmd --to-cmd --cc-cmd --header-cmd", Values: "--to --from --subject"},
+	{Name: "git instaweb", Values: "-p --port -m --module-path", Runs: "-b --browser -d --httpd"},
 	{Name: "git branch", Reads: true, Values: "--contains --no-contains --merged --no-merged --points-at " +
 		"--sort --format",
 		NeedArg: "-l --list --contains --no-contains --merged --no-merged --points-at",

@@ -14,20 +14,23 @@ var languages = []Program{
 		Code: "-e -c -E -x --eval --expr --execute", Values: "-l -L -t --load", Stop: true, Lang: "lisp", StdinRun: true},
 	{Name: "crystal", Stop: true, SubOnly: true},
 	{Name: "crystal eval", Run: RunFirstCode, Lang: "ruby"},
-	{Name: "lua,luajit,tclsh,expect,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
+	{Name: "lua,luajit,tclsh,wish,expect,osascript,Rscript,R,julia,elixir,ghc,runghc,scala,groovy," +
 		"swift,raku,perl6,rakudo,ocaml",
 		Code: "-e -c --eval -E", Values: "-l -L", Stop: true, Lang: "other", StdinRun: true},
-	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v --field-separator --assign -W",
+	{Name: "awk,gawk,mawk,nawk,original-awk", Reads: true, Values: "-F -v -i --field-separator --assign --include -W",
 		Code: "-e --source",
 		Unsafe: "-p --profile -o --pretty-print -d --dump-variables -i --include -D --debug -E " +
-			"--exec -W", Script: "-f --file", Loads: "-l --load",
+			"--exec -W", Script: "-f --file -E --exec", Loads: "-l --load",
 		Run: RunFirstCode, Lang: "awk"},
 	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended " +
 		"--posix --null-data",
 		Code: "-e --expression", Unsafe: "-i --in-place", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
 	{Name: "vim,vi,nvim,view,ex,gvim,rvim,vimdiff", Code: "-c --cmd", Values: "-u -U -i -T -t -w -W -q -S",
 		Lang: "vim", StdinRun: true, StdinAlways: true},
-	{Name: "emacs,emacsclient", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "lisp"},
+	{Name: "emacs", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "lisp"},
+	{Name: "emacsclient", Code: "-e --eval", Values: "-s -f -d -F --socket-name --server-file --display --frame-parameters",
+		Runs: "-a --alternate-editor", Lang: "lisp"},
+	{Name: "gnuplot,octave,octave-cli,maxima", Code: "-e --eval --batch-string", Lang: "other", StdinRun: true},
 	{Name: "nano,pico,micro,helix,hx,kak", Values: "-s -r"},
 	{Name: "lldb", Code: "-o -O --one-line --one-line-before-crash -Q", Values: "-s -S -f -p -n -a -c", Lang: "vim"},
 	{Name: "gdb", Argv: "-args", Code: "-ex -iex -o --batch-ex -eval-command", Values: "-x -p", OneDash: true, Lang: "vim", StdinRun: true, StdinAlways: true},

@@ -65,7 +65,7 @@ var readers = []Program{
 		"--lesskey-src -T --tag-file"},
 	{Name: "man", Reads: true, Strict: true, Values: "-s -S -L -R -E --sections --locale --recode --encoding", Flags: "-k -f -w -W -a -K " +
 		"-i -I -7 -u -d --apropos --whatis --where --path --location --all --global-apropos --ignore-case --match-case --regex " +
-		"--wildcard --names-only --ascii --debug --usage --help --version --no-justification --nj --no-hyphenation --nh --default", Shell: "-P --pager", Unsafe: "-C --config-file " +
+		"--wildcard --names-only --ascii --debug --usage --help --version --no-justification --nj --no-hyphenation --nh --default", Shell: "-P --pager -H --html", Unsafe: "-C --config-file " +
 		"--preprocessor -p -H --html -M --manpath -l " +
 		"--local-file -X --gxditview -T --troff-device -t --troff -e"},
 	{Name: "printenv", Reads: true},

@@ -66,6 +66,7 @@ var tools = []Program{
 		Values: "-r -m -c -F", Runs: "--diff-cmd --diff3-cmd --merge-cmd --editor-cmd"},
 	{Name: "svn info,svn status,svn log-local,jj log,jj status", Reads: true},
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
+	{Name: "convert,magick,mogrify,gs,tex,latex,pdftex,pdflatex,xetex,xelatex,luatex,lualatex,latexmk,exim,pandoc"},
 	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
 	{Name: "longterm", Stop: true, SubOnly: true},
 	{Name: "longterm ls,longterm list,longterm info,longterm wait,longterm jobs,longterm suggest,longterm commands," +
@@ -123,6 +124,10 @@ var system = []Program{
 		"loginctl,lp,lpr,xdg-open," +
 		"open,fuser,renice,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
 		"htop,btop,ncdu,ranger"},
+	{Name: "logrotate", Values: "-s --state -l --log", Runs: "-m --mail"},
+	{Name: "run-parts", Values: "-a -u --arg --umask --regex"},
+	{Name: "update-alternatives,alternatives", Values: "--altdir --admindir --instdir --log"},
+	{Name: "dpkg-divert", Values: "--divert --package --admindir --instdir --root"},
 	{Name: "bindfs", Values: "-o -u -g -p -m --map --force-user --force-group --perms --mirror"},
 	{Name: "ddclient,ddate,ddrescue-log,format"},
 }

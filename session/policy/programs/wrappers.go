@@ -28,7 +28,7 @@ var wrappers = []Program{
 	{Name: "taskset", Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "numactl", Values: "-m -N -C -i -l --membind --cpunodebind --physcpubind --interleave",
 		Stop: true, Run: RunArgv},
-	{Name: "nohup,setsid,unbuffer,proot,bwrap,fakeroot,fakechroot,catchsegv,dbus-run-session,dbus-launch,cpulimit," +
+	{Name: "nohup,setsid,unbuffer,proot,bwrap,fakeroot,fakechroot,catchsegv,wine,wine64,dbus-run-session,dbus-launch,cpulimit," +
 		"linux32,linux64," +
 		"noglob,nocorrect,builtin,winpty,rlwrap,torsocks,torify,proxychains,proxychains4,tsocks,firejail," +
 		"eatmydata,ltrace",
@@ -109,6 +109,10 @@ var wrappers = []Program{
 	{Name: "tmux new-session,tmux new,tmux new-window,tmux neww,tmux split-window,tmux splitw,tmux respawn-pane",
 		Values: "-t -s -n -c -e -x -y -F -l -p", Run: RunShell},
 	{Name: "tmux", Values: "-L -S -f", Shell: "-c", Stop: true, SubOnly: true},
+	{Name: "xdotool type,ydotool type,zellij action write-chars,wezterm cli send-text,kitty @ send-text,pueue add",
+		Values: "--delay --window --key-delay --pane-id --match -t -g -w -d -l --group --working-directory --delay --label --after", Run: RunShell},
+	{Name: "zellij,wezterm,kitty,xdotool,ydotool,pueue", Stop: true},
+	{Name: "sshpass", Values: "-p -f -d -P", Stop: true, Run: RunArgv},
 	{Name: "screen", Values: "-S -c -e -h -p -s -t -T -X", Stop: true, Run: RunArgv},
 	{Name: "flatpak run,distrobox enter,toolbox run", Argv: "--"},
 	{Name: "chronic,ifne,errno,ts,vidir,vipe", Stop: true, Run: RunArgv},
