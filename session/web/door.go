@@ -50,7 +50,7 @@ type Door struct {
 	Config
 	files   func() *Files // made when the first visitor comes
 	links   *once[access.Token]
-	tickets *once[string] // names of tokens
+	tickets *once[string] // keys of logins
 	fails   *knocks
 }
 
@@ -87,10 +87,10 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET /web/me":
 		d.as(w, r, v, func(g access.Grant, _ string) { Me(w, g) })
 	case "POST /web/logout":
-		d.as(w, r, v, func(g access.Grant, _ string) { d.logout(w, r, v, g) })
+		d.as(w, r, v, func(g access.Grant, secret string) { d.logout(w, r, v, g, secret) })
 	case "POST /web/ticket":
-		d.as(w, r, v, func(g access.Grant, _ string) {
-			ticket := d.tickets.add(g.Name, d.Now().Add(ticketTime))
+		d.as(w, r, v, func(_ access.Grant, secret string) {
+			ticket := d.tickets.add(keyOf(secret), d.Now().Add(ticketTime))
 			answer(w, map[string]any{"ticket": ticket, "seconds": int(ticketTime / time.Second)})
 		})
 	case "GET /web/socket":
@@ -128,22 +128,22 @@ func (d *Door) socket(w http.ResponseWriter, r *http.Request, v visitor) {
 			ticket = t
 		}
 	}
-	name, ok := d.tickets.take(ticket)
-	c, err := r.Cookie(v.cookie)
+	key, ok := d.tickets.take(ticket)
+	secret, had := secretOf(r, v, key)
 	switch {
-	case !ok || err != nil:
+	case !ok || !had:
 		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the ticket is not known: it was used, or is too old").WithHint("ask for another one at web/ticket"))
 		return
 	case r.Header.Get("Origin") == "": // browsers always say it
 		refuse(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a socket needs an origin").WithHint("programs use %s/page with a token", api.Version))
 		return
 	}
-	g, ok := d.verify(w, v, c.Value)
-	if !ok {
+	if secret == "" {
+		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the ticket is of another login").WithHint("ask for another one at web/ticket"))
 		return
 	}
-	if g.Name != name {
-		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the ticket is of another login").WithHint("ask for another one at web/ticket"))
+	g, ok := d.verify(w, v, secret)
+	if !ok {
 		return
 	}
 	r.URL.Path, r.URL.RawPath = api.Version+"/page", ""
@@ -170,7 +170,7 @@ func protocols(r *http.Request) []string {
 type visitor struct {
 	addr   string // the client's, as far as known
 	secure bool   // it comes by TLS
-	cookie string // name of its cookie: ports of a host share their cookies
+	cookie string // name of its cookie, and what those of single sessions begin with: ports of a host share their cookies
 	host   string // another host, whose sessions it asks for; "": this one's
 }
 

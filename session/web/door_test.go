@@ -362,6 +362,47 @@ func TestFailedLogins(t *testing.T) {
 	}
 }
 
+// A login for one session is beside that of another in the same browser: neither takes the other's place, and each is who its key
+// says.
+//
+// FEATURES: R83
+func TestLoginForOneSessionIsBeside(t *testing.T) {
+	h := newHouse(t)
+	owner, shared := h.login(access.Token{}), h.login(access.Token{Session: "one", May: []string{"look"}})
+	both := func(as func(method, path string) *http.Request, method, path string) *http.Request {
+		r := as(method, path)
+		for _, of := range []func(method, path string) *http.Request{owner, shared} {
+			for _, c := range of(method, path).Cookies() {
+				if had, err := r.Cookie(c.Name); err != nil {
+					r.AddCookie(c)
+				} else if had.Value != c.Value {
+					t.Fatalf("both are %s", c.Name)
+				}
+			}
+		}
+		return r
+	}
+	for session, as := range map[string]func(method, path string) *http.Request{"": owner, "one": shared} {
+		before := len(h.served)
+		if w := h.do(both(as, "GET", "/v1/sessions")); w.Code != http.StatusOK || len(h.served) != before+1 || h.served[before].Session != session {
+			t.Errorf("%q: %d %s", session, w.Code, w.Body)
+		}
+		r := both(as, "GET", "/web/socket")
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Sec-WebSocket-Protocol", Protocol+", "+ticketPrefix+h.ticket(func(method, path string) *http.Request { return both(as, method, path) }))
+		if w := h.do(r); w.Code != http.StatusOK || len(h.served) != before+2 || h.served[before+1].Session != session {
+			t.Errorf("%q, socket: %d %s", session, w.Code, w.Body)
+		}
+	}
+	w := h.do(both(shared, "POST", "/web/logout"))
+	if c := w.Result().Cookies(); len(c) != 1 || c[0].MaxAge >= 0 || c[0].Name == owner("GET", "/").Cookies()[0].Name {
+		t.Errorf("logging out of the one forgets %v", c)
+	}
+	if w := h.do(owner("GET", "/web/me")); w.Code != http.StatusOK {
+		t.Errorf("the owner then: %d %s", w.Code, w.Body)
+	}
+}
+
 // A login that was revoked or has expired opens nothing more; logging out revokes it.
 //
 // FEATURES: R83

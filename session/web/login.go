@@ -75,7 +75,7 @@ func (d *Door) login(w http.ResponseWriter, r *http.Request, v visitor) {
 		d.failed(w, v, unauthorized(err))
 		return
 	}
-	d.setCookie(w, v, secret, g.Expires)
+	d.setCookie(w, v, cookieOf(v, g, secret), secret, g.Expires)
 	m := described(g)
 	m.Key = keyOf(secret)
 	answer(w, m)
@@ -117,8 +117,31 @@ func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
 	refuse(w, status, err)
 }
 
-func (d *Door) setCookie(w http.ResponseWriter, v visitor, secret string, expires time.Time) {
-	c := &http.Cookie{Name: v.cookie, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.secure}
+// cookieOf is the name of a login's cookie. One for a single session has a cookie of its own: whoever follows such a link stays
+// who he is in the browser's other tabs.
+func cookieOf(v visitor, g access.Grant, secret string) string {
+	if g.Session == "" {
+		return v.cookie
+	}
+	return v.cookie + "." + keyOf(secret)[:8]
+}
+
+// secretOf is the secret among a request's cookies that a key belongs to; "": of none. had says that there are logins at all.
+func secretOf(r *http.Request, v visitor, key string) (secret string, had bool) {
+	for _, c := range r.Cookies() {
+		if c.Name != v.cookie && !strings.HasPrefix(c.Name, v.cookie+".") {
+			continue
+		}
+		had = true
+		if subtle.ConstantTimeCompare([]byte(key), []byte(keyOf(c.Value))) == 1 {
+			secret = c.Value
+		}
+	}
+	return secret, had
+}
+
+func (d *Door) setCookie(w http.ResponseWriter, v visitor, name, secret string, expires time.Time) {
+	c := &http.Cookie{Name: name, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.secure}
 	switch {
 	case secret == "":
 		c.MaxAge = -1
@@ -131,7 +154,7 @@ func (d *Door) setCookie(w http.ResponseWriter, v visitor, secret string, expire
 }
 
 // logout ends a login that a link made; a token that somebody gave is theirs.
-func (d *Door) logout(w http.ResponseWriter, r *http.Request, v visitor, g access.Grant) {
+func (d *Door) logout(w http.ResponseWriter, r *http.Request, v visitor, g access.Grant, secret string) {
 	if strings.HasPrefix(g.Name, LoginPrefix) {
 		if _, err := d.Tokens.Revoke(g.Name); err != nil {
 			refuse(w, http.StatusInternalServerError, api.Errorf(api.CodeStorage, "%v", err))
@@ -141,7 +164,7 @@ func (d *Door) logout(w http.ResponseWriter, r *http.Request, v visitor, g acces
 			d.Made(r, access.Token{Name: g.Name}, "logged out")
 		}
 	}
-	d.setCookie(w, v, "", time.Time{})
+	d.setCookie(w, v, cookieOf(v, g, secret), "", time.Time{})
 	answer(w, map[string]bool{"ok": true})
 }
 
@@ -150,18 +173,18 @@ const LoginPrefix = "web-"
 
 // as calls f with what the login of a request allows, or refuses the request.
 func (d *Door) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g access.Grant, secret string)) {
-	c, err := r.Cookie(v.cookie)
 	key := r.Header.Get(KeyHeader)
-	if err != nil || key == "" {
+	secret, had := secretOf(r, v, key)
+	if !had || key == "" {
 		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "nobody is logged in").WithHint("open the link that `longterm web` prints"))
 		return
 	}
-	if subtle.ConstantTimeCompare([]byte(key), []byte(keyOf(c.Value))) != 1 {
+	if secret == "" {
 		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the page's key is not that of its login").WithHint("open the link that `longterm web` prints"))
 		return
 	}
-	if g, ok := d.verify(w, v, c.Value); ok {
-		f(g, c.Value)
+	if g, ok := d.verify(w, v, secret); ok {
+		f(g, secret)
 	}
 }
 
