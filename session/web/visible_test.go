@@ -2,6 +2,8 @@ package web
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/vterm/plaintext"
@@ -46,8 +48,8 @@ console.log(JSON.stringify([differ(visible), differ(literal)]));`
 //
 // FEATURES: R112
 func TestPageShowsApprovalsAsTheyAre(t *testing.T) {
-	const script = `const shown = [];
-const element = () => new Proxy({ append: (...c) => shown.push(...c.filter((x) => typeof x === 'string')), setAttribute: (n, v) => shown.push(String(v)), addEventListener() {}, querySelectorAll: () => [], nodeType: 1, textContent: '', title: '', disabled: false },
+	const script = `const shown = [], taps = [];
+const element = () => new Proxy({ append: (...c) => shown.push(...c.filter((x) => typeof x === 'string')), setAttribute: (n, v) => shown.push(String(v)), addEventListener: (n, f) => taps.push(f), replaceChildren() {}, querySelectorAll: () => [], nodeType: 1, textContent: '', title: '', disabled: false },
   { set: (o, n, v) => { if (typeof v === 'string') shown.push(v); o[n] = v; return true; } });
 globalThis.document = { baseURI: 'http://localhost/', createElement: element, createElementNS: element };
 globalThis.localStorage = globalThis.sessionStorage = { getItem: () => null };
@@ -56,20 +58,23 @@ const { store } = await import('./store.js');
 store.me = { may: ['approve'] };
 const x = 'git push \u202eevas tig # \u200b';
 approval({ id: 'A1', risk: 'high', line: x + '\u200d', name: x, cwd: x, session: 'S', asked: 0, actor: { agent: x }, judgement: { why: x }, session_prefixes: [x], always_rule: x });
+for (const tap of taps.slice(1, 3)) tap(); // what an answer for the session, and for always, would allow
 console.log(JSON.stringify(shown));`
 	var shown []string
 	if err := json.Unmarshal(module(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"), &shown); err != nil {
 		t.Fatal(err)
 	}
-	line := false
+	lines := 0
 	for _, s := range shown {
-		line = line || s == "git push <U+202E>evas tig # <U+200B><U+200D>"
+		if strings.HasPrefix(s, "git push <U+202E>evas tig # <U+200B>") {
+			lines++
+		}
 		if plaintext.Visible(s) != s {
 			t.Errorf("shown: %q", s)
 		}
 	}
-	if !line {
-		t.Errorf("the line is not in %q", shown)
+	if !slices.Contains(shown, "git push <U+202E>evas tig # <U+200B><U+200D>") || lines < 3 {
+		t.Errorf("the line, and what would be allowed, are not in %q", shown)
 	}
 }
 
@@ -78,7 +83,7 @@ console.log(JSON.stringify(shown));`
 // FEATURES: R112
 func TestPageShowsPrompts(t *testing.T) {
 	const script = `globalThis.document = { baseURI: 'http://localhost/' };
-globalThis.localStorage = { getItem: () => null };
+globalThis.localStorage = globalThis.sessionStorage = { getItem: () => null };
 const { elapsed, state } = await import('./store.js');
 const at = (phase, agent) => { const s = { state: 'running', heard: Date.now(), activity: { running: true, elapsed_ms: 9 }, ...(phase && { shell: { phase } }), ...(agent && { agent_state: { state: agent } }) }; return [state(s)[1], elapsed(s) > 0]; };
 console.log(JSON.stringify([at('prompt'), at('running'), at(), at('prompt', 'working')]));`

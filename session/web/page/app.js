@@ -5,7 +5,7 @@ import { followNotices, on, toggle } from './notify.js';
 import { Approvals, failed, Jobs, narrow, Search } from './panels.js';
 import { SessionPage } from './session.js';
 import { follow, listed, state, store, waiting, wants } from './store.js';
-import { button, clock, dialog, h, icon, some, toast } from './ui.js';
+import { button, clock, dialog, h, icon, say, sentence, some, toast, words } from './ui.js';
 
 const root = document.getElementById('app');
 const themes = ['auto', 'dark', 'light', 'high-contrast'];
@@ -34,15 +34,15 @@ function fromAddress() {
 }
 
 function askLogin(why) {
-  const field = h('input', { type: 'password', 'aria-label': 'Token', placeholder: 'lt_…', autocomplete: 'off', autofocus: true, id: 'token' });
-  const note = h('p', { class: 'note', role: 'alert', text: why ?? '' });
+  const field = h('input', { type: 'password', placeholder: 'lt_…', autocomplete: 'off', autofocus: true, id: 'token' });
+  const note = h('p', { class: 'note word bad', role: 'alert', text: sentence(why) });
   const form = h('form', { class: 'login', onsubmit: async (e) => {
     e.preventDefault();
     const text = field.value.trim();
     try {
       await begin(await login(secretIn(text) ?? { token: text }));
     } catch (err) {
-      note.textContent = err.message;
+      note.textContent = sentence(words(err));
       field.select();
     }
   } }, h('h1', { text: 'longterm' }), h('p', { text: 'Open the link that “longterm web” prints, or log in with a token.' }), h('label', { htmlFor: 'token', text: 'Token' }), field, h('button', { class: 'primary', text: 'Log in' }), note,
@@ -128,7 +128,7 @@ function renew(to) {
 
 function side() {
   const badge = h('span', { class: 'badge', hidden: true });
-  const to = (label, glyph, hash, ...more) => h('a', { class: 'ib', href: hash, title: label, 'aria-label': label }, icon(glyph), ...more);
+  const to = (label, glyph, hash, ...more) => h('a', { class: 'ib', href: hash, title: label }, icon(glyph), ...more);
   store.on('change', () => {
     const n = waiting().length;
     badge.hidden = !n;
@@ -154,14 +154,19 @@ async function start() {
 
 async function settings() {
   const given = await dialog('Settings', [{ name: 'theme', label: 'Colours', options: themes, value: document.documentElement.dataset.theme ?? 'auto' },
-    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: on() ? 'on' : 'off' }, { name: 'login', label: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, options: ['stay', 'log out'], value: 'stay' }], 'Save');
+    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: on() ? 'on' : 'off' }], 'Save', {
+    note: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, more: h('button', { text: 'Log out', onclick: () => logout().then(() => location.reload()) }),
+  });
   if (!given) return;
   setTheme(given.theme);
   if ((given.notices === 'on') !== on()) toggle();
-  if (given.login === 'log out') {
-    await logout();
-    location.reload();
-  }
+}
+
+// leave ends the page that is shown, and what is asked over it.
+function leave() {
+  page?.end?.();
+  page = null;
+  document.querySelector('dialog')?.close();
 }
 
 // route shows what the address names.
@@ -169,8 +174,7 @@ function route(stage, hash) {
   if (hash === shownHash) return;
   shownHash = hash;
   const [, what, id, at] = hash.split('/');
-  page?.end?.();
-  page = null;
+  leave();
   const alone = root.className === 'alone';
   const go = (offset, session, time, way) => { location.href = toSession(way, session) + '/' + offset; };
   switch (what) {
@@ -220,21 +224,23 @@ async function main() {
   setTheme(localStorage.getItem('longterm.theme') ?? 'auto');
   session.on('login', () => {
     link?.close();
-    page?.end?.();
-    page = null;
+    leave();
+    store.sessions.clear(); // nothing of what was seen stays
+    say(document.getElementById('toasts').textContent = '');
+    document.title = whose;
     askLogin('The login has ended.');
   });
   const secret = fromAddress();
   try {
     await begin(secret ? await login(secret) : await me());
   } catch (err) {
-    if (secret || err.status === 401) askLogin(secret ? err.message + (err.hint ? '. ' + err.hint : '') : '');
+    if (secret || err.status === 401) askLogin(secret && words(err));
     else if (err instanceof Failure) {
       askLogin(err.message);
       setTimeout(() => location.reload(), 5000);
     } else throw err;
   }
-  if ('serviceWorker' in navigator && isSecureContext) {
+  if ('serviceWorker' in navigator) {
     const { href } = url('sw.js');
     navigator.serviceWorker.register(globalThis.trustedTypes?.createPolicy('longterm', { createScriptURL: (u) => u }).createScriptURL(href) ?? href).catch(() => {});
   }

@@ -23,17 +23,18 @@ export function keyName(e, sticky = {}) {
 
 export const mods = (e) => (e.shiftKey ? 'S' : '') + (e.altKey ? 'M' : '') + (e.ctrlKey ? 'C' : '');
 
-// Keyboard listens on a text area: keys as keys, and what only an input method or a soft keyboard knows as text.
+// Keyboard listens on a text area: keys as keys, and what only an input method or a soft keyboard knows as text. Keys and pastes
+// it hears on all of el, which has the area in it: the focus is elsewhere there once text was selected.
 export class Keyboard {
-  constructor(area, to) { // to: key(name, ev), text(t), paste(t), selected() for copying, leave()
+  constructor(el, area, to) { // to: key(name, ev), text(t), paste(t), selected() for copying, leave()
     this.sticky = {};
     let composing = false;
     const send = (name, ev) => {
       to.key(name, ev);
       this.release();
     };
-    area.addEventListener('keydown', (e) => {
-      if (e.metaKey && mac || e.metaKey && !e.ctrlKey) return; // the browser's and the system's
+    el.addEventListener('keydown', (e) => {
+      if (e.metaKey && (mac || !e.ctrlKey)) return; // the browser's and the system's
       if (e.ctrlKey && e.altKey && ['Home', 'ArrowUp', 'ArrowDown', 'k'].includes(e.key)) return to.leave(e);
       const letter = e.key.toLowerCase();
       if (e.ctrlKey && e.shiftKey && 'cv'.includes(letter) || e.shiftKey && e.key === 'Insert') {
@@ -54,9 +55,10 @@ export class Keyboard {
       const name = keyName(e, this.sticky);
       if (!name) return;
       e.preventDefault();
+      area.focus({ preventScroll: true });
       send(name, e.repeat ? 'repeat' : undefined);
     });
-    area.addEventListener('keyup', (e) => {
+    el.addEventListener('keyup', (e) => {
       const name = to.releases() && keyName(e);
       if (name) to.key(name, 'release');
     });
@@ -79,12 +81,12 @@ export class Keyboard {
       }
     });
     area.addEventListener('input', () => { if (!composing) area.value = ''; });
-    area.addEventListener('paste', (e) => {
+    el.addEventListener('paste', (e) => {
       e.preventDefault();
       const text = e.clipboardData.getData('text/plain');
       if (text) to.paste(text);
     });
-    area.addEventListener('copy', (e) => {
+    el.addEventListener('copy', (e) => {
       const text = to.selected();
       if (!text) return;
       e.preventDefault();

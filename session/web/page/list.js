@@ -30,7 +30,7 @@ export class List {
     this.filter = '';
     this.items = new Map();
     this.body = h('div', { class: 'items' });
-    this.search = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter sessions', autocomplete: 'off', spellcheck: false, oninput: () => {
+    this.search = h('input', { type: 'search', placeholder: 'Filter sessions', autocomplete: 'off', spellcheck: false, oninput: () => {
       this.filter = this.search.value.trim();
       this.draw();
       store.others?.draw(this.filter);
@@ -220,7 +220,7 @@ class Tile {
     let last = screen.rows.length - 1;
     while (last > 0 && !screen.rows[last].text) last--;
     const lowest = Math.max(last, screen.cursor?.y ?? 0) + 1;
-    const up = tall > height ? Math.max(0, Math.min(lowest * m.h * by - height, tall - height)) : 0;
+    const up = tall > height ? Math.max(0, Math.ceil(lowest - height / m.h / by - 0.01)) * m.h * by : 0; // none is cut in two
     this.grid.el.style.transform = `translateY(${-up}px) scale(${by})`;
   }
 }

@@ -22,7 +22,9 @@ export const url = (path) => new URL(path, base);
 // there is the other host whose sessions this page is about, as the address has it; undefined: those of who serves it. Logins are the same.
 export const there = /\/h\/([^/]+)\/$/.exec(base.pathname)?.[1];
 const loginKey = 'longterm.key:' + base.pathname.slice(0, there && -there.length - 3);
-let key = localStorage.getItem(loginKey);
+// Where its key is kept: one for a single session, in a browser that is logged in already, is for its tab alone.
+let kept = sessionStorage.getItem(loginKey) ? sessionStorage : localStorage;
+let key = kept.getItem(loginKey);
 let tunnel; // through a relay
 
 // older says that the daemon has other files than those that this page is of. A relay has files of its own, and another host those of its version.
@@ -37,13 +39,18 @@ export class Failure extends Error {
 
 export const session = emitter(); // "login": the page has to ask for one
 
+const ended = () => {
+  sessionStorage.removeItem(loginKey); // loaded anew, the tab is of the browser's other login
+  session.emit('login');
+};
+
 async function ask(method, path, { body, query, raw, signal } = {}) {
   const to = url(path);
   for (const [k, v] of Object.entries(query ?? {})) if (v !== undefined && v !== null && v !== '') to.searchParams.set(k, v);
   let answer;
   try {
     answer = tunnel ? await tunnel.ask(method, path + to.search, body, signal) : await fetch(to, {
-      method, signal, credentials: 'same-origin', cache: 'no-store', referrerPolicy: 'no-referrer',
+      method, signal,
       headers: { ...(key && { 'Longterm-Page': key }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -57,12 +64,12 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
   try { told = text ? JSON.parse(text) : undefined; } catch { told = undefined; }
   if (answer.ok) return told;
   if (answer.status === 401 && path !== 'web/login') {
-    const newer = localStorage.getItem(loginKey);
+    const newer = kept.getItem(loginKey);
     if (!tunnel && newer && newer !== key) { // another tab has logged in anew: the cookie is that login's
       key = newer;
       return ask(method, path, { body, query, raw, signal });
     }
-    session.emit('login');
+    ended();
   }
   throw new Failure(answer.status, told);
 }
@@ -97,7 +104,9 @@ export async function login(secret) {
   if (secret.relay) return through(secret.relay);
   const told = await ask('POST', 'web/login', { body: secret });
   key = told.key;
-  localStorage.setItem(loginKey, key);
+  sessionStorage.removeItem(loginKey);
+  kept = told.session && localStorage.getItem(loginKey) ? sessionStorage : localStorage;
+  kept.setItem(loginKey, key);
   return told;
 }
 
@@ -106,7 +115,7 @@ export const me = () => sessionStorage.getItem(relayName) ? through(sessionStora
 export async function logout() {
   await ask('POST', 'web/logout', { body: {} }).catch(() => {});
   key = null;
-  localStorage.removeItem(loginKey);
+  kept.removeItem(loginKey);
 }
 
 // Link is the socket, of another host by its way. What subscribes is told of frames; what was typed and not answered is
@@ -120,7 +129,7 @@ export class Link {
     this.pending = new Map();
     this.nextSub = this.nextQ = 1;
     this.delay = 500;
-    this.unique = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now();
+    this.unique = String(Math.random()) + Date.now();
     const wake = () => { if (!document.hidden && this.state === 'waiting') this.connect(); };
     addEventListener('online', wake);
     document.addEventListener('visibilitychange', wake);
@@ -160,7 +169,7 @@ export class Link {
     ws.onmessage = (e) => { if (this.turn === turn) this.heard(e.data); };
     ws.onclose = (e) => {
       if (this.turn !== turn) return;
-      if (e.code === 4001 && !this.way) { this.become('over'); session.emit('login'); return; }
+      if (e.code === 4001 && !this.way) { this.become('over'); ended(); return; }
       if (e.code === 1001) this.delay = 100;
       this.again(turn);
     };

@@ -36,7 +36,7 @@ async function tell(tag, ...about) {
 export function followNotices() {
   store.on('event', (e) => {
     const { session: s, approval: a } = e;
-    if (e.kind === 'approval' && a) return tell(a.id, 'Approval: ' + (a.name || 'a command'), a.line || (a.argv ?? []).join(' '), '#/approvals');
+    if (e.kind === 'approval' && a) return tell(a.id, 'Approval: ' + (a.name || 'a command'), a.line || a.argv?.join(' '), '#/approvals');
     if (!s) return;
     const at = '#/s/' + s.id, needs = asks(s);
     if (e.kind === 'input' && needs) tell(s.id, s.name + (needs.kind === 'password' ? ' asks for a password' : ' asks'), needs.reason, at);

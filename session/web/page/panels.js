@@ -1,10 +1,10 @@
 // What stands beside a session: its commands, search in it, and jobs; and the pages of approvals, jobs and search over
 // all sessions.
 import { get, post, toSession } from './net.js';
-import { store, waiting } from './store.js';
-import { ago, button, clock, copyText, duration, h, icon, literal, say, some, toast } from './ui.js';
+import { asks, state, store, waiting } from './store.js';
+import { ago, button, clock, copyText, duration, h, icon, literal, say, sentence, some, toast, words } from './ui.js';
 
-export const failed = (err) => { if (err.name !== 'AbortError') toast(err.message + (err.hint ? '. ' + err.hint : ''), true); };
+export const failed = (err) => { if (err.name !== 'AbortError') toast(words(err), true); };
 
 // narrow is a page of its own around what others have beside them.
 export const narrow = (label, el) => h('main', { class: 'page narrow', 'aria-label': label }, h('h1', { text: label }), el);
@@ -72,7 +72,7 @@ export class Search {
   constructor(id, go, query = '') {
     this.id = id;
     this.go = go;
-    this.field = h('input', { type: 'search', value: query, placeholder: id ? 'Search this session' : 'Search all sessions', 'aria-label': 'Search', autocomplete: 'off', spellcheck: false, oninput: () => this.soon() });
+    this.field = h('input', { type: 'search', value: query, placeholder: id ? 'Search this session' : 'Search all sessions', autocomplete: 'off', spellcheck: false, oninput: () => this.soon() });
     this.note = h('p', { class: 'note', role: 'status' });
     this.body = h('div', { class: 'entries' });
     this.far = h('div'); // what other hosts find
@@ -149,14 +149,15 @@ export class Jobs {
   }
 }
 
-// approval is one question with its answers: one tap each.
+// approval is one question with its answers: one tap each. What more than this once would be allowed by is shown by the first tap,
+// and a rule can be edited there; the second one allows it.
 export function approval(a) {
   const { way = '' } = a;
-  const answer = async (how, feedback) => {
+  const answer = async (answer, more) => {
     for (const b of el.querySelectorAll('button')) b.disabled = true;
     try {
-      await post(way + `approvals/${a.id}/answer`, { answer: how, ...(feedback && { feedback }) });
-      say(`${a.id} answered: ${how}`);
+      await post(way + `approvals/${a.id}/answer`, { answer, ...more });
+      say(`${a.id} answered: ${answer}`);
       (way ? store.far : store.approvals).delete(way + a.id);
       store.emit('change');
     } catch (err) {
@@ -164,19 +165,24 @@ export function approval(a) {
       for (const b of el.querySelectorAll('button')) b.disabled = false;
     }
   };
-  const why = h('input', { type: 'text', placeholder: 'Reason, for whoever asked', 'aria-label': 'Reason for rejecting', autocomplete: 'off' });
-  const what = a.line || (a.argv ?? []).join(' ') || a.path || a.kind;
+  const why = h('input', { type: 'text', placeholder: 'Reason, for whoever asked', autocomplete: 'off' });
+  const first = h('div', { role: 'status' });
+  const by = (text, how, note, shown, edited) => shown && h('button', { text, onclick: () => {
+    const rule = h('pre', { text: literal(shown), ...edited && { contenteditable: 'plaintext-only', role: 'textbox', 'aria-label': 'Rule' } });
+    first.replaceChildren(h('p', { text: note }), rule, h('div', { class: 'answers' }, h('button', { text: 'Allow', onclick: () => answer(how, edited && rule.textContent !== literal(shown) && { rule: rule.textContent }) })));
+  } });
+  const what = a.line || a.argv?.join(' ') || a.path || a.kind;
   const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
       a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
     h('pre', { text: literal(what) }),
-    h('p', { class: 'note' }, a.judgement?.why ? a.judgement.why[0].toUpperCase() + a.judgement.why.slice(1) + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
-    store.may('approve') ? h('div', { class: 'answers' },
-      h('button', { class: 'primary', text: 'Allow once', onclick: () => answer('once') }),
-      a.session_prefixes?.length ? h('button', { text: 'For this session', title: 'Allows: ' + literal(a.session_prefixes.join(', ')), onclick: () => answer('session') }) : null,
-      a.always_rule ? h('button', { text: 'Always', title: 'Writes the rule: ' + literal(a.always_rule), onclick: () => answer('always') }) : null,
-      h('button', { class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value) }), why)
-      : h('p', { class: 'note', text: 'This login may not answer.' }));
+    h('p', { class: 'note' }, a.judgement?.why ? sentence(a.judgement.why) + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
+    ...store.may('approve') ? [h('div', { class: 'answers' },
+      h('button', { text: 'Allow once', onclick: () => answer('once') }),
+      by('For this session', 'session', 'Allows in this session:', a.session_prefixes?.join('\n')),
+      by('Always', 'always', 'Writes this rule, for everybody:', a.always_rule, true),
+      h('button', { class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value && { feedback: why.value }) }), why), first]
+      : [h('p', { class: 'note', text: 'This login may not answer.' })]);
   return el;
 }
 
@@ -193,15 +199,16 @@ export class Approvals {
   end() { this.off(); }
 
   draw() {
-    const all = waiting();
-    for (const [id, el] of this.shown) if (!store.approvals.has(id) && !store.far.has(id)) { el.remove(); this.shown.delete(id); }
+    const all = waiting(), was = this.shown;
+    this.shown = new Map();
     for (const a of all) {
-      const id = (a.way ?? '') + a.id;
-      if (this.shown.has(id)) continue;
-      const el = approval(a);
+      const needs = a.state !== 'pending' && asks(a), id = [a.way, a.id, needs?.kind, needs?.since].join();
+      let el = was.get(id);
+      if (!el) this.body.append(el = a.state === 'pending' ? approval(a) : question(a, needs, true));
       this.shown.set(id, el);
-      this.body.append(el);
+      was.delete(id);
     }
+    for (const el of was.values()) el.remove();
     store.others?.offer(this.el);
     this.empty ??= none('Nothing waits for you.');
     if (!all.length) this.body.append(this.empty); else this.empty.remove();
@@ -209,11 +216,11 @@ export class Approvals {
 }
 
 // question is what a program waits for, with what would answer it.
-export function question(s, needs) {
+export function question(s, needs, named) {
   const send = (body, done) => post(`sessions/${s.id}/input`, body).then(() => { done?.(); say('Answered'); }, failed);
-  const lines = needs.reason ? h('span', { class: 'note', text: needs.reason }) : null;
-  const tap = (text, body, cls) => h('button', { class: cls, text, onclick: () => send(body) });
-  const words = { password: 'Asks for a password', confirm: 'Asks for a yes or no', menu: 'Asks to choose', text: 'Asks for input' };
+  const why = (needs ?? s.agent_state).reason;
+  const tap = (text, body, main) => h('button', { class: main && 'primary', text, onclick: () => send(body) });
+  const kinds = { password: 'Asks for a password', confirm: 'Asks for a yes or no', menu: 'Asks to choose', text: 'Asks for input' };
   const form = () => {
     const secret = needs.kind === 'password';
     const field = h('input', { type: secret ? 'password' : 'text', 'aria-label': 'Answer', autocomplete: 'off', autocapitalize: 'off', spellcheck: false });
@@ -223,9 +230,9 @@ export function question(s, needs) {
     } }, field, h('button', { class: 'primary', text: 'Send' }));
   };
   const answers = {
-    confirm: () => [tap('Yes', { text: 'y', enter: true }, 'primary'), tap('No', { text: 'n', enter: true })],
-    menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, 'primary')],
+    confirm: () => [tap('Yes', { text: 'y', enter: true }), tap('No', { text: 'n', enter: true })], // none is marked: the program says which Enter means
+    menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, true)],
   };
-  return h('div', { class: 'question', role: 'status' }, h('b', { text: words[needs.kind] ?? 'Waits for input' }), lines,
-    store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]));
+  return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: 'note', text: why }),
+    needs && store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]));
 }

@@ -3,11 +3,9 @@ import { cast } from './cast.js';
 import { get, patch, post, remove } from './net.js';
 import { approval, Commands, failed, Jobs, question, Search } from './panels.js';
 import { asks, elapsed, state, store, title } from './store.js';
-import { Term } from './term.js';
+import { phone, Term } from './term.js';
 import { TimeBar } from './timebar.js';
 import { button, dialog, duration, h, say, some, toast, visible } from './ui.js';
-
-const coarse = matchMedia('(pointer: coarse)');
 
 // save has the browser keep what a request answers with, or what is made of it.
 async function save(path, query, name, made = (answer) => answer.blob()) {
@@ -33,6 +31,7 @@ export class SessionPage {
 
   end() {
     for (const off of this.off) off();
+    clearTimeout(this.telling);
     this.time?.end();
     this.panel?.end?.();
     this.term?.end();
@@ -74,10 +73,9 @@ export class SessionPage {
       const at = this.s.activity?.first_error?.offset;
       if (at !== undefined) this.goTo(String(at));
     } });
-    const search = !this.alone || store.me.may.includes('look');
-    const head = h('header', { class: 'head' }, !this.alone && h('a', { class: 'ib back', href: '#/', title: 'All sessions', 'aria-label': 'All sessions' }, button('', 'back').firstChild),
+    const head = h('header', { class: 'head' }, !this.alone && h('a', { class: 'ib back', href: '#/', title: 'All sessions' }, button('', 'back').firstChild),
       h('div', { class: 'who' }, h('span', { class: 'name' }, this.dot, this.name, !store.may('type') && h('span', { class: 'chip', text: 'read only' })), this.sub), this.problems,
-      search && button('Search', 'search', () => this.open('search')),
+      (!this.alone || store.may('look')) && button('Search', 'search', () => this.open('search')),
       button('Commands', 'list', () => this.open('commands')),
       button('Time', 'clock', () => this.toggleTime(), { 'aria-pressed': 'false' }),
       button('Fit to width', 'fit', () => this.term.setFit(this.term.fit === 'fit' ? 'auto' : 'fit')),
@@ -90,20 +88,22 @@ export class SessionPage {
         this.announce(t);
       },
       behind: (ms) => {
+        clearTimeout(this.catching);
         this.late.hidden = ms < 1500;
-        if (ms >= 1500) this.late.textContent = duration(ms) + ' behind';
+        this.late.textContent = duration(ms) + ' behind';
+        this.catching = setTimeout(() => { this.late.hidden = true; }, ms); // another one comes until then, or this was the newest
       },
       state: () => this.update(),
       leave: (e) => this.leave(e),
     } });
     this.late = h('div', { class: 'late', hidden: true });
-    this.toEnd = h('button', { class: 'to-end', 'aria-label': 'To the end', onclick: () => this.term.bottom() }, button('', 'down').firstChild);
+    const end = h('button', { class: 'to-end', 'aria-label': 'To the end', onclick: () => this.term.bottom() }, button('', 'down').firstChild);
     this.side = h('aside', { class: 'panel', hidden: true, 'aria-label': 'Panel', onkeydown: (e) => { if (e.key === 'Escape') this.open(''); } });
     this.timePlace = h('div', { class: 'time-place' });
-    this.stage = h('div', { class: 'stage' }, this.term.el, this.late, this.toEnd);
-    this.el.replaceChildren(head, this.bar, this.asking, h('div', { class: 'middle' }, this.stage, this.side), this.timePlace, ...coarse.matches && this.term.types ? [this.keys()] : []);
+    this.stage = h('div', { class: 'stage' }, this.term.el, this.late, end);
+    this.el.replaceChildren(head, this.bar, this.asking, h('div', { class: 'middle' }, this.stage, this.side), this.timePlace, ...phone.matches && this.term.types ? [this.keys()] : []);
     this.term.start();
-    if (!coarse.matches) requestAnimationFrame(() => this.term?.focus());
+    if (!phone.matches) requestAnimationFrame(() => this.term?.focus());
   }
 
   leave(e) {
@@ -142,10 +142,11 @@ export class SessionPage {
     this.side.hidden = same;
     if (same) {
       this.side.replaceChildren();
-      if (!coarse.matches) this.term.focus();
+      if (!phone.matches) this.term.focus();
       return;
     }
-    const make = { search: () => new Search(this.id, (at, s, time) => this.goTo(at, time)), commands: () => new Commands(this.id, (at, s, time) => this.goTo(at, time), this.term), jobs: () => new Jobs(this.id) };
+    const go = (at, s, time) => this.goTo(at, time);
+    const make = { search: () => new Search(this.id, go), commands: () => new Commands(this.id, go, this.term), jobs: () => new Jobs(this.id) };
     this.panel = make[what]();
     const tab = (name, text) => h('button', { role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
     this.side.replaceChildren(h('div', { class: 'tabs' }, h('div', { class: 'grow', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs')),

@@ -20,7 +20,9 @@ export const asks = (s) => s.state === 'running' && s.needs_input && !['prompt',
 
 const agentAsks = (s) => s.state === 'running' && ['needs_input', 'needs_approval'].includes(s.agent_state?.state);
 
-export const wants = (s) => !s.away && !!(s.needs_approval?.length || asks(s) || agentAsks(s));
+const calls = (s) => asks(s) || agentAsks(s) && !s.needs_approval?.length;
+
+export const wants = (s) => !s.away && !!(s.needs_approval?.length || calls(s));
 
 // elapsed is how long what runs in a session has run, in ms; 0: nothing runs.
 export const elapsed = (s) => s.state === 'running' && s.activity?.running && s.shell?.phase !== 'prompt' ? s.activity.elapsed_ms + Date.now() - s.heard : 0;
@@ -79,7 +81,8 @@ export function follow(link) {
   });
 }
 
-export const waiting = () => [...store.approvals.values(), ...store.far.values()].sort((a, b) => a.asked < b.asked ? -1 : 1);
+// waiting is what waits for a person: approvals, and sessions that ask something.
+export const waiting = () => [...[...store.approvals.values(), ...store.far.values()].sort((a, b) => a.asked < b.asked ? -1 : 1), ...[...store.sessions.values()].filter(calls)];
 
 // matches says whether a session has all words of a filter: in name, command, directory, title, labels or state.
 export function matches(s, filter) {

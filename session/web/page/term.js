@@ -6,7 +6,7 @@ import { Keyboard, parts, pointer } from './input.js';
 import { Screen } from './screen.js';
 import { copyText, h, toast } from './ui.js';
 
-const phone = matchMedia('(pointer: coarse)');
+export const phone = matchMedia('(pointer: coarse)');
 const readable = () => phone.matches ? 12.5 : 14;
 const zoomKey = 'longterm.zoom';
 
@@ -23,7 +23,7 @@ export class Term {
       'autocorrect': 'off', 'aria-label': this.types ? 'Terminal input. Control, Alt and Home leave it' : 'Terminal, read only. Control, Alt and Home leave it', enterKeyHint: 'enter',
     });
     this.grid.el.append(this.area);
-    this.scroller = h('div', { class: 'scroller', tabIndex: -1 }, h('div', { class: 'paper' }, this.history.el, this.grid.el));
+    this.scroller = h('div', { class: 'scroller', tabIndex: -1 }, h('div', { class: 'paper' }, this.history.el, h('div', { class: 'now' }, this.grid.el)));
     this.el = h('div', { class: 'term', role: 'region', 'aria-label': 'Terminal of ' + session.name }, this.scroller, this.status);
     this.fit = sessionStorage.getItem('longterm.fit') ?? 'auto';
     this.zoom = Number(localStorage.getItem(zoomKey)) || 1;
@@ -191,7 +191,7 @@ export class Term {
     scroller.addEventListener('pointerenter', look);
 
     const send = (m) => this.type(m);
-    this.keyboard = new Keyboard(area, {
+    this.keyboard = new Keyboard(this.el, area, {
       key: (k, ev) => send({ t: 'key', k, ...(ev && { ev }) }),
       text: (text) => send({ t: 'text', text }),
       paste: (text) => this.paste(text),
@@ -209,12 +209,6 @@ export class Term {
         return true;
       },
       leave: (e) => this.to.leave?.(e),
-    });
-    this.el.addEventListener('copy', (e) => {
-      const text = selectedText(this.el, getSelection());
-      if (!text || e.target === area) return;
-      e.clipboardData.setData('text/plain', text);
-      e.preventDefault();
     });
     const told = (on) => { if (this.types && this.sub && this.screen.at === undefined) this.link.write({ t: 'focus', id: this.sub.id, on }); };
     area.addEventListener('focus', () => { this.el.classList.add('focused'); told(true); });

@@ -131,6 +131,5 @@ export class TimeBar {
   setButton(label, name) {
     this.playButton.replaceChildren(icon(name));
     this.playButton.title = label;
-    this.playButton.setAttribute('aria-label', label);
   }
 }

@@ -13,16 +13,15 @@ export function h(tag, props, ...children) {
   const el = document.createElement(tag);
   if (props?.onclick && tag === 'button') el.type = tag; // and sends no form
   for (const [name, value] of Object.entries(props ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
+    if ((value ?? false) === false) continue;
     if (name.startsWith('on')) el.addEventListener(name.slice(2), value);
     else if (name === 'class') el.className = value;
     else if (name === 'text') el.textContent = visible(value);
-    else if (name === 'title') el.title = visible(value);
     else if (name === 'style') Object.assign(el.style, value);
-    else if (name in el && name !== 'list' && name !== 'form' && !name.includes('-')) el[name] = value;
+    else if (name in el && name !== 'title') el[name] = value;
     else el.setAttribute(name, value === true ? '' : visible(value));
   }
-  el.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false).map((c) => c.nodeType ? c : visible(c)));
+  el.append(...children.flat().filter((c) => (c ?? false) !== false).map((c) => c.nodeType ? c : visible(c)));
   return el;
 }
 
@@ -48,7 +47,11 @@ const glyphs = {
 export const icon = (name) => svg('svg', { viewBox: '0 0 16 16', class: 'icon', 'aria-hidden': 'true' }, svg('path', { d: glyphs[name] }));
 
 export const button = (label, glyph, onclick, props) =>
-  h('button', { class: 'ib', title: label, 'aria-label': label, onclick, ...props }, icon(glyph));
+  h('button', { class: 'ib', title: label, onclick, ...props }, icon(glyph));
+
+// sentence is a text that begins as a sentence does; words are those of an error.
+export const sentence = (text) => text ? text[0].toUpperCase() + text.slice(1) : '';
+export const words = (err) => err.message + (err.hint ? '. ' + sentence(err.hint) : '');
 
 // some is how many of something there are.
 export const some = (n, what) => n + ' ' + what + (n === 1 ? '' : 's');
@@ -71,10 +74,8 @@ export const ago = (time) => {
 
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-const live = () => document.getElementById('live');
-
 // say tells screen readers, politely.
-export function say(text) { live().textContent = text; }
+export function say(text) { document.getElementById('live').textContent = text; }
 
 // toast tells for a moment what happened; an error stays until it is read.
 export function toast(text, error) {
@@ -86,7 +87,7 @@ export function toast(text, error) {
 }
 
 // dialog shows a form; it resolves with the form's values, or with nothing when it was left.
-export function dialog(title, fields, action, { danger, note } = {}) {
+export function dialog(title, fields, action, { danger, note, more } = {}) {
   return new Promise((resolve) => {
     const inputs = fields.map((f) => h(f.options ? 'select' : 'input', { name: f.name, value: f.options ? undefined : f.value ?? '', type: f.options ? undefined : 'text', placeholder: f.placeholder,
       autocomplete: 'off', spellcheck: false, autocapitalize: 'off', id: 'f-' + f.name },
@@ -96,7 +97,7 @@ export function dialog(title, fields, action, { danger, note } = {}) {
       h('form', { method: 'dialog', onsubmit: () => { done = Object.fromEntries(inputs.map((i) => [i.name, i.value])); } },
         h('h2', { text: title, id: 'dialog-title' }), note && h('p', { text: note }),
         fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])),
-        h('div', { class: 'actions' }, h('button', { text: 'Cancel', onclick: () => d.close() }),
+        h('div', { class: 'actions' }, more, h('button', { text: 'Cancel', onclick: () => d.close() }),
           h('button', { class: danger ? 'danger' : 'primary', text: action }))));
     document.body.append(d);
     d.showModal();
@@ -109,7 +110,7 @@ export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const area = h('textarea', { value: text, class: 'offscreen', 'aria-hidden': 'true' });
+    const area = h('textarea', { value: text, class: 'offscreen' });
     document.body.append(area);
     area.select();
     document.execCommand('copy');

@@ -41,7 +41,7 @@ func TestPageOfSeveralHosts(t *testing.T) {
 	p.Wait("its echo", `document.querySelector('.term .rows').textContent.includes('typed over there')`)
 	two.Run("new", "-n", "later", "--", "cat")
 	p.Wait("what else begins there", `document.querySelector('.list').textContent.includes('later')`)
-	p.Eval(`document.querySelector('[aria-label="All hosts"]').click()`, nil)
+	p.Eval(`document.querySelector('[title="All hosts"]').click()`, nil)
 	p.Wait("this host's own page", `location.pathname === '/' && globalThis.longterm?.store.loaded && document.querySelector('.list').textContent.includes('here')`)
 	for _, e := range b.Errors() {
 		t.Errorf("the page said: %s", e)

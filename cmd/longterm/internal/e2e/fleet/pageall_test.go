@@ -35,7 +35,7 @@ func TestPageOverTheFleet(t *testing.T) {
 
 	to("#/approvals")
 	p.Wait("what waits there", `document.querySelectorAll('.ask').length === 2 && [...document.querySelectorAll('.ask')].every((e) => e.textContent.includes('two'))`)
-	p.Eval(`[...document.querySelectorAll('.ask')].find((e) => e.textContent.includes('/first')).querySelector('.primary').click()`, nil)
+	p.Eval(`[...document.querySelectorAll('.ask')].find((e) => e.textContent.includes('/first')).querySelector('.answers button').click()`, nil)
 	p.Wait("one waits", `document.querySelectorAll('.ask').length === 1`)
 	for _, a := range e2e.Decode[[]api.Approval](t, two.Run("approvals", "ls", "--all", "--json")) {
 		if first := strings.Contains(strings.Join(a.Argv, " "), "/first"); first != (a.Answer == "once") {

@@ -47,7 +47,7 @@ func TestPageOfHostsOverSSH(t *testing.T) {
 	if audit := h.Run("audit", "--json"); status != 200 || !strings.Contains(audit, "ssh:") {
 		t.Errorf("%d, or nobody knows there who started it:\n%s", status, audit)
 	}
-	p.Eval(`document.querySelector('[aria-label="All hosts"]').click()`, nil)
+	p.Eval(`document.querySelector('[title="All hosts"]').click()`, nil)
 	p.Wait("this host's own page", `location.pathname === '/' && globalThis.longterm?.store.loaded && document.querySelector('.list').textContent.includes('here')`)
 	p.Wait("they stand open", `document.querySelector('.others details').open`)
 	p.Eval(`longterm.store.far.set('x', { ssh: true, way: 'x', host: 'x', id: 'x', name: 'x' }); document.querySelector('.others summary').click()`, nil)

@@ -4,6 +4,7 @@ package webpage
 
 import (
 	"bytes"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -44,6 +45,37 @@ func TestSharedLink(t *testing.T) {
 	shows(p, "typed")
 	i.Run("token", "revoke", shared.Token.Name)
 	p.Wait("its end", `document.body.innerText.includes('The login has ended')`)
+}
+
+// A link that shares a session, opened where one is logged in, is for its tab: the login stays, in that browser's other tabs and
+// when they are loaded anew, and both go on beside each other.
+//
+// FEATURES: R83
+func TestSharedLinkBesideALogin(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "shown", "--", "sh", "-c", "echo hello; exec cat")
+	i.Run("new", "-n", "hidden", "--", "cat")
+	owner := open(i, b, browser.Desk)
+	shared := e2e.Decode[api.Shared](t, i.Run("share", "shown", "--json"))
+	p := b.Page(browser.Desk)
+	p.Go(shared.Link)
+	const loaded = `!globalThis.old && globalThis.longterm?.link.state === 'open' && longterm.store.loaded && longterm.store.me.name `
+	for range 2 {
+		for _, c := range []struct {
+			page *browser.Page
+			who  string
+			n    int
+		}{{p, shared.Token.Name, 1}, {owner, "web-", 2}} {
+			c.page.Wait("logged in as "+c.who, fmt.Sprintf(`%s.startsWith(%q) && longterm.store.sessions.size === %d`, loaded, c.who, c.n))
+			c.page.Eval(`void (globalThis.old = true, location.reload())`, nil)
+		}
+	}
+	p.Wait("loaded anew", loaded)
+	i.Run("token", "revoke", shared.Token.Name)
+	p.Wait("its end", `document.body.innerText.includes('The login has ended')`)
+	p.Eval(`void (globalThis.old = true, location.reload())`, nil)
+	p.Wait("the way back", loaded+`.startsWith('web-')`)
 }
 
 // Through a relay a session is looked at and typed into as without; the relay sees neither what is shown nor what is
