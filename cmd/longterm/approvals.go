@@ -128,7 +128,7 @@ the exit status is 4 then. always writes a rule into policy.toml: "longterm appr
 	f := c.Flags()
 	f.StringVar(&ans.Feedback, "feedback", "", "what to tell whoever asked")
 	f.StringVar(&ans.Rule, "rule", "", "with always: the rule to write, as in 'git push'")
-	f.StringVar(&ans.Group, "group", "", "all that are pending in this group, as `ls` shows it")
+	f.StringVar(&ans.Group, "group", "", "all that are pending in this `GROUP`, as ls shows it")
 	f.BoolVar(&ans.All, "all", false, "all that are pending")
 	return a.JSONFlag(c)
 }
@@ -153,8 +153,9 @@ func (a *app) approvalsRevoke() *cobra.Command {
 func (a *app) approvalsWatch() *cobra.Command {
 	c := &cobra.Command{Use: "watch", Short: "Show approvals as they come, with keys to answer them", Args: cobra.NoArgs}
 	c.Long = `Show what is asked for as it comes. On a terminal it is a list that lives: 1 to 4 answer the chosen approval (once,
-session, always, reject), arrows, PgUp, PgDn, Home and End choose, Enter shows all of it, q ends. Many are shown by
-group: an answer is then for all of the group that were there, which Enter lists, and Tab shows each by itself.
+session, always, reject), arrows, PgUp, PgDn, Home and End choose, Enter shows all of it, q ends. 4 asks what to tell
+whoever asked: Enter rejects, Escape goes back. Many are shown by group: an answer is then for all of the group that
+were there, which Enter lists, and Tab shows each by itself. It goes on over a daemon that is replaced or dies.
 Elsewhere each change is a line; with --json an event, after those that are pending.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
@@ -169,23 +170,26 @@ Elsewhere each change is a line; with --json an event, after those that are pend
 	return a.JSONFlag(c)
 }
 
-// watchLines prints those that are pending, and then what happens.
+// watchLines prints those that are pending, and then what happens, over daemons that are replaced or die.
 func (a *app) watchLines(ctx context.Context, c *client.Client) error {
-	begun := false
+	begun, told := false, map[string]bool{} // told: those that were printed as pending
 	put := func(e api.Event) error {
 		e.Session = nil
+		told[e.Approval.ID] = true
 		return a.PrintCompact(e, func(w io.Writer) { approvals.List(w, []api.Approval{*e.Approval}, true) })
 	}
-	err := c.Events(ctx, func(e api.Event) error {
-		if !begun { // it listens: what is pending now, and everything after it
+	err := c.FollowEvents(ctx, func(e api.Event) error {
+		if !begun || e.Kind == "lost" { // it listens: what is pending now, and everything after it
 			begun = true
 			list, err := c.Approvals(ctx, client.ApprovalQuery{})
 			for i := 0; err == nil && i < len(list); i++ {
-				err = put(api.Event{Seq: e.Seq, Kind: "approval", Approval: &list[i]})
+				if !told[list[i].ID] {
+					err = put(api.Event{Seq: e.Seq, Kind: "approval", Approval: &list[i]})
+				}
 			}
 			return err
 		}
-		if e.Approval == nil {
+		if e.Approval == nil || e.Kind == "approval" && told[e.Approval.ID] {
 			return nil
 		}
 		return put(e)
@@ -210,8 +214,8 @@ func (a *app) watchLive(ctx context.Context, c *client.Client) error {
 	ended := make(chan error, 1)
 	go func() {
 		defer close(changed)
-		ended <- c.Events(ctx, func(e api.Event) error {
-			if e.Approval != nil || e.Kind == "lost" {
+		ended <- c.FollowEvents(ctx, func(e api.Event) error {
+			if e.Approval != nil || e.Kind == "lost" || e.Kind == "listening" {
 				select {
 				case changed <- struct{}{}:
 				default:
@@ -244,13 +248,13 @@ func (s approvalSource) Pending(ctx context.Context) ([]api.Approval, error) {
 }
 
 // Answer implements approvals.Source.
-func (s approvalSource) Answer(ctx context.Context, id, answer string) (api.Approval, error) {
-	return s.c.AnswerApproval(ctx, id, api.ApprovalAnswer{Answer: answer})
+func (s approvalSource) Answer(ctx context.Context, id string, ans api.ApprovalAnswer) (api.Approval, error) {
+	return s.c.AnswerApproval(ctx, id, ans)
 }
 
 // AnswerAll implements approvals.Source.
-func (s approvalSource) AnswerAll(ctx context.Context, ids []string, answer string) (api.ApprovalsAnswered, error) {
-	return s.c.AnswerApprovals(ctx, api.ApprovalsAnswer{IDs: ids, ApprovalAnswer: api.ApprovalAnswer{Answer: answer}})
+func (s approvalSource) AnswerAll(ctx context.Context, ids []string, ans api.ApprovalAnswer) (api.ApprovalsAnswered, error) {
+	return s.c.AnswerApprovals(ctx, api.ApprovalsAnswer{IDs: ids, ApprovalAnswer: ans})
 }
 
 // completeApproval completes ids of those that are pending. It starts nothing.

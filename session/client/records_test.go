@@ -104,6 +104,39 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// Who follows events has them over daemons that leave and that die, each once, and learns why none comes any more.
+func TestFollowEvents(t *testing.T) {
+	asked := 0
+	answers := []http.HandlerFunc{
+		writes(200, "text/event-stream", "data: {\"seq\":1,\"kind\":\"listening\"}\n\ndata: {\"seq\":2,\"kind\":\"bell\"}\n\n"),
+		dies("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\ndata: {\"seq\":3,\"kind\":\"listening\"}\n\n"),
+		writes(200, "text/event-stream", "data: {\"seq\":4,\"kind\":\"bell\"}\n\n"),
+		refuses(api.Errorf(api.CodeLimit, "too many listen")),
+	}
+	var after []string
+	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		after = append(after, r.URL.Query().Get("after"))
+		asked++
+		answers[asked-1](w, r)
+	})
+	var got []string
+	err := c.FollowEvents(testContext(t), func(e api.Event) error {
+		got = append(got, fmt.Sprintf("%d %s", e.Seq, e.Kind))
+		return nil
+	})
+	if strings.Join(got, ", ") != "1 listening, 2 bell, 3 listening, 4 bell" || err == nil || !strings.Contains(err.Error(), "too many listen") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if strings.Join(after, " ") != " 2 3 4" {
+		t.Errorf("asked for what came after %q", after)
+	}
+	enough := errors.New("enough")
+	_, c = newFake(t, answers[0])
+	if err := c.FollowEvents(testContext(t), func(api.Event) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("%v", err)
+	}
+}
+
 // Who listens for nothing comes back with the context.
 func TestEventsEndWithTheirContext(t *testing.T) {
 	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {

@@ -83,7 +83,7 @@ func TestLive(t *testing.T) {
 	for _, key := range []string{"\x1b[B", "j", "j", "j", "k"} {
 		l.Key([]byte(key))
 	}
-	for key, answer := range map[string]string{"1": "once", "2": "session", "3": "always", "4": "reject"} {
+	for key, answer := range map[string]string{"1": "once", "2": "session", "3": "always"} {
 		if a := l.Key([]byte(key)); len(a.IDs) != 1 || a.IDs[0] != "A2" || a.Answer != answer {
 			t.Errorf("%s: %+v", key, a)
 		}
@@ -108,9 +108,71 @@ func TestLive(t *testing.T) {
 			t.Errorf("%v: %d lines", size, got)
 		}
 	}
+	if l.Key([]byte("\x1b")).Quit || strings.Contains(string(l.Screen(60, 30)), "in this session: touch") {
+		t.Error("Escape does not lead from the details to the list")
+	}
 	for _, key := range []string{"q", "\x03", "\x1b"} {
 		if !l.Key([]byte(key)).Quit {
 			t.Errorf("%q does not quit", key)
+		}
+	}
+}
+
+// A rejection is for what was chosen, and is given with its reason; until Enter it can be taken back.
+//
+// FEATURES: R63
+func TestLiveRejectsWithAReason(t *testing.T) {
+	var l Live
+	l.Set(pending(2))
+	for _, key := range []string{"\x1b", "\x03"} {
+		if a := l.Key([]byte("4")); a.IDs != nil {
+			t.Fatalf("it is rejected at once: %+v", a)
+		}
+		if a := l.Key([]byte(key)); a.Quit || a.IDs != nil || l.reason != nil {
+			t.Errorf("%q does not take it back: %+v", key, a)
+		}
+	}
+	l.Key([]byte("4"))
+	l.Set(pending(2)[1:]) // what was chosen was answered elsewhere
+	for _, in := range []string{"xx", "\x15", "only", " b", "\x1b[A", "u", "ü", "\x7f", "ild 1", "\x07"} {
+		if a := l.Key([]byte(in)); a.Quit || a.IDs != nil {
+			t.Fatalf("%q: %+v", in, a)
+		}
+	}
+	if out := string(l.Screen(80, 24)); !strings.HasSuffix(out, "reject A1 (Enter; Escape: not), because: only build 1") {
+		t.Errorf("%q", out)
+	}
+	if a := l.Key([]byte("\r")); !slices.Equal(a.IDs, []string{"A1"}) || a.Answer != "reject" || a.Feedback != "only build 1" {
+		t.Errorf("%+v", a)
+	}
+	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A2"}) {
+		t.Errorf("%+v", a)
+	}
+	l.Key([]byte("4"))
+	l.Key([]byte(strings.Repeat("x", 2*maxReason)))
+	if n := len(l.reason.text); n != maxReason {
+		t.Errorf("%d characters", n)
+	}
+}
+
+// What the keys do stands there whole on a terminal of the usual width, in each of its forms.
+//
+// FEATURES: R63
+func TestKeysAreAllTold(t *testing.T) {
+	for _, n := range []int{1, 3, 1000} {
+		for _, keys := range []string{"", "\t", "\r", "\t\r"} {
+			var l Live
+			l.Set(pending(n))
+			for _, k := range keys {
+				l.Key([]byte(string(k)))
+			}
+			for _, cols := range []int{80, 120} {
+				out := string(l.Screen(cols, 24))
+				back := map[bool]string{true: "Enter back", false: "Enter details"}[l.full]
+				if !strings.Contains(out, back) || !strings.Contains(out, "q quit") || strings.Count(out, "\r\n") > 23 {
+					t.Errorf("%d approvals, %d columns, after %q:\n%s", n, cols, keys, out)
+				}
+			}
 		}
 	}
 }
@@ -126,7 +188,8 @@ func TestLiveGroups(t *testing.T) {
 	if out := string(l.Screen(120, 24)); !strings.Contains(out, "101 approvals in 2 groups") || !strings.Contains(out, ">  100") {
 		t.Errorf("%s", out)
 	}
-	if a := l.Key([]byte("4")); len(a.IDs) != 100 || a.Answer != "reject" {
+	l.Key([]byte("4"))
+	if a := l.Key([]byte("\r")); len(a.IDs) != 100 || a.Answer != "reject" {
 		t.Errorf("%+v", a)
 	}
 	for _, end := range []string{"G", "\x1b[F", "\x1b[6~", "\x1b[4~"} {
@@ -145,7 +208,7 @@ func TestLiveGroups(t *testing.T) {
 		l.Key([]byte("\x1b[6~"))
 	}
 	l.Key([]byte("\x1b[5~"))
-	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A21"}) {
+	if a := l.Key([]byte("1")); !slices.Equal(a.IDs, []string{"A19"}) {
 		t.Errorf("%v", a.IDs)
 	}
 	var few Live
@@ -163,17 +226,17 @@ type fakeSource struct {
 
 func (s *fakeSource) Pending(context.Context) ([]api.Approval, error) { return s.list, nil }
 
-func (s *fakeSource) Answer(_ context.Context, id, answer string) (api.Approval, error) {
+func (s *fakeSource) Answer(_ context.Context, id string, ans api.ApprovalAnswer) (api.Approval, error) {
 	if id == "A2" {
 		return api.Approval{}, errors.New("A2 was answered already")
 	}
-	s.answered = append(s.answered, id+" "+answer)
+	s.answered = append(s.answered, id+" "+ans.Answer)
 	s.list = s.list[1:]
-	return api.Approval{ID: id, Answer: answer}, nil
+	return api.Approval{ID: id, Answer: ans.Answer}, nil
 }
 
-func (s *fakeSource) AnswerAll(_ context.Context, ids []string, answer string) (api.ApprovalsAnswered, error) {
-	s.answered = append(s.answered, strings.Join(ids, " ")+" "+answer)
+func (s *fakeSource) AnswerAll(_ context.Context, ids []string, ans api.ApprovalAnswer) (api.ApprovalsAnswered, error) {
+	s.answered = append(s.answered, strings.Join(ids, " ")+" "+ans.Answer)
 	return api.ApprovalsAnswered{Answered: s.list[:len(ids)]}, nil
 }
 
@@ -189,7 +252,7 @@ func TestRun(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- Run[int](t.Context(), src, screen, keys, changed, nil) }()
 	keys <- []byte("1")
-	keys <- []byte("4") // somebody else was faster
+	keys <- []byte("2") // somebody else was faster
 	changed <- struct{}{}
 	keys <- []byte("q")
 	if err := <-done; err != nil || len(src.answered) != 1 || src.answered[0] != "A1 once" || !strings.Contains(screen.last, "A2 was answered already") {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
@@ -22,7 +23,17 @@ type Live struct {
 	grouped bool   // a row is a group. Only Tab changes that: what comes in never changes what a key answers
 	begun   bool
 	all     []api.Approval
+	reason  *reason // what is rejected, while the reason is typed; nil: nothing is
 }
+
+// reason is what whoever asked is to be told of a rejection.
+type reason struct {
+	act  Action
+	text []rune
+}
+
+// maxReason bounds it, in characters.
+const maxReason = 1000
 
 // entry is a row: an approval, or those of a group that are shown.
 type entry struct {
@@ -32,9 +43,10 @@ type entry struct {
 
 // Action is what a key asks for.
 type Action struct {
-	Quit   bool
-	IDs    []string // to be answered
-	Answer string
+	Quit     bool
+	IDs      []string // to be answered
+	Answer   string
+	Feedback string
 }
 
 // Set takes the approvals that are pending; the chosen row stays chosen while it is there. Many are grouped from the start.
@@ -83,6 +95,9 @@ var answerKeys = map[byte]string{'1': "once", '2': "session", '3': "always", '4'
 
 // Key takes what was typed, as one read had it.
 func (l *Live) Key(in []byte) Action {
+	if l.reason != nil {
+		return l.typeReason(string(in))
+	}
 	switch string(in) {
 	case "\x1b[A", "\x1bOA", "k":
 		l.move(-1)
@@ -101,7 +116,13 @@ func (l *Live) Key(in []byte) Action {
 		l.arrange()
 	case "\r", "\n", " ":
 		l.full = !l.full
-	case "q", "\x03", "\x04", "\x1b":
+	case "\x1b":
+		if l.full {
+			l.full = false
+			return Action{}
+		}
+		return Action{Quit: true}
+	case "q", "\x03", "\x04":
 		return Action{Quit: true}
 	}
 	if len(in) != 1 || answerKeys[in[0]] == "" || l.at >= len(l.rows) {
@@ -111,19 +132,76 @@ func (l *Live) Key(in []byte) Action {
 	for _, v := range l.rows[l.at].of { // those that are shown, and none that has come since
 		act.IDs = append(act.IDs, v.ID)
 	}
+	if act.Answer == "reject" { // it is final, and whoever asked is to know why
+		l.reason = &reason{act: act}
+		return Action{}
+	}
 	return act
+}
+
+// typeReason takes what was typed of the reason for a rejection.
+func (l *Live) typeReason(in string) Action {
+	r := l.reason
+	switch in {
+	case "\r", "\n":
+		l.reason = nil
+		r.act.Feedback = strings.TrimSpace(string(r.text))
+		return r.act
+	case "\x1b", "\x03", "\x04":
+		l.reason = nil
+	case "\x7f", "\b":
+		r.text = r.text[:max(0, len(r.text)-1)]
+	case "\x15": // Ctrl-U
+		r.text = nil
+	default:
+		if strings.HasPrefix(in, "\x1b") { // another key
+			break
+		}
+		for _, c := range in {
+			if unicode.IsPrint(c) && len(r.text) < maxReason {
+				r.text = append(r.text, c)
+			}
+		}
+	}
+	return Action{}
+}
+
+// line is the reason as it is typed, its end where it is too long.
+func (r *reason) line(cols int) string {
+	what := r.act.IDs[0]
+	if n := len(r.act.IDs); n > 1 {
+		what = output.HowMany(n, "approval", "approvals")
+	}
+	head := "reject " + what + " (Enter; Escape: not), because: "
+	text := r.text[max(0, len(r.text)-max(0, cols-1-len(head))):]
+	return head + string(text)
+}
+
+// keys are what the keys do.
+func (l *Live) keys() string {
+	enter, other := "Enter details", "groups"
+	if l.full {
+		enter = "Enter back"
+	}
+	if l.grouped {
+		other = "each"
+	}
+	return "1 once  2 session  3 always  4 reject   " + enter + "  Tab " + other + "  q quit"
 }
 
 // Screen is the whole screen, lines ended as a raw terminal wants them.
 func (l *Live) Screen(cols, rows int) []byte {
 	var b strings.Builder
 	b.WriteString("\x1b[H\x1b[2J")
-	head, other := output.HowMany(len(l.all), "approval", "approvals"), "groups"
+	head := output.HowMany(len(l.all), "approval", "approvals")
 	if l.grouped {
-		head, other = head+" in "+output.HowMany(len(l.rows), "group", "groups"), "each"
+		head += " in " + output.HowMany(len(l.rows), "group", "groups")
 	}
-	lines := []string{head + " pending   1 once  2 session  3 always  4 reject   Enter details  Tab " + other + "  q quit"}
-	l.page = max(1, rows-3)
+	lines := []string{head + " pending   " + l.keys()}
+	if len(lines[0]) >= cols {
+		lines = []string{head + " pending", l.keys()}
+	}
+	l.page = max(1, rows-2-len(lines))
 	if l.full && l.at < len(l.rows) {
 		lines = append(lines, l.rows[l.at].lines()...)
 	} else {
@@ -142,7 +220,11 @@ func (l *Live) Screen(cols, rows int) []byte {
 	for _, line := range lines {
 		b.WriteString(output.Shorten(line, max(1, cols-1)) + "\r\n")
 	}
-	b.WriteString(output.Shorten(l.note, max(1, cols-1)))
+	last := l.note
+	if l.reason != nil {
+		last = l.reason.line(cols)
+	}
+	b.WriteString(output.Shorten(last, max(1, cols-1)))
 	return []byte(b.String())
 }
 
@@ -173,8 +255,8 @@ func (e *entry) lines() (lines []string) {
 // Source is what feeds the list.
 type Source interface {
 	Pending(ctx context.Context) ([]api.Approval, error)
-	Answer(ctx context.Context, id, answer string) (api.Approval, error)
-	AnswerAll(ctx context.Context, ids []string, answer string) (api.ApprovalsAnswered, error)
+	Answer(ctx context.Context, id string, ans api.ApprovalAnswer) (api.Approval, error)
+	AnswerAll(ctx context.Context, ids []string, ans api.ApprovalAnswer) (api.ApprovalsAnswered, error)
 }
 
 // Screen is where it is drawn and what keys come from.
@@ -225,14 +307,15 @@ func Run[R any](ctx context.Context, src Source, t Screen, keys <-chan []byte, c
 
 // answered carries an answer out, and says what came of it.
 func answered(ctx context.Context, src Source, act Action) string {
+	ans := api.ApprovalAnswer{Answer: act.Answer, Feedback: act.Feedback}
 	if len(act.IDs) == 1 {
-		v, err := src.Answer(ctx, act.IDs[0], act.Answer)
+		v, err := src.Answer(ctx, act.IDs[0], ans)
 		if err != nil {
 			return err.Error()
 		}
 		return fmt.Sprintf("%s: %s", v.ID, v.Answer)
 	}
-	done, err := src.AnswerAll(ctx, act.IDs, act.Answer)
+	done, err := src.AnswerAll(ctx, act.IDs, ans)
 	if err != nil {
 		return err.Error()
 	}
