@@ -30,11 +30,11 @@ func main() {
 // run is the whole program; it returns the exit status.
 func run(args []string) int {
 	leaving := listenForLeaving() // before others do
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	a := newApp()
 	args = a.leading(args)
+	ctx, stop := signal.NotifyContext(context.Background(), ending(args)...)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	a.args, a.leaving = args, leaving
 	defer a.close()
 	root := rootCommand(a, args)
@@ -45,6 +45,16 @@ func run(args []string) int {
 		a.Tell(err, a.JSON || asksJSON(args))
 	}
 	return exit.Status(err)
+}
+
+// ending are the signals that end the program in an orderly way. Ctrl-\ is one to whoever waits for us; of a daemon or keeper
+// it asks for what Go prints of its goroutines.
+func ending(args []string) []os.Signal {
+	signals := []os.Signal{syscall.SIGTERM, os.Interrupt}
+	if serves := len(args) > 0 && args[0] == "keeper" || len(args) > 1 && args[0] == "daemon" && args[1] == "serve"; !serves {
+		signals = append(signals, syscall.SIGQUIT)
+	}
+	return signals
 }
 
 // asTmux are the arguments, behind the verb that answers tmux's commands when that is the program's name.

@@ -48,6 +48,12 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 	if err != nil {
 		return api.Approval{}, g.notOpen(ctx, n, err)
 	}
+	if ans.Answer != answerReject {
+		if j, changed := g.anew(ctx, e); changed && j.Verdict == policy.Deny {
+			why := *g.denySince(e, &j)
+			return api.Approval{}, why.WithHint("nothing was run, and whoever asked was told")
+		}
+	}
 	made, err := g.carryOut(ctx, &ask, &v, scope, ans)
 	if err == nil {
 		now := time.Now()
@@ -142,8 +148,13 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	rule := strings.TrimSpace(firstOf(edited, v.Rule))
 	switch {
 	case rule == "":
-		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.Judgement.Why).
-			WithHint("answer once or session, or write a rule yourself (--rule 'git push')")
+		if slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool {
+			return c.Verdict == policy.Ask.String() && slices.ContainsFunc(c.Argv, func(w string) bool { return strings.ContainsAny(w, "*?\n") })
+		}) {
+			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: its words have a line break, * or ?", v.ID).
+				WithHint("answer once or session, or give a rule yourself (--rule)")
+		}
+		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.Judgement.Why).WithHint("answer once or session")
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
@@ -298,6 +309,9 @@ func (g *Gateway) notOpen(ctx context.Context, n int64, err error) error {
 	who, when := "somebody", ""
 	if e.view.By != nil {
 		who = e.view.By.String()
+	}
+	if lifted(&e.view) {
+		who = "no person: " + liftedBy
 	}
 	if e.view.Ended != nil {
 		when = " at " + e.view.Ended.Format(time.DateTime)

@@ -63,7 +63,7 @@ func (g *Gateway) recallCovers(session string) {
 	}
 	for i := len(rows) - 1; i >= 0; i-- {
 		e, err := entryOf(&rows[i])
-		if err != nil || e.cut || rows[i].State != store.ApprovalAnswered || e.view.Answer == answerReject || len(e.ask.Descent) == 0 {
+		if err != nil || e.cut || rows[i].State != store.ApprovalAnswered || e.view.Answer == answerReject || lifted(&e.view) || len(e.ask.Descent) == 0 {
 			continue
 		}
 		j := judgementOf(&e.view.Judgement)

@@ -12,12 +12,12 @@ import (
 )
 
 // What runs in a session is judged by whoever had it run: an execution has the actor, the rules and the --yes
-// of the line or command that was admitted to the session last, and what a person allowed of that line is not
+// of the line or command that was admitted to the session last, and what a person allowed of a line that has not ended is not
 // asked about again when it is executed.
 
 // fly notes what was admitted to a session.
 func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
-	f := &flight{ask: *a, approval: answer.Approval}
+	f := &flight{ask: *a, approval: answer.Approval, awaited: a.Kind == Line && a.Ends}
 	f.ask.Yes = g.yesOf(a)
 	if answer.Approval != "" {
 		f.allowed = shownTo(a, &answer.Judgement)
@@ -27,8 +27,36 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.flights[session] = f
+	list := slices.DeleteFunc(g.flights[session], func(o *flight) bool { return !o.awaited || o.ask.ID == a.ID })
+	list = append(list, f)
+	g.flights[session] = list[max(0, len(list)-maxFlights):]
 	delete(g.refused, session)
+}
+
+// maxFlights bounds the lines of a session that were let through and have not ended.
+const maxFlights = 64
+
+// Landed says that the line that was asked for with that id is over. What it left running is still its until the session is
+// given something else.
+func (g *Gateway) Landed(session, id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := g.flights[session]
+	for _, f := range list {
+		f.awaited = f.awaited && f.ask.ID != id
+	}
+	if n := len(list) - 1; n > 0 {
+		last := list[n]
+		g.flights[session] = slices.DeleteFunc(list, func(f *flight) bool { return f != last && !f.awaited })
+	}
+}
+
+// lastFlight is what was admitted to a session last; nil: nothing was. The lock is held.
+func (g *Gateway) lastFlight(session string) *flight {
+	if list := g.flights[session]; len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return nil
 }
 
 // yesOf says whether --yes counts: it is for whoever decides, which is no agent unless a person has configured that.
@@ -41,7 +69,7 @@ func (g *Gateway) yesOf(a *Ask) bool {
 func (g *Gateway) RulesOf(session string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if f := g.flights[session]; f != nil {
+	if f := g.lastFlight(session); f != nil {
 		return firstOf(f.ask.Policy, f.ask.Actor.Policy)
 	}
 	return ""
@@ -54,7 +82,7 @@ func (g *Gateway) Started(session string, a Ask, answer Answer) { g.fly(session,
 func (g *Gateway) Recall(ctx context.Context, session string, a Ask) {
 	answer := Answer{Verdict: policy.Allow}
 	if r, err := g.c.Store.ApprovalOf(ctx, a.ID); err == nil && r.State == store.ApprovalAnswered {
-		if e, err := entryOf(&r); err == nil && e.view.Answer != answerReject {
+		if e, err := entryOf(&r); err == nil && e.view.Answer != answerReject && !lifted(&e.view) {
 			answer.Judgement, answer.Approval = judgementOf(&e.view.Judgement), e.view.ID
 		}
 	}
@@ -119,7 +147,7 @@ const ruleChanged = "changed"
 func (g *Gateway) inherit(a *Ask) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f := g.flights[a.Session]
+	f := g.lastFlight(a.Session)
 	if f == nil {
 		return
 	}
@@ -138,24 +166,21 @@ func (g *Gateway) inherit(a *Ask) {
 	a.Yes = a.Yes || f.ask.Yes
 }
 
-// allowedByLine is the approval of the line that an execution belongs to, where it was about these commands.
+// allowedByLine is the approval of the line that an execution belongs to, where it was about these commands. Of several that
+// were let through, which of them the shell has come to is told to nobody in time: what a person allowed of one holds until
+// that one is over, whatever was let through after it.
 func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
-	if a.Kind != Execution {
+	if a.Kind != Execution || len(j.Commands) == 0 {
 		return ""
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f := g.flights[a.Session]
-	if f == nil || f.approval == "" || len(j.Commands) == 0 {
-		return ""
+	for _, f := range g.flights[a.Session] {
+		if f.approval != "" && (f.ask.Kind == Command && isCommand(&f.ask, a) || allowsAll(f.allowed, j.Commands, a.Home)) {
+			return f.approval
+		}
 	}
-	if f.ask.Kind == Command && isCommand(&f.ask, a) {
-		return f.approval
-	}
-	if !allowsAll(f.allowed, j.Commands, a.Home) {
-		return ""
-	}
-	return f.approval
+	return ""
 }
 
 // isCommand says that an execution is the start of a command that was asked for: its own words and file, or the shell that

@@ -55,6 +55,7 @@ type Ask struct {
 	// Readers are programs that may read the line instead of the session's shell, by their names: it is judged as code of
 	// each as well, and the strictest counts.
 	Readers   []string
+	Ends      bool   `json:"-"` // of a line: its end is told (Landed)
 	Elsewhere bool   // the line is not for the session's shell: a rule's, say
 	Opaque    string // why the line may be another one than it says; empty: it is that
 	Path      string // of an execution: the file that is executed; of a network: "host:port"; else what it is about
@@ -104,7 +105,7 @@ type Ask struct {
 
 	Since time.Time // of a line: when the shell that gets it was started
 
-	inEffect map[ruledBy]inEffect // while it is judged
+	inEffect map[ruledBy]inEffect // while it is judged; nil: a judgement has its own
 	seen     *rulebook.Seen       // while it is judged
 	verdicts *verdicts            // while it is judged
 	earlier  *policy.State        // of a line: what others have left in its shell
@@ -155,7 +156,7 @@ type Gateway struct {
 	leaving bool
 	queue   *queue
 	grants  []store.Grant
-	flights map[string]*flight
+	flights map[string][]*flight // what was admitted to sessions, oldest first
 	refused map[string][]refusal // of executions, by session
 	covers  map[string][]cover   // of executions that a person allowed, by session
 	told    map[string]*told     // what lines have left in shells, by session
@@ -163,8 +164,10 @@ type Gateway struct {
 	verdicts verdicts
 }
 
-// flight is what was admitted to a session last. Executions in it are its.
+// flight is what was admitted to a session: the last of them, and lines before it that have not ended. Executions in it
+// are theirs.
 type flight struct {
+	awaited  bool // it is a line whose end is told (Landed)
 	ask      Ask
 	allowed  []shownCommand // that a person was shown, and allowed
 	approval string
@@ -173,7 +176,7 @@ type flight struct {
 // Open is a gateway with the approvals that the daemon before left open. Those nobody asks for again within
 // the grace are gone.
 func Open(ctx context.Context, c Config) (*Gateway, error) {
-	g := &Gateway{c: c, flights: map[string]*flight{}, refused: map[string][]refusal{}, covers: map[string][]cover{}, told: map[string]*told{}}
+	g := &Gateway{c: c, flights: map[string][]*flight{}, refused: map[string][]refusal{}, covers: map[string][]cover{}, told: map[string]*told{}}
 	if err := c.Store.PruneApprovals(ctx, keptApprovals); err != nil {
 		return nil, err
 	}
@@ -247,7 +250,9 @@ func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 		a.Yes = g.yesOf(&a)
 		a.earlier = g.earlier(ctx, &a, true)
 	}
-	j := g.Judge(a)
+	judged := a
+	judged.inEffect = map[ruledBy]inEffect{}
+	j := g.Judge(judged)
 	answer := Answer{Verdict: j.Verdict, Judgement: j}
 	if a.Waits != nil && j.Verdict != policy.Allow {
 		a.Waits()
@@ -270,7 +275,7 @@ func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 			if done {
 				break
 			}
-			p, err := g.ask(ctx, a, j, closed)
+			p, err := g.ask(ctx, a, j, judged.inEffect, closed)
 			if err != errAnswered {
 				return answer, p, err
 			}
@@ -318,7 +323,7 @@ func (g *Gateway) before(ctx context.Context, a *Ask, answer *Answer) (bool, err
 	if err != nil {
 		return false, storageError(err)
 	}
-	if !sameWords(a, &e.ask) { // an id that a client gave to something else before
+	if !sameWords(a, &e.ask) || lifted(&e.view) { // an id that a client gave to something else before; rules that ask again
 		return false, nil
 	}
 	if file := swapped(e.ask.Files); file != "" && e.view.Answer != answerReject {
@@ -342,6 +347,9 @@ func (answer *Answer) take(v *api.Approval) error {
 		return rejected(v)
 	}
 	answer.Verdict = policy.Allow
+	if lifted(v) { // it is the rules that allow it, as if nobody had been asked
+		answer.Approval, answer.Feedback, answer.Scope = "", "", ""
+	}
 	return nil
 }
 

@@ -23,7 +23,9 @@ import (
 // Neither gets past a denial.
 func (g *Gateway) Judge(a Ask) policy.Judgement {
 	asked, kept := a.Policy, a.Kept
-	a.Policy, a.inEffect, a.seen, a.verdicts = "", map[ruledBy]inEffect{}, new(rulebook.Seen), &g.verdicts
+	if a.Policy, a.seen, a.verdicts = "", new(rulebook.Seen), &g.verdicts; a.inEffect == nil {
+		a.inEffect = map[ruledBy]inEffect{}
+	}
 	j := g.judge(&a)
 	for _, a.Policy = range []string{kept, asked, a.Actor.Policy} { // they can only be stricter than what holds without them
 		if a.Policy == "" {

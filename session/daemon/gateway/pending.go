@@ -31,7 +31,7 @@ type Pending struct {
 
 // ask records an approval, tells of it, and holds it. closed is how many had been closed when it was looked
 // whether this asking was answered; with more it is errAnswered.
-func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int) (*Pending, error) {
+func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[ruledBy]inEffect, closed int) (*Pending, error) {
 	a.Files = filesShown(&a, &j)
 	digest := digestOf(&a)
 	proposal := g.propose(&a, &j)
@@ -54,6 +54,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, closed int
 	if changed {
 		e.last = time.Now()
 	}
+	e.rules = by
 	if isNew {
 		e.cut, e.scope = !whole, scopeOf(&a, &j)
 		e.view = newView(e.n, &kept, &j, e.scope)
@@ -183,18 +184,7 @@ func (g *Gateway) Revoked(token string) {
 	g.mu.Unlock()
 	over := api.Errorf(api.CodeDenied, "the token %q, by which this was asked for, was revoked", inLine(token))
 	for _, e := range of {
-		g.mu.Lock()
-		v, now := e.view, time.Now()
-		g.mu.Unlock()
-		v.State, v.Ended = store.ApprovalGone, &now
-		if err := g.saveOver(e, &v, over); err != nil {
-			g.c.Log.Error("record that an approval is gone", "approval", v.ID, "err", err)
-			g.mu.Lock()
-			e.view = v
-			g.queue.close(e, over)
-			g.mu.Unlock()
-		}
-		g.c.Bus.PublishApproval("approval-gone", &v)
+		g.end(e, over, func(*api.Approval) {})
 	}
 }
 

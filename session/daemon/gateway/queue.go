@@ -37,10 +37,11 @@ type entry struct {
 	cut       bool     // it is not all that was asked
 	scope     []scoped // what an answer for the session allows
 	view      api.Approval
-	last      time.Time      // when it was asked for last
-	askings   map[string]int // holders of each
-	answering string         // how, and by whom, while somebody answers it
-	done      chan struct{}  // closed when it is over; view and err stand then
+	rules     map[ruledBy]inEffect // by which it was judged last; nil: by those of the daemon before
+	last      time.Time            // when it was asked for last
+	askings   map[string]int       // holders of each
+	answering string               // how, and by whom, while somebody answers it
+	done      chan struct{}        // closed when it is over; view and err stand then
 	err       error
 
 	saving sync.Mutex // held while the record is written, so that the newest is last; before the gateway's

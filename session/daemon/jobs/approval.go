@@ -32,7 +32,7 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	a := gateway.Ask{
 		ID: job, Kind: gateway.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
 		Cwd: e.CurrentDir(e.Session.Status()), Home: Home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
-		Pipe: r.Pipe, Since: r.Started,
+		Pipe: r.Pipe, Since: r.Started, Ends: true,
 	}
 	if len(r.Argv) > 0 {
 		a.Shell = gateway.ReaderName(r.Argv[0])
@@ -53,7 +53,9 @@ func forProgram(shell string, x api.Exec) bool {
 
 // AskLine is what the gateway is asked about a line that is typed as keys are.
 func AskLine(id string, who actor.Actor, e *registry.Handle, line string) gateway.Ask {
-	return askLine(id, who, e, api.Exec{Line: line, Foreign: true})
+	a := askLine(id, who, e, api.Exec{Line: line, Foreign: true})
+	a.Ends = false
+	return a
 }
 
 // askRun is what the gateway is asked about a command that is to have a session of its own.
@@ -185,7 +187,11 @@ func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(
 	}()
 	answer, err := p.Wait(waiting)
 	switch {
-	case ctx.Err() != nil || isClosed(j.ended):
+	case ctx.Err() != nil:
+		return
+	case isClosed(j.ended):
+		j.s.gate.NotGiven(j.e.ID(), j.id) // in case it was answered at that moment
+		j.s.gate.Landed(j.e.ID(), j.id)
 		return
 	case err != nil:
 		j.letRun(time.Now(), answer.Approval)

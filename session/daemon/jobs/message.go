@@ -35,6 +35,8 @@ func (j *Job) message(r *api.Result) string {
 		return "Runs in the background"
 	case r.State == "running":
 		return "Runs"
+	case r.State == "killed" && r.Aborted && !j.command && r.Command == 0 && !j.unintegrated.Load():
+		return "Taken back before it began: its caller went away"
 	case r.State == "killed" && r.Aborted:
 		return "Ended: its caller went away"
 	case r.State == "killed" && j.why() == endsByRule:

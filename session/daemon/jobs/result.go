@@ -144,7 +144,7 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	switch {
 	case !isClosed(j.begun), c.Number == 0 && errors.Is(err, context.Canceled):
 		r.State = "waiting"
-		if isClosed(j.ended) && j.why() == endsByRequest {
+		if how := j.why(); isClosed(j.ended) && (how == endsByRequest || how == endsByCaller) {
 			r.State = "killed"
 		}
 		return

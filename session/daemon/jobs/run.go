@@ -78,6 +78,7 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 	}
 	if pending == nil {
 		if follow, err = give(ctx); err != nil {
+			s.gate.Landed(e.ID(), j.id)
 			s.drop(j)
 			return api.Result{}, err
 		}
@@ -97,8 +98,12 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 // askable says why a line would not be given to the shell at all: nobody is asked whether it may be then. What the rules
 // deny they deny first.
 func (j *Job) askable(ctx context.Context, x api.Exec) error {
-	if x.Wait || x.Foreign || j.s.gate.Judge(j.asking).Verdict != policy.Ask {
+	ended := j.e.Session.Status().State != session.Running
+	if !ended && (x.Wait || x.Foreign) || j.s.gate.Judge(j.asking).Verdict != policy.Ask {
 		return nil
+	}
+	if ended {
+		return session.ErrEnded
 	}
 	_, err := j.e.Session.Exec(ctx, session.Line{Text: x.Line, Try: true})
 	if errors.Is(err, session.ErrBusy) {

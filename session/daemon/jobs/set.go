@@ -293,6 +293,7 @@ func (j *Job) finish(ctx context.Context) {
 	if stopped || ctx.Err() != nil { // the daemon ends; its successor goes on
 		return
 	}
+	j.s.gate.Landed(j.e.ID(), j.id)
 	r := j.answer(ctx, 0)
 	j.e.RulesOver(ctx, j.given())
 	j.mu.Lock()

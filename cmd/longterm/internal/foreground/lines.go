@@ -101,7 +101,11 @@ func (c *Caller) parting(ctx context.Context) (context.Context, context.CancelFu
 // interruption says what became of a line that was interrupted.
 func (c *Caller) interruption(r *api.Result) error {
 	if !output.IsOpen(r.State) {
-		return exit.With(api.ExitInterrupted, errors.New("interrupted; the line was ended"))
+		what := "the line was ended"
+		if r.State == "killed" && r.Command == 0 && r.Range.End == 0 {
+			what = "the line was taken back before it began"
+		}
+		return exit.With(api.ExitInterrupted, errors.New("interrupted; "+what))
 	}
 	return exit.With(api.ExitInterrupted, fmt.Errorf("interrupted; the line continues: `longterm jobs wait %s` waits for its end", api.ShortID(r.Job)))
 }

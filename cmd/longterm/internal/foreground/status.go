@@ -67,6 +67,9 @@ func EndStatus(r *api.Result) error {
 	case r.Error != "":
 		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
 	}
+	if r.State == "killed" && r.Message != "" {
+		return exit.With(api.ExitOwnFailure, errors.New(r.Message))
+	}
 	if r.State == "exited" { // nothing went wrong: programs that are given lines, such as a REPL, report no status
 		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; the program it was given to reports none: judge by its output"))
 	}

@@ -34,6 +34,7 @@ func TestStatus(t *testing.T) {
 		{"a rule", api.Result{State: "killed", TimedOut: "none", Error: "refused", Answers: []api.RespondFiring{{Error: "refused"}}}, api.ExitOwnFailure, "a rule ended it: refused"},
 		{"the shell ended", api.Result{State: "ended", TimedOut: "none", Error: "gone"}, api.ExitOwnFailure, "gone"},
 		{"a REPL", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known"},
+		{"taken back", api.Result{State: "killed", TimedOut: "none", Message: "Taken back before it began: its caller went away"}, api.ExitOwnFailure, "Taken back before it began"},
 		{"lost", api.Result{State: "lost", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known"},
 	} {
 		err := Status(&c.r, 2*time.Second, time.Second)

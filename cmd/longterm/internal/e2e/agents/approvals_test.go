@@ -88,37 +88,175 @@ func TestApprovalsOverReplacedDaemons(t *testing.T) {
 	}
 }
 
-// Who breaks off takes the asking back; nothing is run, and the history says so.
+// Who breaks off, with Ctrl-C or Ctrl-\, takes the asking back; he is told so, nothing is run, and the history says so.
 //
 // FEATURES: R63
 func TestApprovalIsGoneWithItsCall(t *testing.T) {
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "sh")
-	for n, args := range [][]string{
-		{"exec", "s", "--policy", "readonly", "touch " + i.Dir + "/made"},
-		{"run", "--policy", "readonly", "--", "touch", i.Dir + "/made"},
-		{"new", "--policy", "readonly", "--", "touch", i.Dir + "/made"},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		cmd := i.Command(ctx, args...)
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+	gone := 0
+	for _, by := range []os.Signal{os.Interrupt, syscall.SIGQUIT} {
+		for _, args := range [][]string{
+			{"exec", "s", "--policy", "readonly", "touch " + i.Dir + "/made"},
+			{"run", "--policy", "readonly", "--", "touch", i.Dir + "/made"},
+			{"new", "--policy", "readonly", "--", "touch", i.Dir + "/made"},
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			cmd := i.Command(ctx, args...)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			cmd.Cancel = func() error { return cmd.Process.Signal(by) }
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			asksFor(i, 1)
+			cancel()
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != api.ExitInterrupted || strings.Contains(said.String(), "goroutine") {
+				t.Errorf("%s, %v: exit status %d\n%s", args[0], by, code, said.String())
+			}
+			if args[0] == "exec" && !strings.Contains(said.String(), "interrupted; the line was taken back before it began") {
+				t.Errorf("%v: %s", by, said.String())
+			}
+			asksFor(i, 0)
+			gone++
+			all := e2e.Decode[[]api.Approval](t, i.Run("approvals", "--all", "--json"))
+			if len(all) != gone || all[gone-1].State != "gone" {
+				t.Errorf("%s: %+v", args[0], all)
+			}
 		}
-		asksFor(i, 1)
-		cancel()
-		_ = cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != api.ExitInterrupted {
-			t.Errorf("%s: exit status %d", args[0], code)
-		}
-		asksFor(i, 0)
-		all := e2e.Decode[[]api.Approval](t, i.Run("approvals", "--all", "--json"))
-		if len(all) != n+1 || all[n].State != "gone" {
-			t.Errorf("%s: %+v", args[0], all)
+	}
+	for _, j := range e2e.Decode[[]api.Job](t, i.Run("jobs", "--json")) {
+		if j.State != "done" || j.Result == nil || j.Result.State != "killed" {
+			t.Errorf("the job has not ended: %+v %+v", j, j.Result)
 		}
 	}
 	if _, err := os.Stat(i.Dir + "/made"); err == nil {
 		t.Error("what nobody allowed was run")
+	}
+}
+
+// A caller that goes away without a word has its line ended, and not only its approval.
+//
+// FEATURES: R63
+func TestJobOfACallerThatDiedHasEnded(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "s", "--", "sh")
+	cmd := i.Command(t.Context(), "exec", "s", "--policy", "readonly", "touch "+i.Dir+"/made")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	asksFor(i, 1)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	asksFor(i, 0)
+	var jobs []api.Job
+	e2e.Eventually(t, "the job has ended", func() bool {
+		jobs = e2e.Decode[[]api.Job](t, i.Run("jobs", "--json"))
+		return len(jobs) == 1 && jobs[0].State == "done"
+	})
+	if r := jobs[0].Result; r.State != "killed" || !strings.Contains(r.Message, "Taken back") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Lines that wait together are answered at once: each runs, and nobody is asked about what they execute.
+//
+// FEATURES: R63 R107
+func TestLinesAnsweredTogetherAreNotAskedAgain(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("config", "set", "policy.agents", "build")
+	i.Run("new", "-n", "s", "--agent", "bob", "--", "bash", "--norc")
+	var jobs []string
+	for n := range 3 {
+		file := fmt.Sprintf("%s/w%d", i.Dir, n)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, strings.TrimSpace(i.Run("exec", "s", "-b", "--agent", "bob", "rm -f "+file)))
+	}
+	asksFor(i, 3)
+	i.Run("approvals", "answer", "--all", "once")
+	for n, job := range jobs {
+		e2e.Eventually(t, "the line ends", func() bool {
+			if list := approvals(i); len(list) > 0 {
+				t.Fatalf("it is asked about again: %+v", list)
+			}
+			return e2e.Decode[api.Job](t, i.Run("jobs", "show", job, "--json")).State == "done"
+		})
+		if _, err := os.Stat(fmt.Sprintf("%s/w%d", i.Dir, n)); err == nil {
+			t.Errorf("line %d has not run", n)
+		}
+	}
+	if all := e2e.Decode[[]api.Approval](t, i.Run("approvals", "--all", "--json")); len(all) != 3 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// What waits while the rules are changed is refused when they deny it by now, and goes ahead when they allow it.
+//
+// FEATURES: R61 R63
+func TestRulesChangeWhileLinesWait(t *testing.T) {
+	i := e2e.New(t)
+	rules := strings.TrimSpace(i.Run("policy", "path"))
+	write := func(text string) {
+		if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`ask = ["mkdir", "touch"]`)
+	i.Run("new", "-n", "s", "--", "bash", "--norc")
+	e2e.Eventually(t, "the rules count", func() bool {
+		return e2e.Decode[api.Result](t, i.Run("exec", "s", "-b", "--json", "mkdir "+i.Dir+"/first")).State == "needs_approval"
+	})
+	i.Run("approvals", "answer", "--all", "reject")
+	var asking sync.WaitGroup
+	for program, want := range map[string]struct {
+		code int
+		says string
+	}{"mkdir": {api.RefusedDenied, "since it was asked about (approval A"}, "touch": {0, "waiting for approval A"}} {
+		asking.Go(func() {
+			_, said, code := i.Try("exec", "s", program+" "+i.Dir+"/made-by-"+program)
+			if code != want.code || !strings.Contains(said, want.says) {
+				t.Errorf("%s: exit status %d\n%s", program, code, said)
+			}
+			if _, err := os.Stat(i.Dir + "/made-by-" + program); (err == nil) != (code == 0) {
+				t.Errorf("%s: %v", program, err)
+			}
+		})
+	}
+	asksFor(i, 2)
+	write("deny = [\"mkdir\"]\nallow = [\"touch\"]")
+	asking.Wait()
+	asksFor(i, 0)
+}
+
+// The list that lives goes on over daemons that are killed and replaced, on a terminal and elsewhere.
+//
+// FEATURES: R63
+func TestApprovalsWatchOverReplacedDaemons(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "s", "--", "sh")
+	i.Run("new", "-n", "list", "--", i.Exe, "approvals", "watch")
+	lines := filepath.Join(i.Dir, "lines")
+	i.Run("new", "-n", "lines", "--", "sh", "-c", "exec "+i.Exe+" approvals watch >"+lines)
+	for n, replace := range []func(){
+		func() {},
+		func() { _ = syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL) },
+		func() { i.Run("daemon", "restart") },
+	} {
+		replace()
+		i.Run("exec", "s", "-b", "--policy", "readonly", fmt.Sprintf("touch %s/%d", i.Dir, n))
+		id := fmt.Sprintf("A%d ", n+1)
+		e2e.Eventually(t, id+"is shown", func() bool {
+			b, _ := os.ReadFile(lines)
+			return strings.Contains(i.Run("screen", "list"), id) && strings.Count(string(b), id) == 1
+		})
+	}
+	for _, s := range []string{"list", "lines"} {
+		if st := i.Info(s).State; st != "running" {
+			t.Errorf("%s is %s", s, st)
+		}
 	}
 }
 
