@@ -8,6 +8,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
@@ -28,9 +29,9 @@ func (p *Approvals) Draw(s *Screen) {
 	w := min(approvalsWidth, cols)
 	inner := s.box(w, min(approvalsHeight, max(2, rows-1))-1, p.title(w)) // of one size: what lies below is not drawn anew
 	w = inner.W
-	text := p.text(w - 2)
-	s.Canvas.HideCursor()
 	foot := p.footRows(inner.H)
+	text := p.text(w-2, foot == 1)
+	s.Canvas.HideCursor()
 	p.page = max(0, inner.H-foot)
 	if p.more = len(text) - p.page; p.more > 0 && p.page > 1 {
 		p.page-- // for the row that says so
@@ -47,7 +48,7 @@ func (p *Approvals) Draw(s *Screen) {
 	}
 	y := inner.Y + inner.H - foot
 	if p.page > 0 && (p.more > 0 || p.first > 0) && y-inner.Y > p.page {
-		s.Canvas.Text(inner.X+1, y-1, inner.W-1, fmt.Sprintf("… %d more rows: PageDown", p.more), th.PanelKey)
+		s.Canvas.Text(inner.X+1, y-1, inner.W-1, bars.Cut(fmt.Sprintf("… %d more rows: PageDown", p.more), inner.W-1), th.PanelKey)
 	}
 	p.drawFoot(s, layout.Rect{X: inner.X, Y: y, W: inner.W, H: foot})
 	p.drawn, p.offered = p.shown.ID, nil
@@ -91,8 +92,8 @@ func (p *Approvals) footRows(of int) int {
 	return 2 + len(replies)
 }
 
-// text is what is told, in rows of a width.
-func (p *Approvals) text(w int) (rows []string) {
+// text is what is told, in rows of a width. brief says that the answers have no rows of their own.
+func (p *Approvals) text(w int, brief bool) (rows []string) {
 	if p.shown.ID == "" {
 		return []string{"Nothing waits for your approval."}
 	}
@@ -101,6 +102,11 @@ func (p *Approvals) text(w int) (rows []string) {
 			continue
 		}
 		rows = append(rows, wrap(r, w)...)
+	}
+	for i := range replies { // what an answer would allow is told here where its row has not enough room for it
+		if note := p.note(i); note != "" && !p.gone && (brief || canvas.TextWidth(p.label(i)+": "+disclose(note)) > w) {
+			rows = append(rows, wrap(fmt.Sprintf("%d %s: %s", i+1, replies[i].label, note), w)...)
+		}
 	}
 	return rows
 }
@@ -131,7 +137,7 @@ func (p *Approvals) drawFoot(s *Screen, at layout.Rect) {
 			p.drawReply(s, layout.Rect{X: at.X, Y: at.Y + 1 + i, W: at.W, H: 1}, i)
 		}
 		p.area = panelArea{at.X, at.Y + 1, at.W, len(replies)}
-		put(last, p.hint(), th.PanelKey)
+		put(last, groups(p.hint(), at.W-1), th.PanelKey)
 	}
 }
 
@@ -157,27 +163,40 @@ func (p *Approvals) drawReply(s *Screen, at layout.Rect, i int) {
 	if i == p.choice {
 		st, dim, mark = th.PanelSelected, th.PanelSelected, "▸"
 	}
-	label := fmt.Sprintf(" %s %d %s", mark, i+1, replies[i].label)
-	if p.whole {
-		label += fmt.Sprintf(", to all %d", p.grouped())
+	if p.cannot(i) != "" {
+		st = dim
 	}
-	note := ""
-	switch {
-	case p.cannot(i) != "":
-		st, note = dim, p.cannot(i)
-	case i == 1 && p.whole:
-		note = "each by its own words"
-	case i == 1:
-		note = strings.Join(p.shown.Covers, ", ")
-	case i == replyAlways:
-		note = p.shown.Rule
-	}
+	label, note := " "+mark+p.label(i), p.note(i)
 	s.Canvas.Fill(at.X, at.Y, at.W, st)
 	n := min(at.W, canvas.TextWidth(label))
 	s.Canvas.Text(at.X, at.Y, n, label, st)
 	if note != "" && at.W > n+2 {
-		s.Canvas.Text(at.X+n, at.Y, at.W-n, ": "+disclose(note), dim)
+		s.Canvas.Text(at.X+n, at.Y, at.W-n, bars.Cut(": "+disclose(note), at.W-n), dim)
 	}
+}
+
+// label is an answer as its row has it.
+func (p *Approvals) label(i int) string {
+	label := fmt.Sprintf(" %d %s", i+1, replies[i].label)
+	if p.whole {
+		label += fmt.Sprintf(", to all %d", p.grouped())
+	}
+	return label
+}
+
+// note is what an answer would allow, or why it cannot be given.
+func (p *Approvals) note(i int) string {
+	switch {
+	case p.cannot(i) != "":
+		return p.cannot(i)
+	case i == 1 && p.whole:
+		return "each by its own words"
+	case i == 1:
+		return strings.Join(p.shown.Covers, ", ")
+	case i == replyAlways:
+		return p.shown.Rule
+	}
+	return ""
 }
 
 // drawBrief draws the answers in one row.
@@ -205,14 +224,14 @@ func (p *Approvals) drawBrief(s *Screen, at layout.Rect) {
 // drawLine draws the rule or the reason that is typed, its cursor in sight.
 func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
 	th := s.Theme
-	label, hint := " rule: ", " Enter: allow always by this rule  Esc: back"
+	label, hint := " rule: ", " Enter: always by this rule  Esc: back"
 	if p.choice == replyReject {
 		label, hint = " why not? ", " Enter: reject  Esc: back"
 	}
 	y := at.Y
 	if at.H > 1 {
 		y++
-		s.Canvas.Text(at.X, at.Y+at.H-1, at.W, hint, th.PanelKey)
+		s.Canvas.Text(at.X, at.Y+at.H-1, at.W, groups(hint, at.W), th.PanelKey)
 	}
 	if at.W < narrowPanel {
 		label = label[:strings.IndexAny(label, ":?")+1]
@@ -220,11 +239,25 @@ func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
 	n := canvas.TextWidth(label)
 	room := max(1, at.W-n-1)
 	text, before := p.line.String(), string(p.line.text[:p.line.at])
-	hidden := canvas.Before(before, room-1)
-	before, text = before[hidden:], text[hidden:]
+	if hidden := canvas.Before(before, room-1); hidden > 0 {
+		hidden = canvas.Before(before, room-2)
+		before, text = "…"+before[hidden:], "…"+text[hidden:]
+	}
 	s.Canvas.Text(at.X, y, n, label, th.PanelKey)
 	s.Canvas.Text(at.X+n, y, at.W-n, text, th.Panel)
 	s.Canvas.ShowCursor(min(at.X+at.W-1, at.X+n+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
+}
+
+// groups is a hint without the groups of keys at its end that there is no room for.
+func groups(hint string, w int) string {
+	for canvas.TextWidth(hint) > w {
+		i := strings.LastIndex(hint, "  ")
+		if i <= 0 {
+			return bars.Cut(hint, w)
+		}
+		hint = hint[:i]
+	}
+	return hint
 }
 
 // wrap breaks a text into rows of a width, at its newlines and wherever a row is full: of a command not a

@@ -202,7 +202,7 @@ func TestApprovalsDrawn(t *testing.T) {
 	s.keys("PageUp", "4", "n", "o", "t", " ", "n", "o", "w")
 	s.shows("why not?", "not now")
 	s.keys("Enter", "3")
-	s.shows("rule:", "low git push", "A2 high 1/1")
+	s.shows("rule:…ow git push", "A2 high 1/1")
 	s.keys("C-u")
 	for range 40 {
 		s.keys("x")
@@ -214,6 +214,38 @@ func TestApprovalsDrawn(t *testing.T) {
 	d.list = []model.Approval{{ID: "A9", What: "rm \u202etxt.\u200b \x1b[31m\x9bm\xff\tx\r" + strings.Repeat("y", 200) + " /", Group: "g", Asked: asked}}
 	s = show(t, 80, 24, d.panel())
 	s.shows(`rm \u202etxt.\u200b \x1b[31m`, `\xff\tx\x0d`, "yyy /")
+}
+
+// What an answer would allow is told whole where its row has no room for it, which ends in "…" then.
+//
+// FEATURES: R63 R80
+func TestWhatAnAnswerAllowsIsToldWhole(t *testing.T) {
+	long := push("A1")
+	long.What = "git push --force origin some-quite-long-branch-name-of-mine && rm -rf /work/build/output/of/something"
+	long.Covers, long.Rule = []string{"exactly: " + long.What}, "git push --force origin some-quite-long-branch-name-of-mine; exactly rm -rf /work/build/output/of/something"
+	for _, c := range []struct {
+		cols, rows int
+		want       []string
+	}{
+		{80, 24, []string{"2 yes, for this session: exactly: git push", "3 yes, always: git push", "rm -rf /work/build/output/of/something"}},
+		{41, 12, []string{"2 yes, for this session: exactly: git", "3 yes, always: git push"}},
+		{20, 5, []string{"2 yes, for this se", "3 yes, always: git"}},
+	} {
+		s := show(t, c.cols, c.rows, (&desk{list: []model.Approval{long}}).panel())
+		if c.cols > 20 && strings.Count(s.term.Text(), "…│") < 2 {
+			t.Errorf("at %d×%d the answers do not end in …:\n%s", c.cols, c.rows, s.term.Text())
+		}
+		var told string
+		for range 40 {
+			told += s.term.Text()
+			s.keys("PageDown")
+		}
+		for _, want := range c.want {
+			if !strings.Contains(told, want) {
+				t.Errorf("at %d×%d %q is not told:\n%s", c.cols, c.rows, want, told)
+			}
+		}
+	}
 }
 
 // The mouse picks an answer, and scrolls; a paste answers nothing, and goes into a reason.
