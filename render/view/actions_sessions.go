@@ -53,11 +53,15 @@ func newTab(v *viewer) {
 }
 
 func goToAlert(v *viewer) {
-	if id := v.m.NextAlert(); id != "" {
-		v.m.GoTo(id)
+	id := v.m.NextAlert()
+	if id == "" {
+		id = v.m.Asks()
+	}
+	if id == "" {
+		v.message = "nothing wants attention"
 		return
 	}
-	v.message = "nothing wants attention"
+	v.m.GoTo(id)
 }
 
 func askKill(v *viewer) {

@@ -188,8 +188,13 @@ func TestAlerts(t *testing.T) {
 	if b.m.Focus != "b" {
 		t.Errorf("the focus is on %s", b.m.Focus)
 	}
+	b.keys("^a") // it was looked at, and asks still
+	if b.m.Focus != "c" {
+		t.Errorf("the focus is on %s", b.m.Focus)
+	}
 	b.keys("^a")
 	b.shows("nothing wants attention")
+	b.keys("^1")
 	b.keys("^f^1") // the focus follows
 	next = slices.Clone(next)
 	next[1].Bells = 1

@@ -122,6 +122,17 @@ func (m *Model) NextAlert() string {
 	return best
 }
 
+// Asks is a session that was looked at, or was so from the start, and waits for input all the same, but for the one that has
+// the focus; empty: none.
+func (m *Model) Asks() string {
+	for i := range m.Sessions {
+		if s := &m.Sessions[i]; s.Wants() && s.ID != m.Focus {
+			return s.ID
+		}
+	}
+	return ""
+}
+
 // Worst is the most urgent alert among sessions.
 func (m *Model) Worst(ids []string) AlertKind {
 	worst := AlertNone

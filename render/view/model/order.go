@@ -32,7 +32,7 @@ func (m *Model) Obey(o *Order, area layout.Rect) bool {
 		m.GoTo(o.Session)
 		return true
 	case "close":
-		return m.takeAway(o.Session)
+		return m.takeAway(o.Session, area)
 	case "place":
 		done := m.place(o, area)
 		m.refocus() // where nothing was before
@@ -105,7 +105,10 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 }
 
 // takeAway takes a session's panes away where it is not the only one.
-func (m *Model) takeAway(id string) (done bool) {
+func (m *Model) takeAway(id string, area layout.Rect) (done bool) {
+	if ids := m.Tiled(m.Tab()); len(ids) > 1 && slices.Contains(ids, id) {
+		m.Manual(area)
+	}
 	done = m.IsPinned(id)
 	m.Pinned = keptFloats(m.Pinned, func(other string) bool { return other != id })
 	for i := len(m.Tabs) - 1; i >= 0; i-- {

@@ -54,4 +54,10 @@ func TestObey(t *testing.T) {
 			t.Errorf("%s: %v %v, %d tabs, tab %d, focus %s", name, ok, got, len(m.Tabs), m.Current, m.Focus)
 		}
 	}
+
+	m := fresh() // of what follows from what runs, a session is taken away by hand
+	m.Tabs = []*Tab{{Auto: true, Focus: "a"}}
+	if !m.Obey(&Order{Do: "close", Session: "b"}, area) || m.Tabs[0].Auto || m.Tabs[0].Tree.Has("b") || len(m.Tabs[0].Tree.Sessions()) != 2 {
+		t.Errorf("closed in the grid: %+v", m.Tabs[0])
+	}
 }
