@@ -191,16 +191,24 @@ func (v *terminalView) lend(open func() error) {
 	}
 }
 
+// afterResize clears away the status line of another size, which is below the cursor, wherever the terminal has it now, and brings the
+// cursor out of the row that will be the last: what is printed there would not scroll.
+const afterResize = "\x1b7\x1b[r\x1b8\x1b[J\x1bD\x1b[A"
+
 // bottom draws the status line, if it says something new.
 func (v *terminalView) bottom(text string) {
 	cols, rows := v.t.Size()
 	if text == v.line && v.at == [2]int{cols, rows} {
 		return
 	}
+	resize := ""
+	if v.at != [2]int{cols, rows} {
+		resize = afterResize
+	}
 	v.line, v.at = text, [2]int{cols, rows}
 	text = cut(" "+output.Printable(text), cols)
 	text += strings.Repeat(" ", max(cols-uniseg.StringWidth(text), 0))
-	_ = v.t.Draw(fmt.Appendf(nil, "\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
+	_ = v.t.Draw(fmt.Appendf(nil, resize+"\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
 }
 
 // cut cuts text to a width in cells. What is left out is marked.

@@ -3,10 +3,12 @@
 package terminals
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 )
@@ -44,6 +46,32 @@ func TestWatchInATerminal(t *testing.T) {
 	if list := i.Run("ls"); !strings.Contains(list, "no sessions") {
 		t.Errorf("left behind:\n%s", list)
 	}
+}
+
+// The output scrolls above the status line whatever the terminal's size becomes, and nothing of an earlier one stays.
+//
+// FEATURES: R82
+func TestWatchInATerminalThatIsResized(t *testing.T) {
+	i := e2e.New(t)
+	dir := t.TempDir()
+	o := newOuter(t, i, 80, 24, "watch", "--cwd", dir, "--", "sh", "-c", "seq 30; echo the end of $(stty size)")
+	o.shows("the end of 23 80", "waiting for changes")
+	for _, size := range [][2]int{{80, 12}, {41, 12}, {80, 24}, {60, 5}, {80, 24}} {
+		o.cmd("resize-window", "-x", fmt.Sprint(size[0]), "-y", fmt.Sprint(size[1]))
+		e2e.Eventually(t, "the status line is drawn anew, in the last row", func() bool {
+			rows := strings.Split(strings.TrimRight(o.text(), "\n"), "\n")
+			last := rows[len(rows)-1]
+			return len(rows) == size[1] && strings.Contains(last, "✓ done in") &&
+				(strings.Contains(last, "q: quit") || strings.HasSuffix(last, "…") && utf8.RuneCountInString(last) == size[0])
+		})
+		o.keys("Enter")
+		o.shows(fmt.Sprintf("the end of %d %d", size[1]-1, size[0]), "✓ done in")
+		if n := strings.Count(o.text(), "waiting for"); n > 1 {
+			t.Errorf("at %v the status line is there %d times:\n%s", size, n, o.text())
+		}
+	}
+	o.keys("q")
+	o.shows("STATUS=0")
 }
 
 // The last run's result stays while nothing runs; keys open an editor at its errors and give the terminal back.
