@@ -52,6 +52,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 	d.mu.Lock()
 	st.Notices = append([]string{}, d.notices...)
 	d.mu.Unlock()
+	if d.gate != nil {
+		st.Notices = append(st.Notices, d.gate.ProjectProblems()...)
+	}
 	return st
 }
 

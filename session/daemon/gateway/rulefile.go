@@ -10,3 +10,21 @@ func (g *Gateway) RuleFile() rulebook.FileStatus {
 	}
 	return rulebook.FileStatus{Using: "none", Problems: []string{}}
 }
+
+// ProjectProblems say what is wrong with files of rules of projects, and what counts there instead, a line each.
+func (g *Gateway) ProjectProblems() (lines []string) {
+	book, ok := g.c.Rules.(interface{ ProjectProblems() []rulebook.FileStatus })
+	if !ok {
+		return nil
+	}
+	for _, f := range book.ProjectProblems() {
+		counts := "the last one in order counts there"
+		if f.Using == "broken" {
+			counts = "agents there are asked about all but reading"
+		}
+		for _, p := range f.Problems {
+			lines = append(lines, "rules of a project: "+p+"; "+counts)
+		}
+	}
+	return lines
+}

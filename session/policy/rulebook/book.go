@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,13 +14,12 @@ import (
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/spelling"
-	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Options say where a Book's files are.
 type Options struct {
 	File   string        // the person's policy.toml
-	Kept   string        // a copy of the last one that was in order; "" is none
+	Kept   string        // a copy of the last one that was in order; "" is none. In a directory beside it are those of projects
 	Keep   bool          // write Kept; of the processes that have a Book, one does
 	Root   string        // directory that is longterm's alone, with all of the above; "" where there is no such
 	Trust  string        // directory of what the person trusts; "" trusts nothing
@@ -53,6 +51,7 @@ type known struct {
 	there    bool     // at the last look
 	gone     time.Time
 	file     *File // the last that was in order; nil: none
+	isKept   bool  // a copy of it is
 	hash     string
 	number   int
 	using    string
@@ -66,7 +65,7 @@ type known struct {
 // editors write in steps, and rename.
 const (
 	settleTime = 100 * time.Millisecond
-	goneTime   = time.Second
+	goneTime   = 100 * time.Millisecond
 )
 
 // Bounds of what is kept: beyond them all is read or made anew.
@@ -132,7 +131,7 @@ func (b *Book) look(k *known, now bool) bool {
 		}
 		if k.there && !now && k.using != "none" {
 			if k.gone.IsZero() {
-				k.gone = at
+				k.gone = goneSince(k.path, at)
 			}
 			if at.Sub(k.gone) < goneTime {
 				return false
@@ -181,10 +180,8 @@ func (b *Book) load(k *known) {
 		return
 	}
 	k.problems = saidOf(err)
-	if k.file == nil && !k.project && b.o.Kept != "" {
-		if last, lerr := read(b.o.Kept); lerr == nil {
-			k.file, _ = Decode(b.o.Kept, last.src, false)
-		}
+	if b.forget(k); k.file == nil {
+		k.file = b.kept(k)
 	}
 	k.using = "broken"
 	if k.file != nil {
@@ -205,24 +202,6 @@ func (b *Book) takeNone(k *known) {
 	b.loads++
 	*k = known{path: k.path, project: k.project, using: "none", number: b.loads}
 	b.keep(k, nil)
-}
-
-// keep has a copy of the person's file for the time that it has mistakes.
-func (b *Book) keep(k *known, src []byte) {
-	if k.project || !b.o.Keep || b.o.Kept == "" {
-		return
-	}
-	var err error
-	if src == nil {
-		if err = os.Remove(b.o.Kept); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	} else {
-		err = atomicfile.Write(b.o.Kept, atomicfile.Options{Sync: atomicfile.Content}, src)
-	}
-	if err != nil {
-		b.o.Log.Warn("keep the rules", "err", err)
-	}
 }
 
 // presets are their names, the laxest first.
@@ -289,6 +268,9 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	}
 	c := chooser{book: b, subject: &s, now: b.o.now()}
 	c.add(b.person, nil)
+	if !again {
+		s.Seen.projects = append(s.Seen.projects, b.goneFrom(&s)...)
+	}
 	for _, k := range b.projectsAt(s.Seen.projects, again) {
 		c.add(k, b.trusted(k))
 		if k.path == b.o.Trying && k.file != nil {

@@ -62,6 +62,18 @@ func (l *library) write(name, content string) string {
 	return path
 }
 
+// remove removes a file, some time ago.
+func (l *library) remove(path string, ago time.Duration) {
+	l.t.Helper()
+	if err := os.Remove(path); err != nil {
+		l.t.Fatal(err)
+	}
+	at := l.at.Add(-ago)
+	if err := os.Chtimes(filepath.Dir(path), at, at); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // project writes a project's file of rules and returns its directory.
 func (l *library) project(name, content string) string {
 	path := l.write(filepath.Join("home", name, place), content)
@@ -385,11 +397,9 @@ func TestBrokenFileKeepsTheLast(t *testing.T) {
 	if st := l.Status(); st.Using != "file" || len(st.Problems) != 0 || st.Rules != 1 {
 		t.Errorf("%+v", st)
 	}
-	if err := os.Remove(l.o.File); err != nil {
-		t.Fatal(err)
-	}
+	l.remove(l.o.File, goneTime/2)
 	l.want(agent, "wget x", "deny") // an editor may be writing it
-	l.at = l.at.Add(2 * goneTime)
+	l.at = l.at.Add(goneTime)
 	l.want(agent, "wget x", "allow")
 	if st := l.Status(); st.Using != "none" {
 		t.Errorf("%+v", st)

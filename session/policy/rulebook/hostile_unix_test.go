@@ -138,6 +138,7 @@ func TestDirectoriesVanish(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
+	l.For(s) // sees that it is gone
 	l.at = l.at.Add(2 * goneTime)
 	l.want(s, "docker ps", "allow")
 	for _, cwd := range []string{"", ".", "relative/x", "/" + strings.Repeat("x/", 1<<20), "/\x00", "/proc/self/fd/0/x"} {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 func checkRules(ctx context.Context, d *Doctor) finding {
 	path := d.Dirs.PolicyFile()
 	f, _, err := rulebook.ReadFile(path)
+	if said := projectsWrong(d); said != "" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		return fail("put it right, and try it with `longterm policy test FILE`", "%s", said)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return ok("%s does not exist: the presets are in effect", path)
 	}
@@ -30,4 +34,27 @@ func checkRules(ctx context.Context, d *Doctor) finding {
 		return warn("`longterm policy test "+path+"` names them", "%s has rules that decide nothing", path)
 	}
 	return ok("%s is in order", path)
+}
+
+// projectsWrong says what is wrong with the files of rules of the projects that we are in; empty: nothing.
+func projectsWrong(d *Doctor) string {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	home, _ := os.UserHomeDir() // else it is not known
+	_, src := rulebook.Open(rulebook.Options{File: d.Dirs.PolicyFile(), Kept: d.Dirs.PolicyKept(), Trust: d.Dirs.PolicyTrust(), Home: home}).For(rulebook.Subject{Cwd: cwd})
+	var said []string
+	for i := range src.Files {
+		f := &src.Files[i]
+		if !f.Project || f.Using == "file" {
+			continue
+		}
+		counts := "the last one in order counts in this project"
+		if f.Using == "broken" {
+			counts = "agents in this project are asked about all but reading"
+		}
+		said = append(said, strings.Join(f.Problems, "; ")+": "+counts)
+	}
+	return strings.Join(said, "; ")
 }
