@@ -3,6 +3,8 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -224,6 +226,39 @@ func TestProgramsBehindTheSystemsLinks(t *testing.T) {
 		a.Link, a.Argv = row.link, strings.Fields(row.argv)
 		if j := g.Judge(a); j.Verdict != row.want {
 			t.Errorf("%+v: %+v", row, j)
+		}
+	}
+}
+
+// The kernel starts an interpreter for what the system has under a name of its own: a rule about that name answers for it, the
+// rule that is proposed has the words that were given, and rules about the interpreter hold.
+//
+// FEATURES: R107
+func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
+	a := Ask{
+		Kind: Execution, Actor: agent, Session: "s", Path: "/usr/lib/node_modules/npm/bin/npm-cli.js", Link: "/usr/bin/npm", Cwd: "/home/u/p", Home: "/home/u", Policy: "build",
+		Argv: []string{"npm", "install", "./lib"}, Scripts: [][]string{{"/usr/bin/env", "node", "/usr/bin/npm", "install", "./lib"}, {"/usr/bin/node", "/usr/bin/npm", "install", "./lib"}},
+	}
+	for _, row := range []struct {
+		rules string
+		want  policy.Verdict
+	}{
+		{`allow = ["npm install"]`, policy.Allow}, {`allow = ["exactly npm install ./lib"]`, policy.Allow}, {``, policy.Ask}, {`allow = ["npm ci"]`, policy.Ask},
+		{"allow = [\"npm install\"]\nask = [\"node\"]", policy.Ask}, {"allow = [\"npm install\"]\ndeny = [\"node\"]", policy.Deny},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte(row.rules), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		g := open(t, dir)
+		j := g.Judge(a)
+		if j.Verdict != row.want {
+			t.Errorf("%s: %+v", row.rules, j)
+		}
+		if row.rules == "" {
+			if got := g.propose(&a, &j); got != "exactly npm install ./lib" {
+				t.Errorf("%q is proposed; %+v", got, j)
+			}
 		}
 	}
 }

@@ -189,8 +189,11 @@ const ruleUnknown = "unknown"
 func (g *Gateway) judgeBesides(a *Ask, j policy.Judgement) policy.Judgement {
 	for i, words := range slices.Concat(a.Also, a.Scripts) {
 		b := *a
-		b.Path, b.Argv = words[0], words
+		b.Path, b.Argv, b.Link = words[0], words, "" // the name that it was executed by is not its interpreter's
 		p := g.judgeText(&b)
+		if i >= len(a.Also) && a.Link != "" && p.Verdict == policy.Ask && slices.Contains(ofPresets, p.Rule) {
+			continue // root's own script was judged by its name; what rules say of the interpreter holds
+		}
 		if i < len(a.Also) && a.twice(words) && j.Verdict == policy.Allow && slices.Contains(ofPresets[1:], p.Rule) {
 			continue
 		}
