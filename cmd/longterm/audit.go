@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,10 @@ that record was rewritten. See docs/audit.md for the format.`
 			return err
 		case verify && (head || follow) || head && follow:
 			return exit.Usagef("--verify, --head and --follow do not go together")
+		case q.Verdict != "" && !slices.Contains(auditVerdicts, q.Verdict):
+			return exit.Usagef("--verdict %s: there are %s", q.Verdict, strings.Join(auditVerdicts, ", "))
+		case q.Kind != "" && !slices.Contains(auditKinds, audit.Kind(q.Kind)):
+			return exit.Usagef("--kind %s: there are %s", q.Kind, strings.Trim(strings.ReplaceAll(fmt.Sprint(auditKinds), " ", ", "), "[]"))
 		case len(anchors) > 0 && !verify:
 			return exit.Usagef("--anchor goes with --verify")
 		case head:
@@ -66,6 +71,15 @@ that record was rewritten. See docs/audit.md for the format.`
 	f.StringArrayVar(&anchors, "anchor", nil, "with --verify: what --head printed earlier; the record has to be as it was")
 	f.BoolVar(&head, "head", false, "print number and hash of the newest record, to be kept elsewhere")
 }
+
+// auditVerdicts and auditKinds are the words that records have there: a filter with another one would say that there is nothing.
+var (
+	auditVerdicts = []string{"allow", "ask", "deny", "approved", "rejected"}
+	auditKinds    = []audit.Kind{
+		audit.Line, audit.Command, audit.Execution, audit.Network, audit.Reveal, audit.Write, audit.Stop, audit.Answer, audit.End,
+		audit.Begin, audit.Gap, audit.Torn, audit.Missing, audit.Damage, audit.Drop,
+	}
+)
 
 func (a *app) auditHead(dir string) error {
 	h, err := audit.KeptHead(dir)
