@@ -36,6 +36,7 @@ type runFlags struct {
 	warm      bool
 	encoding  string
 	observe   string
+	replace   bool
 }
 
 func runVerb(a *app, c *cobra.Command) {
@@ -58,6 +59,7 @@ not text.`
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.StringVar(&r.observe, "observe", "", "run it in no sandbox, and write what it needed into sandbox.toml, as profile NAME")
+	f.BoolVar(&r.replace, "replace", false, "with --observe: also in the place of a profile that was not learned")
 	f.BoolVar(&r.raw, "raw", false, "print output bytes unchanged")
 	f.StringVar(&r.encoding, "encoding", "", "with --pipe: how the command writes text, as in latin1, shift_jis, utf-16le (default UTF-8)")
 	f.BoolVar(&r.each, "each", false, "every argument is a line: run them one after the other in a new shell")
@@ -118,7 +120,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.observe != "" { // of the profile that is made
 		n.OnDifference = ""
 	}
-	if err := observe.Begin(r.observe, &n.NewSession); err != nil {
+	if err := observe.Begin(r.observe, r.replace, &n.NewSession); err != nil {
 		return err
 	}
 	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.Pipe && !r.Background && !r.warm && r.Format == ""

@@ -38,9 +38,26 @@ const manyNames = 8
 // tomorrow, after an update.
 var wholes = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix", "/etc"}
 
+// learned describes profiles that were learned; who writes his own has other words.
+const learned = "learned from a run"
+
+// Learned says that a profile was made by Learn, and that nobody has taken it over since.
+func (p *Profile) Learned() bool { return p.Description == learned }
+
+// LeftOut are the files that were written and that a learned profile has not: each sandbox has a /tmp of its own.
+func LeftOut(all []confine.Observed, at Place) []string {
+	var out []string
+	for _, o := range all {
+		if (o.Did == "write" || o.Did == "make") && inAny(o.Path, []string{"/tmp", "/var/tmp"}) && !Inside(o.Path, at.Cwd) {
+			out = append(out, o.Path)
+		}
+	}
+	return sorted(out)
+}
+
 // Learn is the smallest profile that has what was observed, with what stands in the working and home directory named so.
 func Learn(name string, all []confine.Observed, at Place) *Profile {
-	p := &Profile{Name: name, Description: "learned from a run", Tmp: true, OnDiffer: "ask"}
+	p := &Profile{Name: name, Description: learned, Tmp: true, OnDiffer: "ask"}
 	p.complete()
 	var read, write, programs, hosts []string
 	for _, o := range all {
@@ -67,6 +84,11 @@ func Learn(name string, all []confine.Observed, at Place) *Profile {
 	}
 	p.Write = gather(write, ours)
 	p.Read = slices.DeleteFunc(gather(append(slices.Clone(wholesOf(read)), read...), ours), func(f string) bool { return inAny(f, p.Write) })
+	begins := func(f string) bool { return Inside(f, at.Cwd) || Inside(at.Cwd, f) }
+	if at.Cwd != "" && at.Cwd != "/" && at.Cwd != at.Home && // all of a home is a person's to give
+		!slices.ContainsFunc(p.Read, begins) && !slices.ContainsFunc(p.Write, begins) {
+		p.Read = append(p.Read, at.Cwd) // nothing starts in a directory that is not there
+	}
 	p.Programs = sorted(programs)
 	if p.Hosts = sorted(hosts); len(p.Hosts) > 0 {
 		p.Network = NetworkHosts
@@ -171,7 +193,7 @@ func (at Place) named(path string) string {
 	switch {
 	case path == at.Cwd:
 		return "$CWD"
-	case Inside(path, at.Cwd):
+	case Inside(path, at.Cwd) && at.Cwd != "/":
 		return "?$CWD" + path[len(at.Cwd):]
 	case Inside(path, at.Home) && at.Home != "/":
 		return "?~" + path[len(at.Home):]

@@ -43,6 +43,27 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// A command that touched nothing where it began can begin there all the same, and what it wrote into what every sandbox has of its
+// own is named.
+//
+// FEATURES: R108
+func TestLearnWhereItBegins(t *testing.T) {
+	for _, row := range []struct{ cwd, did, read, left string }{
+		{"/home/u/w", "read:/usr/lib/x.so", "?/usr $CWD", ""}, {"/tmp/w", "read:/usr/lib/x.so", "?/usr $CWD", ""},
+		{"/home/u/w", "read:/home/u/w/f", "?$CWD/f", ""}, {"/usr/src", "read:/usr/lib/x.so", "?/usr", ""}, {"/", "read:/usr/lib/x.so", "?/usr", ""},
+		{"/home/u/w", "make:/tmp/a/b", "$CWD", "/tmp/a/b"}, {"/tmp/a", "make:/tmp/a/b", "", ""}, {"/home/u/w", "write:/dev/null", "$CWD", ""},
+	} {
+		did, path, _ := strings.Cut(row.did, ":")
+		at, all := Place{Home: "/home/u", Cwd: row.cwd}, []confine.Observed{{Did: did, Path: path}}
+		if got := strings.Join(Learn("x", all, at).Read, " "); got != row.read {
+			t.Errorf("%+v: read %s", row, got)
+		}
+		if got := strings.Join(LeftOut(all, at), " "); got != row.left {
+			t.Errorf("%+v: left out %s", row, got)
+		}
+	}
+}
+
 func FuzzReadObserved(f *testing.F) {
 	f.Add("{\"did\":\"read\",\"path\":\"/a\"}\nend\n")
 	f.Add("{\"did\":\"make\",\"path\":\"/a\\u0000\\n]\"}\n{\"did\":\"connect\",\"host\":\"x\"}\nend\n")

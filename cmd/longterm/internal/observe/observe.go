@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,16 +27,61 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Begin asks for what a command does to be written down, for a profile of a name; empty: it does not.
-func Begin(name string, n *api.NewSession) error {
+// Begin asks for what a command does to be written down, for a profile of a name; empty: it does not. replace says that a profile
+// of a person's may be lost for it.
+func Begin(name string, replace bool, n *api.NewSession) error {
 	if name == "" {
 		return nil
 	}
 	if _, err := sandbox.Decode("", []byte("["+name+"]\n")); err != nil {
 		return exit.Usagef("--observe %s: the name of a profile has letters, digits, - and _", name)
 	}
+	if err := mayBe(name, replace); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "longterm-observe-")
 	n.Observe = filepath.Join(dir, "observed")
+	return err
+}
+
+// mayBe says whether a profile of a name may be written, before a command is run for it.
+func mayBe(name string, replace bool) error {
+	if _, ok := sandbox.Builtin(name); ok {
+		return exit.Usagef("--observe %s: this profile is built in, and others rely on what it is; give another name", name)
+	}
+	dirs, err := paths.Default()
+	if err != nil || replace {
+		return err
+	}
+	f, err := sandbox.Load(dirs.SandboxFile())
+	if err != nil {
+		return fmt.Errorf("no profile could be written: %w", err)
+	}
+	if p, err := f.Profile(name); err == nil && !p.Learned() {
+		return exit.Usagef("--observe %s: %s has a profile of this name that was not learned; give another name, or --replace to lose it", name, dirs.SandboxFile())
+	}
+	return nil
+}
+
+// tellLeftOut names files that a command has left where a sandbox has a directory of its own.
+func tellLeftOut(tell io.Writer, paths []string) error {
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		_, err := os.Lstat(p)
+		return err != nil // it was for the while that the command ran
+	})
+	if len(paths) == 0 {
+		return nil
+	}
+	const shown = 5
+	more := ""
+	if len(paths) > shown {
+		more = fmt.Sprintf(" and %d more", len(paths)-shown)
+		paths = paths[:shown]
+	}
+	for i := range paths {
+		paths[i] = output.Printable(paths[i])
+	}
+	_, err := fmt.Fprintf(tell, "longterm: left out, as a sandbox has a /tmp of its own: %s%s; add what is to be written to `write`\n", strings.Join(paths, ", "), more)
 	return err
 }
 
@@ -58,7 +104,8 @@ func Learn(tell io.Writer, name, onDifference string, n *api.NewSession) error {
 		return err
 	}
 	home, _ := os.UserHomeDir()
-	p := sandbox.Learn(name, all, sandbox.Place{Home: home, Cwd: n.Cwd})
+	at := sandbox.Place{Home: home, Cwd: n.Cwd}
+	p := sandbox.Learn(name, all, at)
 	p.OnDiffer = cmp.Or(onDifference, p.OnDiffer)
 	p.Hosts = withoutOwn(p.Hosts)
 	if len(p.Hosts) == 0 && p.Network == sandbox.NetworkHosts {
@@ -78,7 +125,7 @@ func Learn(tell io.Writer, name, onDifference string, n *api.NewSession) error {
 	_, err = fmt.Fprintf(tell, "longterm: profile %s: %s read, %d written, %s, %s; look at it in %s\n",
 		name, output.HowMany(len(p.Read), "path", "paths"), len(p.Write), output.HowMany(len(p.Programs), "program", "programs"),
 		output.HowMany(len(p.Hosts), "host", "hosts"), dirs.SandboxFile())
-	return err
+	return errors.Join(err, tellLeftOut(tell, sandbox.LeftOut(all, at)))
 }
 
 // ownTime is how long a server on this machine gets to take a connection.
