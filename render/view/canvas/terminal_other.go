@@ -9,4 +9,6 @@ import (
 )
 
 // newScreen is this process's console, which cannot be asked for its background.
-func newScreen(func() (tcell.Tty, error), func(theme.Ground)) (tcell.Screen, error) { return tcell.NewScreen() }
+func newScreen(func() (tcell.Tty, error), func(theme.Ground)) (tcell.Screen, error) {
+	return tcell.NewScreen()
+}
