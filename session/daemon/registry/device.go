@@ -95,7 +95,12 @@ func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error)
 	return n, err
 }
 
-func (d *device) SetWriteDeadline(t time.Time) error { return d.pty.SetWriteDeadline(t) }
+func (d *device) SetWriteDeadline(t time.Time) error {
+	if d.pty == nil {
+		return errNoInput
+	}
+	return d.pty.SetWriteDeadline(t)
+}
 
 // closeInput ends a pipe session's standard input, here and at the keeper.
 func (d *device) closeInput(ctx context.Context) error {

@@ -135,3 +135,10 @@ func TestTerminalIsClosedInUse(t *testing.T) {
 		t.Errorf("in the end it is not hung up: %d, %v", n, err)
 	}
 }
+
+// A session on pipes without input has nothing whose writing could be given up.
+func TestNoInputHasNoWriteDeadline(t *testing.T) {
+	if err := (&device{pipe: true}).SetWriteDeadline(time.Now()); !errors.Is(err, errNoInput) {
+		t.Errorf("told %v", err)
+	}
+}

@@ -117,6 +117,9 @@ func (l *Link) hear() bool {
 		if ready&1 != 0 {
 			return true
 		}
+		if !time.Now().Before(r.until) { // what is there is not given to us: the keeper has not said that we take, and may be stopped
+			break
+		}
 	}
 	for len(r.taken) > 0 {
 		l.giveBack(r.taken[0])
