@@ -22,6 +22,7 @@ func (c *ClusterTable) Full() bool {
 // CompactStyles keeps the lasting styles, which the scrollback refers to, and those that the
 // screens, which are all that share the tables, still show.
 func (tb *Tables) CompactStyles(screens []*Screen) {
+	inflate(screens)
 	old := tb.Styles.List
 	var next StyleTable
 	next.Init()
@@ -41,6 +42,7 @@ func (tb *Tables) CompactStyles(screens []*Screen) {
 // CompactClusters keeps the clusters that the screens, which are all that share the tables,
 // still show.
 func (tb *Tables) CompactClusters(screens []*Screen) {
+	inflate(screens)
 	old := tb.Clusters.List
 	var next ClusterTable
 	eachRow(screens, func(r *Row) {
@@ -52,6 +54,13 @@ func (tb *Tables) CompactClusters(screens []*Screen) {
 	})
 	next.limit, next.byteLimit = 2*len(next.List), 2*next.bytes
 	tb.Clusters = next
+}
+
+// inflate has all rows refer to the tables, which grow by what packed rows have written out: before the lists are taken.
+func inflate(screens []*Screen) {
+	for _, s := range screens {
+		s.InflateAll()
+	}
 }
 
 // eachRow calls f for every row, inflated.
