@@ -63,11 +63,8 @@ func inflate(screens []*Screen) {
 	}
 }
 
-// eachRow calls f for every row, inflated.
+// eachRow calls f for every row.
 func eachRow(screens []*Screen, f func(*Row)) {
-	for _, s := range screens {
-		s.InflateAll()
-	}
 	for _, s := range screens {
 		for _, r := range s.all() {
 			f(r)

@@ -384,6 +384,25 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// A packed row whose style has no id gets one while the table is rebuilt.
+func TestCompactLoose(t *testing.T) {
+	s, _ := newTest(8, "", "")
+	tb := s.tables
+	for i := range LastingStyles + 1000 {
+		tb.Styles.ID(&Style{FG: 2<<24 | 1<<16, Link: LinkID(i)})
+	}
+	want := Style{FG: 2<<24 | 99}
+	r := s.Window()[0]
+	r.Packed.Reserve(8)
+	if n := r.AppendLoose(tb, []byte("loose\x1b[m and more"), 0, 8, &want); n != 5 || !tb.Styles.Lacks(&want) {
+		t.Fatalf("%d bytes", n)
+	}
+	tb.CompactStyles([]*Screen{s})
+	if got := tb.Styles.List[r.Cells[4].Style()]; got != want || draw(s) != "loose/" {
+		t.Errorf("%q in %+v", draw(s), got)
+	}
+}
+
 func TestStyleTable(t *testing.T) {
 	var table StyleTable
 	table.Init()
