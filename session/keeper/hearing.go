@@ -128,12 +128,25 @@ func (k *Keeper) notYet(l *listener) error {
 
 func handleExecutionHearing(k *Keeper, c *conn, m *wire.ExecutionHearing, _ []*os.File) error {
 	k.freeze.RLock()
-	defer k.freeze.RUnlock()
 	l, err := k.handOver(c, m)
-	if l == nil || err != nil {
-		return err
+	k.freeze.RUnlock()
+	if l != nil {
+		go k.takeUp(l, c, m) // memory of a process can be a file whose server hangs
 	}
+	return err
+}
+
+// takeUp takes over a call that a daemon leaves to us. What one leaves that is gone meanwhile is taken over with the rest.
+func (k *Keeper) takeUp(l *listener, c *conn, m *wire.ExecutionHearing) {
 	defer l.users.Done()
+	k.freeze.RLock()
+	defer k.freeze.RUnlock()
+	k.mu.Lock()
+	lost := k.super.conn != c
+	k.mu.Unlock()
+	if lost {
+		return
+	}
 	raw, err := l.file.SyscallConn()
 	if err == nil {
 		err = sys.Control(raw, func(fd int) error {
@@ -151,7 +164,6 @@ func handleExecutionHearing(k *Keeper, c *conn, m *wire.ExecutionHearing, _ []*o
 	if l.waiting[m.Number] == nil { // it was answered meanwhile, or is none
 		c.send(&wire.ExecutionGone{ID: m.ID, Run: m.Run, Number: m.Number})
 	}
-	return nil
 }
 
 // handOver does what a daemon wants, but for a call that it leaves to us: the listener of that is in use then.

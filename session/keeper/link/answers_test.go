@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // A listener is closed when the keeper says that it is over, when another one comes, and with the connection: of a keeper
@@ -104,6 +105,43 @@ func TestLeftAndAnswered(t *testing.T) {
 	if len(l.answers.left) != 0 {
 		t.Errorf("%v is thought to come", l.answers.left)
 	}
+}
+
+// A process's memory can be a file whose server hangs: while it is read another goroutine reads on.
+//
+// FEATURES: R107
+func TestMemoryThatHangsHoldsNobodyUp(t *testing.T) {
+	n := told{said: make(chan string, 1)}
+	f := newFake(t)
+	accepted := make(chan *wire.Conn, 1)
+	go func() { accepted <- f.accept(ours) }()
+	uc, err := wire.Dial(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Link{conn: wire.NewConn(uc), notices: n, gone: make(chan struct{}), pending: map[uint64]*call{}} // we are who reads
+	if err := l.greet(wire.RoleDaemon, "test"); err != nil {
+		t.Fatal(err)
+	}
+	c := <-accepted
+	h := &heard{run: run{"a", 1}, fd: -1}
+	hears := l.takeUp(h, sys.Notification{ID: 7}, func(sys.Notification) (*wire.Execution, error) {
+		f.say(c, &wire.Output{ID: "b"})
+		if got := receive(t, n.said, "output, while memory is read"); got != "output b" {
+			t.Errorf("told of %s", got)
+		}
+		return nil, syscall.EIO
+	})
+	if hears {
+		t.Error("who reads memory hears on, beside another one")
+	}
+	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionHearing {
+		t.Errorf("it is not left to the keeper: %v, %v", frame.Kind, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Gone()
 }
 
 // notedOf notes what it is told of.

@@ -159,6 +159,12 @@ func (l *Link) take(h *heard) bool {
 		l.giveBack(h)
 		return true
 	}
+	return l.takeUp(h, n, h.read)
+}
+
+// takeUp has one that was taken judged, and says whether who did it hears on. It is read while it is judged: memory of a
+// process can be a file whose server hangs.
+func (l *Link) takeUp(h *heard, n sys.Notification, read func(sys.Notification) (*wire.Execution, error)) bool {
 	which := execution{h.run, n.ID}
 	l.mu.Lock()
 	if l.answers.taken == nil {
@@ -166,31 +172,39 @@ func (l *Link) take(h *heard) bool {
 	}
 	l.answers.taken[which] = h
 	l.mu.Unlock()
-	m, err := h.read(n)
-	if err != nil || !n.IsExecution() {
-		l.leave(which)
-		if errors.Is(err, os.ErrPermission) {
-			h.deaf = true
-			l.giveBack(h)
+	var bad error
+	more := false
+	work := func(aside func()) {
+		m, err := read(n)
+		if err != nil || m == nil {
+			bad = err
+			l.leave(which)
+			return
 		}
-		return true
-	}
-	l.reading.hearing.until = time.Now().Add(linger.Time)
-	judge := l.notices.(Executions).Execution(m) // there is nobody else who has one judged
-	switch {
-	case judge == nil:
-		l.leave(which)
-		return true
-	case sys.NotificationComes(h.fd): // the processors have enough to do
-		go judge(func() { l.leave(which) })
-		return true
-	}
-	return l.judge(func(aside func()) {
+		more = true
+		judge := l.notices.(Executions).Execution(m) // there is nobody else who has one judged
+		if judge == nil {
+			l.leave(which)
+			return
+		}
 		judge(func() {
 			l.leave(which)
 			aside()
 		})
-	})
+	}
+	switch {
+	case sys.NotificationComes(h.fd): // the processors have enough to do
+		go work(func() {})
+		l.reading.hearing.until = time.Now().Add(linger.Time)
+	case !l.judge(work):
+		return false // what it found may be another goroutine's still
+	case more:
+		l.reading.hearing.until = time.Now().Add(linger.Time)
+	case errors.Is(bad, os.ErrPermission):
+		h.deaf = true
+		l.giveBack(h)
+	}
+	return true
 }
 
 // read looks at what a process is about to execute. An error says that the keeper is to look.
