@@ -221,13 +221,13 @@ func TestApprovalsDrawn(t *testing.T) {
 // FEATURES: R63 R80
 func TestWhatAnAnswerAllowsIsToldWhole(t *testing.T) {
 	long := push("A1")
-	long.What = "git push --force origin some-quite-long-branch-name-of-mine && rm -rf /work/build/output/of/something"
-	long.Covers, long.Rule = []string{"exactly: " + long.What}, "git push --force origin some-quite-long-branch-name-of-mine; exactly rm -rf /work/build/output/of/something"
+	long.What = "git push --force origin some-quite-long-branch-name-of-mine && rm -rf /srv/build/output/of/something"
+	long.Covers, long.Rule = []string{"exactly: " + long.What}, "git push --force origin some-quite-long-branch-name-of-mine; exactly rm -rf /srv/build/output/of/something"
 	for _, c := range []struct {
 		cols, rows int
 		want       []string
 	}{
-		{80, 24, []string{"2 yes, for this session: exactly: git push", "3 yes, always: git push", "rm -rf /work/build/output/of/something"}},
+		{80, 24, []string{"2 yes, for this session: exactly: git push", "3 yes, always: git push", "rm -rf /srv/build/output/of/something"}},
 		{41, 12, []string{"2 yes, for this session: exactly: git", "3 yes, always: git push"}},
 		{20, 5, []string{"2 yes, for this se", "3 yes, always: git"}},
 	} {
