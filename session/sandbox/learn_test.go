@@ -101,6 +101,11 @@ func TestLearnsDirectories(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
+	for cwd, want := range map[string]string{"/home/u/w": "$CWD", "/home/u": "", "/": ""} { // a home is given by a person, not learned
+		if got := strings.Join(Learn("x", nil, Place{Home: "/home/u", Cwd: cwd}).Read, " "); got != want {
+			t.Errorf("begun in %s: %q may be read, want %q", cwd, got, want)
+		}
+	}
 	p := Learn("x", []confine.Observed{{Did: "write", Path: "/home/u/.cache/go-build/01/" + digest + "-d"}, {Did: "make", Path: "/home/u/.cache/go-build/02/" + digest + "-a"}}, at)
 	if got := strings.Join(p.Write, " "); got != "?~/.cache/go-build" {
 		t.Error(got)

@@ -245,6 +245,7 @@ func TestRulesForScriptsBehindTheSystemsLinks(t *testing.T) {
 	}{
 		{`allow = ["npm install"]`, policy.Allow}, {`allow = ["exactly npm install ./lib"]`, policy.Allow}, {``, policy.Ask}, {`allow = ["npm ci"]`, policy.Ask},
 		{"allow = [\"npm install\"]\nask = [\"node\"]", policy.Ask}, {"allow = [\"npm install\"]\ndeny = [\"node\"]", policy.Deny},
+		{"allow = [\"npm install\"]\ndeny = [\"/usr/bin/node\"]", policy.Deny},
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte(row.rules), 0o600); err != nil {
