@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -133,6 +134,35 @@ func TestLoose(t *testing.T) {
 			b.WriteString("#abc"[:r.IntN(4)] + between[r.IntN(len(between))])
 		}
 		checkLoose(t, Options{Cols: 7 + r.IntN(20), Rows: 2 + r.IntN(5), ScrollbackLines: 50}, []byte(b.String()), r.IntN(300), r.IntN(900))
+	}
+}
+
+// TestNewColors holds what is read at once of sequences that set a colour to what the parser reads.
+//
+// FEATURES: R25
+func TestNewColors(t *testing.T) {
+	numbers := []string{"", "0", "7", "00", "42", "99", "007", "100", "255", "256", "300", "999", "0255", "1000", ":", "-", "\xff", "1;2"}
+	good := func(s string) bool {
+		v, err := strconv.ParseUint(s, 10, 16)
+		return err == nil && v <= 255 && len(s) <= 3
+	}
+	for i := range len(numbers) * len(numbers) * len(numbers) * 3 {
+		n := len(numbers)
+		a, b, c := numbers[i%n], numbers[i/n%n], numbers[i/n/n%n]
+		end := []string{"m", "M", ";m", ";1m", "x", "\x1b"}[i%6]
+		s := []string{"\x1b[38;2;", "\x1b[48;2;"}[i/6%2] + a + ";" + b + ";" + c + end
+		fast, slow := newTest(t, 20, 5), newTest(t, 20, 5)
+		fast.sgrSeen.misses = manyMisses + 1
+		data := []byte(s + "#" + strings.Repeat(" ", keyReach))
+		feed(slow, string(data))
+		taken := fast.newColors(data)
+		if want := good(a) && good(b) && good(c) && end == "m"; (taken > 0) != want {
+			t.Fatalf("%q: %d bytes are taken", s, taken)
+		}
+		feed(fast, string(data[taken:]))
+		if taken > 0 && (fast.pen != slow.pen || fast.cur != slow.cur) {
+			t.Fatalf("%q: %+v at %+v, want %+v at %+v", s, fast.pen, fast.cur, slow.pen, slow.cur)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ type sgrCache struct {
 // After so many misses in a row only each sampleEvery-th sequence that sets one colour is looked up.
 const (
 	manyMisses  = 64
-	sampleEvery = 16
+	sampleEvery = 64
 )
 
 // seldom reports whether sequences that set a colour hardly come again, so that to read this one is less than to look it
@@ -203,60 +203,73 @@ func (r *rendition) newSGR(p []byte, s *parse.Seq) {
 	r.sgr(s)
 }
 
-// newColor carries out the SGR that p begins with if all it does is to set the text's or the background's colour of 24
-// bits, and prints the text behind it. It returns the bytes taken, 0 for any other sequence. There must be keyReach bytes.
-func (t *Terminal) newColor(p []byte) int {
-	to := &t.pen.FG
-	switch binary.LittleEndian.Uint64(p[2:]) & (1<<40 - 1) {
-	case setsText:
-	case setsBackground:
-		to = &t.pen.BG
-	default:
-		return 0
+// newColors carries out the SGR that p begins with if all it does is to set the text's or the background's colour of 24
+// bits, prints the text behind it, and goes on while the like follows. It returns the bytes taken, 0 for any other sequence.
+func (t *Terminal) newColors(p []byte) (at int) {
+	for len(p)-at >= keyReach && t.sgrSeen.seldom() {
+		q := (*[keyReach]byte)(p[at:])
+		to := &t.pen.FG
+		switch binary.LittleEndian.Uint64(q[:]) & (1<<56 - 1) {
+		case setsText:
+		case setsBackground:
+			to = &t.pen.BG
+		default:
+			return at
+		}
+		c, n := rgbOf(q)
+		if n == 0 {
+			return at
+		}
+		t.sgrSeen.misses++
+		*to = c
+		t.penChanged()
+		t.join = 0
+		if at += n; len(p) > at && p[at]-0x20 < 0x5f {
+			at += t.looseText(p[at:])
+		}
 	}
-	c, n := rgbOf((*[12]byte)(p[7:]))
-	if n == 0 {
-		return 0
-	}
-	t.sgrSeen.misses++
-	*to = c
-	t.penChanged()
-	t.join = 0
-	n += 7
-	if len(p) > n && p[n]-0x20 < 0x5f {
-		n += t.looseText(p[n:])
-	}
-	return n
+	return at
 }
 
-// "38;2;" and "48;2;", the first byte lowest.
+// "ESC [38;2;" and "ESC [48;2;", the first byte lowest.
 const (
-	setsText       = '3' | '8'<<8 | ';'<<16 | '2'<<24 | ';'<<32
-	setsBackground = '4' | '8'<<8 | ';'<<16 | '2'<<24 | ';'<<32
+	setsText       = 0x1b | '['<<8 | '3'<<16 | '8'<<24 | ';'<<32 | '2'<<40 | ';'<<48
+	setsBackground = setsText ^ ('3'^'4')<<16
+	rgbFrom        = 7 // what is behind them
 )
 
-// rgbOf reads "r;g;bm", numbers of one to three digits, and its length; 0 when it is anything else.
-func rgbOf(p *[12]byte) (c Color, n int) {
-	v, first, rest := uint32(0), 0, uint32(0)
-	for i, b := range p {
-		if d := uint32(b) - '0'; d < 10 {
-			v = 10*v + d
-			continue
-		}
-		if v > 255 || i == first || i > first+3 {
-			return 0, 0
-		}
-		rest = rest<<8 | v
-		if n++; n == 3 {
-			if b != 'm' {
-				return 0, 0
-			}
-			return RGB(0, 0, 0) | Color(rest), i + 1
-		}
-		if b != ';' {
-			return 0, 0
-		}
-		v, first = 0, i+1
+// rgbOf reads a sequence of setsText or setsBackground and "r;g;bm", numbers of one to three digits, and its length; 0 when
+// it is anything else. All numbers are read at once: how long they are is not to be foreseen, so a loop over them would be
+// mispredicted at each.
+func rgbOf(p *[keyReach]byte) (c Color, n int) {
+	ends := nonDigits(binary.LittleEndian.Uint64(p[rgbFrom:])) | nonDigits(uint64(binary.LittleEndian.Uint32(p[rgbFrom+8:])))<<8
+	end1 := bits.TrailingZeros64(ends) + rgbFrom
+	ends &= ends - 1
+	end2 := bits.TrailingZeros64(ends) + rgbFrom
+	ends &= ends - 1
+	end3 := bits.TrailingZeros64(ends) + rgbFrom
+	n1, n2, n3 := uint(end1-rgbFrom), uint(end2-end1-1), uint(end3-end2-1)
+	if n1-1 > 2 || n2-1 > 2 || n3-1 > 2 || p[end1] != ';' || p[end2] != ';' || p[end3] != 'm' {
+		return 0, 0
 	}
-	return 0, 0
+	r, g, b := numberBefore(p, end1, n1), numberBefore(p, end2, n2), numberBefore(p, end3, n3)
+	if r|g|b > 255 {
+		return 0, 0
+	}
+	return RGB(0, 0, 0) | Color(r<<16|g<<8|b), end3 + 1
+}
+
+// nonDigits has bit i set when byte i of a word is no decimal digit.
+func nonDigits(w uint64) uint64 {
+	w ^= '0' * scan.LowBits
+	w = (w&(0x7f*scan.LowBits) + 0x76*scan.LowBits | w) & (0x80 * scan.LowBits) // 9 and 0x76 do not reach the high bit
+	return w >> 7 * 0x0102040810204080 >> 56                                    // bit 8i of the left side goes to bit 56+i
+}
+
+// numberBefore is the number of n digits, three at most, that ends before p[end].
+func numberBefore(p *[keyReach]byte, end int, n uint) uint32 {
+	rest := (32 - 8*n) & 31
+	from := (end - 4) & 15 // as it is anyway
+	v := binary.LittleEndian.Uint32(p[from:from+4]) >> rest << rest
+	return v>>8&15*100 + v>>16&15*10 + v>>24&15
 }

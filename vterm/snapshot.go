@@ -17,8 +17,11 @@ import (
 // not part of it.
 const (
 	snapshotMagic   = "LTVT"
-	snapshotVersion = 1
+	snapshotVersion = 2
 )
+
+// firstVersion is read as well: it wrote a 24-bit colour of the text as it wrote any other style.
+const firstVersion = 1
 
 const anyUint = 1<<64 - 1
 
@@ -45,7 +48,7 @@ func (t *Terminal) Restore(b []byte) error {
 	t.start()
 	n := len(b) - 4
 	head := len(snapshotMagic) + 1
-	if n < head || string(b[:head]) != snapshotMagic+string(rune(snapshotVersion)) ||
+	if n < head || string(b[:head-1]) != snapshotMagic || b[head-1] < firstVersion || b[head-1] > snapshotVersion ||
 		crc32.ChecksumIEEE(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
 		return errSnapshot
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -16,8 +17,8 @@ const everything = "\x1b]2;title\x07\x1b]4;1;#102030\x07\x1b[#P\x1b[22t" +
 
 // TestSnapshotGolden pins the format: a change of it needs another version.
 func TestSnapshotGolden(t *testing.T) {
-	file := filepath.Join("testdata", "snapshot_v1.hex")
-	term := newTest(t, 12, 3, everything, "\x1b[38;5;")
+	file := filepath.Join("testdata", "snapshot_v2.hex")
+	term := newTest(t, 12, 3, "\x1b[38;2;1;2;3mcolour\r\n\x1b[m", everything, "\x1b[38;5;")
 	got := hex.Dump(term.AppendSnapshot(nil))
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
@@ -33,6 +34,30 @@ func TestSnapshotGolden(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("the snapshot differs from %s; raise snapshotVersion if that is meant", file)
+	}
+}
+
+// TestSnapshotOfTheFirstVersion reads what was written before records had colours alone.
+func TestSnapshotOfTheFirstVersion(t *testing.T) {
+	dump, err := os.ReadFile(filepath.Join("testdata", "snapshot_v1.hex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old []byte
+	for _, row := range strings.Split(strings.TrimSpace(string(dump)), "\n") {
+		b, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(row[10:58]), " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		old = append(old, b...)
+	}
+	restored := New(Options{})
+	if err := restored.Restore(old); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := state(restored), state(newTest(t, 12, 3, everything, "\x1b[38;5;")); got != want {
+		got, want = firstDifference(got, want)
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -137,41 +137,52 @@ func (t *Terminal) printUTF8(p []byte) bool {
 	return true
 }
 
-// printRun prints characters that fit on the cursor's row and that neither join the one
-// before nor have no width; p begins above ASCII. It returns the bytes taken; what stopped
-// it is for the slow path.
-func (t *Terminal) printRun(p []byte) int {
+// printRun prints characters that neither join the one before nor have no width, row by row; p begins above ASCII. It
+// returns the bytes taken; what stopped it is for the slow path.
+func (t *Terminal) printRun(p []byte) (taken int) {
 	if t.penStale {
 		t.freshenPen()
 	}
 	graphemes := t.modes&modeGraphemes != 0
-	if t.cur.Pending || graphemes && width.Awaits(t.join) {
-		return 0
-	}
-	line := t.scr.Raw(t.cur.Row)
-	end, col := t.lineEnd(line), t.cur.Col
-	var run grid.Run
-	if !t.appends(line, col) {
-		run = t.scr.At(t.cur.Row).PutRun(p, col, end, t.cell, t.odd(), t.cols)
-	} else if col == line.Used {
-		run = line.AppendRun(&t.tables, p, col, end, t.cell.Style(), t.odd(), t.join, graphemes)
-	}
-	if run.Bytes > 0 {
+	for taken < len(p) && p[taken] >= utf8.RuneSelf && !(graphemes && width.Awaits(t.join)) {
+		rest := p[taken:]
+		if t.cur.Pending {
+			if t.modes&modeAutowrap == 0 || !grid.Starts(rest, t.odd()) {
+				break
+			}
+			t.wrap()
+			t.cur.Pending = false
+		}
+		line := t.scr.Raw(t.cur.Row)
+		end, col := t.lineEnd(line), t.cur.Col
+		var run grid.Run
+		if !t.appends(line, col) {
+			run = t.scr.At(t.cur.Row).PutRun(rest, col, end, t.cell, t.odd(), t.cols)
+		} else if col == line.Used {
+			run = line.AppendRun(&t.tables, rest, col, end, t.cell.Style(), t.odd(), t.join, graphemes)
+		}
+		if run.Bytes == 0 {
+			break
+		}
 		line.Version = t.tables.Version
 		t.lastRune, t.join = run.Last, width.Plain
 		if graphemes {
 			t.join = run.State
 		}
 		t.advance(line, run.Col, end)
+		taken += run.Bytes
 	}
-	return run.Bytes
+	return taken
 }
 
 // joinRun joins the characters at the start of p that go on with the last one of a packed row.
 // It returns the bytes taken.
 func (t *Terminal) joinRun(p []byte) int {
+	if len(p) == 0 || p[0] < utf8.RuneSelf || t.join == 0 || t.modes&modeGraphemes == 0 {
+		return 0
+	}
 	line := t.scr.Raw(t.cur.Row)
-	if t.join == 0 || t.modes&modeGraphemes == 0 || line.Inflated {
+	if line.Inflated {
 		return 0
 	}
 	n := 0

@@ -113,7 +113,7 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 		n += 3
 	} else {
 		if t.sgrSeen.seldom() {
-			if n := t.newColor(p); n > 0 {
+			if n := t.newColors(p); n > 0 {
 				return n
 			}
 		}

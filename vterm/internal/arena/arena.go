@@ -185,7 +185,12 @@ func (l *Log) sizeOfNext(n int) int {
 // much as all else that is done with a line, so what is small is left alone.
 func (l *Log) compress() {
 	for (len(l.blocks)-l.raw)*blockBytes > l.maxBytes-l.maxBytes/rawShare && l.raw < len(l.blocks)-1 {
-		l.pack(l.blocks[l.raw])
+		b := l.blocks[l.raw]
+		data := b.data
+		l.pack(b)
+		if cap(data) == blockBytes {
+			l.spare = &block{data: data}
+		}
 		l.raw++
 	}
 }

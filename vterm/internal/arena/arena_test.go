@@ -119,3 +119,21 @@ func TestPack(t *testing.T) {
 		t.Errorf("after truncation and append: %q", got)
 	}
 }
+
+// The memory of a block that was packed is that of the next one.
+func TestPackedBlockIsUsedAgain(t *testing.T) {
+	l := New(1<<20, 16*blockBytes)
+	for i := 0; l.raw < 6; i++ { // the first ones are small
+		l.Append([]byte(record(i)))
+	}
+	if l.spare == nil {
+		t.Fatal("what was packed left no block")
+	}
+	spare := &l.spare.data[:1][0]
+	for i, first := 0, l.cur.first; l.cur.first == first; i++ {
+		l.Append([]byte(record(i)))
+	}
+	if &l.cur.data[0] != spare {
+		t.Error("the next block is another")
+	}
+}

@@ -166,7 +166,9 @@ func (tb *Tables) decodeStyles(cells []Cell, r *Reader) {
 }
 
 func (tb *Tables) decodeStyle(r *Reader) StyleID {
-	if id := r.Uvarint(); id > 0 {
+	if id := r.Uvarint(); id>>24 == uint64(color.KindRGB) {
+		return tb.Styles.ID(&Style{FG: color.Color(id)})
+	} else if id > 0 {
 		if id > uint64(len(tb.Styles.List)) {
 			return 0
 		}

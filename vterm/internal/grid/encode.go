@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
 
 // A line of the scrollback is a record:
@@ -14,7 +16,8 @@ import (
 //	styles if styled: runs of (cells uvarint, style) until all cells are covered
 //
 // A style is its id plus 1 when the id is a lasting one, else 0 and the style itself, so
-// that tables can be rebuilt without a look at the scrollback.
+// that tables can be rebuilt without a look at the scrollback. One that is a colour of 24 bits for
+// the text and nothing else is that colour, which is above all ids.
 const (
 	recWrapped   = 1
 	recSizeShift = 1
@@ -184,8 +187,16 @@ func (tb *Tables) encodeStyle(dst []byte, id StyleID) []byte {
 	return appendStyle(dst, &tb.Styles.List[id])
 }
 
+// colorOnly reports whether a style is a colour of 24 bits for the text and nothing else.
+func (s *Style) colorOnly() bool {
+	return s.FG.Kind() == color.KindRGB && uint32(s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Link)|uint32(s.Underline) == 0
+}
+
 // appendStyle appends a style itself.
 func appendStyle(dst []byte, s *Style) []byte {
+	if s.colorOnly() {
+		return binary.AppendUvarint(dst, uint64(s.FG))
+	}
 	dst = append(dst, 0)
 	for _, v := range [...]uint64{uint64(s.FG), uint64(s.BG), uint64(s.ULColor), uint64(s.Attrs), uint64(s.Underline), uint64(s.Link)} {
 		dst = binary.AppendUvarint(dst, v)

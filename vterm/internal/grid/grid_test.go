@@ -2,11 +2,14 @@ package grid
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
 
 // newTest is a screen of lines, with a scrollback. What is in the lines is one column wide.
@@ -400,6 +403,62 @@ func TestCompactLoose(t *testing.T) {
 	tb.CompactStyles([]*Screen{s})
 	if got := tb.Styles.List[r.Cells[4].Style()]; got != want || draw(s) != "loose/" {
 		t.Errorf("%q in %+v", draw(s), got)
+	}
+}
+
+// A colour of the text and nothing else is kept in four bytes once ids are given away, and still read as it was kept before.
+//
+// FEATURES: R25
+func TestColorOnlyRecord(t *testing.T) {
+	s, _ := newTest(8, "")
+	tb := s.tables
+	for i := range LastingStyles {
+		tb.Styles.ID(&Style{ULColor: 2<<24 | color.Color(i)})
+	}
+	cells := make([]Cell, 3)
+	for i := range cells {
+		st := Style{FG: color.RGB(byte(i), 0, 255)}
+		cells[i] = NewCell('a', WidthNarrow, tb.Styles.ID(&st), 0)
+	}
+	rec := tb.EncodeRow(nil, &Row{Cells: cells, Used: len(cells), Marks: Marks{Inflated: true}})
+	if want := 2 + len(cells)*(1+1+4); len(rec) != want {
+		t.Errorf("%d bytes, want %d: %x", len(rec), want, rec)
+	}
+	old := append([]byte(nil), rec[:5]...)
+	for i := range cells {
+		old = binary.AppendUvarint(append(old, 1, 0), uint64(color.RGB(byte(i), 0, 255)))
+		old = append(old, 0, 0, 0, 0, 0)
+	}
+	for _, rec := range [][]byte{rec, old} {
+		var l Line
+		if tb.decodeLine(&l, rec); !slices.Equal(l.Cells, cells) {
+			t.Errorf("%x gives %x, want %x", rec, l.Cells, cells)
+		}
+	}
+}
+
+// Lacks says of styles of a full table, of others and of the default one what looking through the list would.
+func TestLacks(t *testing.T) {
+	var table StyleTable
+	table.Init()
+	r := rand.New(rand.NewPCG(8, 9))
+	known := map[Style]bool{{}: true}
+	next := func() Style { return Style{FG: color.RGB(byte(r.IntN(256)), byte(r.IntN(256)), 0)} }
+	for range 3 * LastingStyles {
+		st := next()
+		if len(known) >= LastingStyles {
+			if table.Lacks(&st) == known[st] {
+				t.Fatalf("%+v: lacking is %v, known %v", st, table.Lacks(&st), known[st])
+			}
+			if r.IntN(2) == 0 {
+				continue
+			}
+		}
+		table.ID(&st)
+		known[st] = true
+	}
+	if table.Lacks(&Style{}) {
+		t.Error("the default style is lacking")
 	}
 }
 

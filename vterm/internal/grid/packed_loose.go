@@ -11,21 +11,43 @@ const looseStyle = ^StyleID(0)
 
 // Lacks reports whether a style is not in the table and would get no lasting id.
 func (s *StyleTable) Lacks(st *Style) bool {
-	if len(s.List) < LastingStyles || len(s.slots) == 0 || st.IsZero() {
+	if len(s.List) < LastingStyles || len(s.slots) == 0 {
 		return false
 	}
 	h := hashStyle(st)
+	if s.filter == nil {
+		s.filter = filterOf(s.List[1:])
+	}
+	if !s.filter.has(h) {
+		return h != 0 // that of the default style
+	}
 	mask := uint64(len(s.slots) - 1)
 	for i := h >> 32 & mask; ; i = (i + 1) & mask {
 		slot := s.slots[i]
 		if slot == 0 {
-			return true
+			return !st.IsZero()
 		}
 		if (slot^h)>>32 == 0 && s.List[uint32(slot)-1].equal(st) {
 			return false
 		}
 	}
 }
+
+// styleFilter has a bit set for the hash of each style of a full table: most styles that the table lacks are known to be
+// lacking without a look at its slots, which the processor's nearest cache does not hold.
+type styleFilter [1 << 10]uint64
+
+func filterOf(styles []Style) *styleFilter {
+	f := new(styleFilter)
+	for i := range styles {
+		f.add(hashStyle(&styles[i]))
+	}
+	return f
+}
+
+func (f *styleFilter) add(h uint64) { f[h>>54] |= 1 << (h >> 48 & 63) }
+
+func (f *styleFilter) has(h uint64) bool { return f[h>>54]>>(h>>48&63)&1 != 0 }
 
 // AppendLoose appends the run of printable ASCII at the start of p, of at most limit bytes, in a style that has no id. It
 // returns its length, 0 as FastASCII does.
@@ -34,12 +56,17 @@ func (r *Row) AppendLoose(tb *Tables, p []byte, col, limit int, st *Style) int {
 	if col > r.Used {
 		r.pad(tb, col)
 	}
-	n := d.FastASCII(p, limit)
-	if n == 0 {
+	n := 0
+	if end := len(d.Text); len(p) > 1 && p[1] < ' ' && end < cap(d.Text) { // one letter, as images of characters have
+		d.Text[:end+1][end] = p[0]
+		n = 1
+	} else if n = d.FastASCII(p, limit); n == 0 {
 		return 0
 	}
 	if d.Style != looseStyle || !d.loose.equal(st) {
-		d.closeRun(tb, col)
+		if !d.closeColor(col) {
+			d.closeRun(tb, col)
+		}
 		d.Style, d.loose = looseStyle, *st
 	}
 	d.Text = d.Text[:len(d.Text)+n]
@@ -48,14 +75,23 @@ func (r *Row) AppendLoose(tb *Tables, p []byte, col, limit int, st *Style) int {
 	return n
 }
 
+// closeColor is closeRun for a loose style that is only a colour; false if the open run is of another kind.
+func (d *Packed) closeColor(end int) bool {
+	n, at, fg := end-int(d.from), len(d.styles), uint64(d.loose.FG)
+	if d.Style != looseStyle || n <= 0 || n >= 0x80 || cap(d.styles)-at < 8 || !d.loose.colorOnly() {
+		return false
+	}
+	// Of a colour all that is above its 24 bits is the kind, so it takes four bytes as a varint.
+	out := d.styles[:at+8]
+	binary.LittleEndian.PutUint64(out[at:], uint64(n)|(fg&0x7f|fg&0x3f80<<1|fg&0x1fc000<<2|fg&0xfe00000<<3|0x808080)<<8)
+	d.styles, d.from = out[:at+5], int32(end)
+	return true
+}
+
 // encodeOpen appends the open run of a packed row, of n cells.
 func (tb *Tables) encodeOpen(dst []byte, n int, d *Packed) []byte {
 	if d.Style != looseStyle {
 		return tb.encodeRun(dst, n, d.Style)
 	}
-	s := &d.loose
-	if fg := uint32(s.FG); n < 0x80 && fg-1<<21 < 1<<28-1<<21 && uint32(s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Link)|uint32(s.Underline) == 0 {
-		return append(dst, byte(n), 0, byte(fg)|0x80, byte(fg>>7)|0x80, byte(fg>>14)|0x80, byte(fg>>21), 0, 0, 0, 0, 0)
-	}
-	return appendStyle(binary.AppendUvarint(dst, uint64(n)), s)
+	return appendStyle(binary.AppendUvarint(dst, uint64(n)), &d.loose)
 }

@@ -25,27 +25,32 @@ type mixture struct {
 // cluster that awaits a Starter has it.
 const stateUnknown = ^width.State(0)
 
-// firstHan and lastHan are the first bytes of U+4000 to U+9FFF: Han, which are two columns wide and join nothing.
+// firstHan and lastHan are the first bytes of U+4000 to U+9FFF: Han, which join nothing.
 const firstHan, lastHan = 0xe4, 0xe9
 
-// hanRun encodes the run of such characters at the start of p, limit of them at most, and returns how many there are. The
-// last bytes of p are left out.
+// joinsNothing reports whether no character whose first byte is c can join the one before it: ASCII and Han.
+func joinsNothing(c byte) bool { return c < utf8.RuneSelf || c-firstHan <= lastHan-firstHan }
+
+// wideRun encodes the run at the start of p of wide characters of three bytes, Han, kana and Hangul for the most part, limit
+// of them at most, and returns how many there are. The last bytes of p are left out.
 //
-//go:noinline // as wideRun
-func hanRun(out, p []byte, limit int) (n int) {
-	for n < limit && len(p) >= 8 && len(out) >= 8 {
+//go:noinline // inside run the loop would keep its variables on the stack
+func wideRun(out, p []byte, limit int) (n int) {
+	for limit >= n+2 && len(p) >= 8 && len(out) >= packedSlack {
 		v := binary.LittleEndian.Uint64(p)
-		if v&0xc0c000 != 0x808000 || byte(v)-firstHan > lastHan-firstHan {
-			break
-		}
 		w := v >> 24
-		if w&0xc0c000 != 0x808000 || byte(w)-firstHan > lastHan-firstHan || n+1 == limit {
-			binary.LittleEndian.PutUint32(out, uint32(v)<<8|markWide)
-			return n + 1
+		if v&0xc0c0f0c0c0f0 != 0x8080e08080e0 || width.ClassOf3(byte(v), byte(v>>8))&width.ClassOf3(byte(w), byte(w>>8)) != 2 {
+			break
 		}
 		binary.LittleEndian.PutUint64(out, uint64(uint32(w)<<8|markWide)<<32|uint64(uint32(v)<<8|markWide))
 		p, out = p[6:], out[8:]
 		n += 2
+	}
+	if limit > n && len(p) >= 4 && len(out) >= packedSlack {
+		if v := binary.LittleEndian.Uint32(p); v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 {
+			binary.LittleEndian.PutUint32(out, v<<8|markWide)
+			n++
+		}
 	}
 	return n
 }
@@ -53,60 +58,53 @@ func hanRun(out, p []byte, limit int) (n int) {
 // run takes what it can of p from taken on. The last few bytes of p are left out.
 func (m *mixture) run(p []byte) {
 	out, k, last, cols, state := m.out, m.k, m.last, m.cols, m.state
-	q := p[m.taken:]
-	for cols > 0 && len(q) >= 4 && len(out)-k >= packedSlack {
-		v := binary.LittleEndian.Uint32(q)
+	at := m.taken
+	for cols > 0 && len(p)-at >= 4 && len(out)-k >= packedSlack {
+		v := binary.LittleEndian.Uint32(p[at : at+4])
+		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !width.Awaits(state) {
+			n := wideRun(out[k:], p[at:], cols/2)
+			if n == 0 {
+				break
+			}
+			k, at, cols, state, m.wide = k+4*n, at+3*n, cols-2*n, stateUnknown, true
+			last = k - 4
+			continue
+		}
 		if v&0x80 == 0 {
 			if byte(v)-0x20 >= 0x5f {
 				break
 			}
 			last = k
 			out[k] = byte(v)
-			q = q[1:]
-			k, cols, state = k+1, cols-1, width.Plain
+			k, at, cols, state = k+1, at+1, cols-1, width.Plain
 			continue
 		}
-		if byte(v)-firstHan <= lastHan-firstHan {
-			if n := hanRun(out[k:], q, cols/2); n > 0 {
-				q = q[3*n:]
-				k, cols, state, m.wide = k+4*n, cols-2*n, width.Plain, true
-				last = k - 4
-				continue
-			}
-		}
-		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !width.Awaits(state) {
-			if cols < 2 {
+		r, n := rune4(v), 4
+		if v&0xc0c0c0f8 != 0x808080f0 || uint32(r)-0x10000 > utf8.MaxRune-0x10000 {
+			if r, n = runeOf(v); n == 0 {
 				break
 			}
-			last = k
-			binary.LittleEndian.PutUint32(out[k:], v<<8|markWide)
-			q = q[3:]
-			k, cols, state, m.wide = k+4, cols-2, stateUnknown, true
-			continue
-		}
-		r, n := runeOf(v)
-		if n == 0 {
-			break
 		}
 		props := width.Of(r)
-		w := starterWidth(props, m.odd)
+		w, known := starterWidth(props, m.odd), stateUnknown
 		if (w == 0 || width.Awaits(state)) && m.graphemes {
-			if state == stateUnknown {
-				state = width.Start(width.Of(headAt(out, last)))
-			}
-			next, joined := width.Step(state, props)
-			if joined {
-				if last < 0 {
-					break
+			if known = width.Start(props); !props.Regional() || state != stateUnknown && state != width.Plain {
+				if state == stateUnknown {
+					state = width.Start(width.Of(headAt(out, last)))
 				}
-				size, grows := joinLast(out, last, k, r, v, n, cols)
-				if size == 0 {
-					break
+				next, joined := width.Step(state, props)
+				if joined {
+					if last < 0 {
+						break
+					}
+					size, grows := joinLast(out, last, k, r, v, n, cols)
+					if size == 0 {
+						break
+					}
+					k, at, cols, state = size, at+n, cols-grows, next
+					m.wide = m.wide || grows > 0
+					continue
 				}
-				q = q[n:]
-				k, cols, state = size, cols-grows, next
-				m.wide = m.wide || grows > 0
-				continue
 			}
 			if props.Regional() {
 				w = 2
@@ -115,23 +113,28 @@ func (m *mixture) run(p []byte) {
 		if w == 0 || w > cols {
 			break
 		}
-		next := width.Start(props)
-		if m.graphemes {
-			if n, w, next = clusterOf(q, n, w, cols, props); n == 0 || len(out)-k < packedSlack+n {
+		size := n
+		if m.graphemes && len(p) > at+n && !joinsNothing(p[at+n]) {
+			if size, w, known = clusterOf(p[at:], n, w, cols, props); size == 0 || len(out)-k < packedSlack+size {
 				break
 			}
 		}
-		last, state = k, next
+		last, state = k, known
 		if w == 2 {
 			out[k] = markWide
 			k++
 			m.wide = true
 		}
-		k = putCluster(out, k, q, n, r)
-		q = q[n:]
-		cols -= w
+		if size == n {
+			binary.LittleEndian.PutUint32(out[k:k+4], v)
+		} else {
+			out[k], out[k+1] = markCluster, byte(size)
+			k += 2
+			putBytes(out[k:], p[at:], size)
+		}
+		k, at, cols = k+size, at+size, cols-w
 	}
-	m.k, m.last, m.taken, m.cols, m.state = k, last, len(p)-len(q), cols, state
+	m.k, m.last, m.taken, m.cols, m.state = k, last, at, cols, state
 }
 
 // clusterOf finds out what joins the character that q begins with, of n bytes and w columns, of which cols are free. It
@@ -141,12 +144,14 @@ func clusterOf(q []byte, n, w, cols int, props width.Props) (size, columns int, 
 	state = width.Start(props)
 	for len(q)-n >= 4 {
 		v := binary.LittleEndian.Uint32(q[n:])
-		if v&0x80 == 0 || byte(v)-firstHan <= lastHan-firstHan { // these join nothing
+		if joinsNothing(byte(v)) {
 			break
 		}
-		r, size := runeOf(v)
-		if size == 0 {
-			break
+		r, size := rune3(v), 3
+		if v&0xc0c0f0 != 0x8080e0 || r < 0x800 || r&^0x7ff == 0xd800 {
+			if r, size = runeOf(v); size == 0 {
+				break
+			}
 		}
 		next, joined := width.Step(state, width.Of(r))
 		if !joined {
@@ -167,33 +172,31 @@ func clusterOf(q []byte, n, w, cols int, props width.Props) (size, columns int, 
 	return n, w, state
 }
 
-// putCluster puts the cluster that the first n bytes of q are and that begins with r into out at k, and returns its end.
-// Behind that there is room for stores of more than a byte.
-func putCluster(out []byte, k int, q []byte, n int, r rune) int {
-	if n > utf8.UTFMax || n > utf8.RuneLen(r) {
-		out[k], out[k+1] = markCluster, byte(n)
-		k += 2
-	}
-	if n <= 8 && len(q) >= 8 {
-		binary.LittleEndian.PutUint64(out[k:], binary.LittleEndian.Uint64(q))
+// putBytes puts the first n bytes of q into out, where there is room for stores of 16 bytes behind them.
+func putBytes(out, q []byte, n int) {
+	if n <= 16 && len(q) >= 16 {
+		binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(q))
+		binary.LittleEndian.PutUint64(out[8:], binary.LittleEndian.Uint64(q[8:]))
 	} else {
-		copy(out[k:], q[:n])
+		copy(out, q[:n])
 	}
-	return k + n
 }
+
+// rune3 and rune4 decode a character of three and four bytes, the first of them lowest.
+func rune3(v uint32) rune { return rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f) }
+func rune4(v uint32) rune { return rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f) }
 
 // runeOf decodes the character above ASCII that v begins with, the first byte lowest. Its length is
 // 0 when it is none, or a control.
 func runeOf(v uint32) (r rune, n int) {
 	switch {
 	case v&0xc0c0f0 == 0x8080e0:
-		r = rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f)
+		r = rune3(v)
 		if r >= 0x800 && r&^0x7ff != 0xd800 {
 			return r, 3
 		}
 	case v&0xc0c0c0f8 == 0x808080f0:
-		r = rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f)
-		if r >= 0x10000 && r <= utf8.MaxRune {
+		if r = rune4(v); r >= 0x10000 && r <= utf8.MaxRune {
 			return r, 4
 		}
 	case v&0xc0e0 == 0x80c0:
@@ -214,7 +217,7 @@ func joinLast(out []byte, at, end int, c rune, v uint32, n, free int) (size, gro
 		from++
 	}
 	if c == EmojiVariation || c == TextVariation {
-		if width.Of(headOf(out[at:end])).HasVariations() {
+		if width.Of(headAt(out, at)).HasVariations() {
 			if c == TextVariation && from > at || c == EmojiVariation && from == at && free == 0 {
 				return 0, 0
 			}

@@ -20,14 +20,9 @@ func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd widt
 	if !graphemes {
 		m.state = width.Plain
 	}
-	for n := 1; n > 0; {
-		size, taken, cols := wideRun(m.out[m.k:], p[m.taken:], m.cols)
-		m.k, m.taken, m.cols, m.wide = m.k+size, m.taken+taken, m.cols-cols, m.wide || taken > 0
-		n, cols = narrowRun(p[m.taken:], m.cols, odd)
-		copy(m.out[m.k:], p[m.taken:m.taken+n])
-		m.k, m.taken, m.cols = m.k+n, m.taken+n, m.cols-cols
-	}
-	if m.taken > 0 {
+	if n, cols := narrowRun(p, m.cols, odd); n > 0 {
+		copy(m.out[m.k:], p[:n])
+		m.k, m.taken, m.cols = m.k+n, n, m.cols-cols
 		m.last, m.state = lastChar(m.out, first, m.k), stateUnknown
 	}
 	if m.cols > 0 && m.taken < len(p) && p[m.taken] >= utf8.RuneSelf {
@@ -43,7 +38,7 @@ func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd widt
 	d.wide = true
 	r.Wide = r.Wide || m.wide
 	r.Used = end - m.cols
-	c := headOf(m.out[m.last:m.k])
+	c := headAt(m.out, m.last)
 	if m.state == stateUnknown {
 		m.state = width.Start(width.Of(c))
 	}
@@ -63,24 +58,7 @@ func lastChar(out []byte, first, end int) int {
 	return last
 }
 
-// headOf is the first code point of a character as it is put into text.
-func headOf(b []byte) rune {
-	if b[0] == markWide {
-		b = b[1:]
-	}
-	if b[0] == markCluster {
-		b = b[2:]
-	}
-	if len(b) >= utf8.UTFMax {
-		if c, n := runeOf(binary.LittleEndian.Uint32(b)); n > 0 {
-			return c
-		}
-	}
-	c, _ := utf8.DecodeRune(b)
-	return c
-}
-
-// headAt is headOf of a character in out behind which there is room.
+// headAt is the first code point of the character in out at a place, behind which there is room.
 func headAt(out []byte, at int) rune {
 	if out[at] == markWide {
 		at++
@@ -96,41 +74,10 @@ func headAt(out []byte, at int) rune {
 	return c
 }
 
-// wideRun encodes the run at the start of p of wide characters of three and four bytes, Han,
-// kana, Hangul and emoji for the most part, into at most limit columns. It returns what they
-// take in out, in p and on the screen.
-//
-//go:noinline // inside AppendRun the loop would keep its variables on the stack
-func wideRun(out, p []byte, limit int) (size, n, cols int) {
-	for cols+2 <= limit && len(p)-n >= 4 && len(out)-size >= 5 {
-		v := binary.LittleEndian.Uint32(p[n:])
-		switch {
-		case v&0xc0c0f0 == 0x8080e0:
-			if width.ClassOf3(byte(v), byte(v>>8)) != 2 {
-				return size, n, cols
-			}
-			binary.LittleEndian.PutUint32(out[size:], v<<8|markWide)
-			size, n = size+4, n+3
-		case v&0xc0c0c0f8 == 0x808080f0:
-			r := rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f)
-			if r < 0x10000 || width.Of(r).Class() != 2 {
-				return size, n, cols
-			}
-			out[size] = markWide
-			binary.LittleEndian.PutUint32(out[size+1:], v)
-			size, n = size+5, n+4
-		default:
-			return size, n, cols
-		}
-		cols += 2
-	}
-	return size, n, cols
-}
-
 // narrowRun is the length of the run at the start of p of characters of one column, of up
 // to three bytes, that starter would take. The last ones before the end of p are left out.
 //
-//go:noinline // as wideRun
+//go:noinline // inside AppendRun the loop would keep its variables on the stack
 func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
 	for cols < limit && len(p)-bytes >= 4 {
 		v := binary.LittleEndian.Uint32(p[bytes:])
@@ -179,6 +126,12 @@ func starter(p []byte, odd width.Class) (r rune, n, w int) {
 		return 0, 0, 0
 	}
 	return r, n, w
+}
+
+// Starts reports whether p begins with a character that starter takes.
+func Starts(p []byte, odd width.Class) bool {
+	_, n, _ := starter(p, odd)
+	return n > 0
 }
 
 // starterColumns is the width of a character that starter takes, 0 for any other.

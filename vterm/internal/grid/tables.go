@@ -26,12 +26,14 @@ type StyleTable struct {
 	List  []Style
 	slots []uint64 // open addressing: hash in the high half, id+1 in the low; 0 is free
 	limit int      // size at which it is rebuilt, when above styleLimit
+
+	filter *styleFilter // nil before Lacks needs it
 }
 
 // Init makes the table hold the default style only.
 func (s *StyleTable) Init() {
 	s.List = append(make([]Style, 0, 8), Style{})
-	s.slots = nil
+	s.slots, s.filter = nil, nil
 }
 
 // ID finds a style's id or gives it one. It takes a pointer because a style that was
@@ -49,6 +51,9 @@ func (s *StyleTable) ID(st *Style) StyleID {
 		slot := s.slots[i]
 		if slot == 0 {
 			s.List = append(s.List, *st)
+			if s.filter != nil {
+				s.filter.add(h)
+			}
 			s.slots[i] = h&^0xffffffff | uint64(len(s.List))
 			return StyleID(len(s.List) - 1)
 		}
