@@ -100,3 +100,55 @@ func BenchmarkEncodingJSON(b *testing.B) {
 		}
 	}
 }
+
+// What AppendJSON writes is read without encoding/json, but for images, and is what that reads.
+// FEATURES: R30
+func TestReadJSON(t *testing.T) {
+	check := func(s *Screen, quick bool) {
+		t.Helper()
+		var want, got Screen
+		b := AppendJSON(nil, s)
+		fail(t, json.Unmarshal(b, &want))
+		rest, ok := ReadJSON(append(b, "rest"...), &got)
+		if ok != quick {
+			t.Fatalf("read: %v: %s", ok, b)
+		}
+		if ok && (string(rest) != "rest" || !reflect.DeepEqual(got, want)) {
+			t.Errorf("read, before %q: %+v\nwant %+v", rest, got, want)
+		}
+	}
+	s := &Screen{}
+	check(s, true)
+	n := 0
+	fill(reflect.ValueOf(s).Elem(), &n)
+	check(s, false)
+	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
+		for i := range lines {
+			lines[i].Pictures = nil
+		}
+	}
+	check(s, true)
+	s = &Screen{Version: 1<<64 - 1, Lines: []Line{{Row: -1}, {Spans: []Span{}}}, Title: "quote\" back\\ <b>&\x00\x1f\b\f\n\r\t\x7f \u2028\u2029 é 你 \xff\xc3( \U0001F469"}
+	check(s, true)
+	for _, e := range engines {
+		check(screenOf(e.make(80, 24), busy()), true)
+	}
+}
+
+// Whatever comes is read as encoding/json reads it, or left to it.
+func FuzzReadJSON(f *testing.F) {
+	f.Add([]byte(`{"cols":1,"rows":-0,"version":01,"cursor":{"x":0,"y":0,"visible":true,"shape":"\ud800"},"title":"\/","alt":false,"lines":null}`))
+	for _, e := range engines {
+		f.Add(AppendJSON(nil, screenOf(e.make(80, 24), busy())))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var got, want Screen
+		rest, ok := ReadJSON(b, &got)
+		if !ok {
+			return
+		}
+		if err := json.Unmarshal(b[:len(b)-len(rest)], &want); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, read %+v want %+v", err, got, want)
+		}
+	})
+}

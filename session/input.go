@@ -151,8 +151,9 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typing.rememberTyped(data)
 		}
 		s.rules.typed(data, t.Secret)
+		var look time.Time
 		if !s.history.record.Apart() {
-			s.inputwait.looksAnew()
+			look = s.inputwait.typed()
 		}
 		if len(data) > 0 {
 			switch note := s.typing.inputNote(t.ID, r); {
@@ -173,6 +174,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			}
 		}
 		if !s.history.record.Apart() { // the program has it by now: what is told of it keeps nobody waiting
+			s.inputwait.lookAt(look)
 			s.inputwait.answered(data, t.Person)
 		}
 	})

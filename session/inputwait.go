@@ -173,14 +173,16 @@ func (h *inputWait) output(now time.Time) {
 
 // typedSomething says that whatever was asked for has been answered, perhaps.
 func (h *inputWait) typedSomething() {
-	h.looksAnew()
+	h.lookAt(h.typed())
 	h.answered(nil, false)
 }
 
-// looksAnew has it looked at anew, as something is about to be typed.
-func (h *inputWait) looksAnew() {
+// typed has no look count any more that is under way, as something is about to be typed; at is when the next one is for lookAt
+// to come. To set a clock can wake another thread, for which a key need not wait.
+func (h *inputWait) typed() (at time.Time) {
 	h.s.typing.replies.Unread = false
-	h.lookAnew(h.machine.Typed())
+	h.since++
+	return h.machine.Typed()
 }
 
 // answered says that data may have answered what was asked for. What a person types within a line is not told of yet.

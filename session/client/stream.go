@@ -31,8 +31,9 @@ type Stream struct {
 	Begun    bool   // it is the one that was begun (Options.Begun)
 	Ended    bool   // the session had ended before, where the daemon tells it
 
-	ws   *websocket.Conn
-	stop func() bool
+	ws     *websocket.Conn
+	stop   func() bool
+	frames attach.FrameReader
 }
 
 // maxHandshake bounds opening a stream.
@@ -191,16 +192,11 @@ func (st *Stream) NextFrame() (*attach.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &attach.Frame{}
 	if kind == websocket.BinaryMessage {
 		n := min(termimage.KeyLen, len(b))
-		f.Picture = &attach.Picture{Key: string(b[:n]), PNG: b[n:]}
-		return f, nil
+		return &attach.Frame{Picture: &attach.Picture{Key: string(b[:n]), PNG: b[n:]}}, nil
 	}
-	if err := json.Unmarshal(b, f); err != nil {
-		return nil, fmt.Errorf("watch: %w", err)
-	}
-	return f, nil
+	return st.frames.Read(b)
 }
 
 // Type sends bytes to be typed.
@@ -214,7 +210,13 @@ func (st *Stream) Resize(cols, rows int) error {
 }
 
 // Act does something in a watched session.
-func (st *Stream) Act(a attach.Act) error { return st.say(a) }
+func (st *Stream) Act(a attach.Act) error {
+	b, err := a.AppendJSON(nil)
+	if err != nil {
+		return err
+	}
+	return st.ws.WriteMessage(websocket.TextMessage, b)
+}
 
 func (st *Stream) say(v any) error {
 	b, err := json.Marshal(v)

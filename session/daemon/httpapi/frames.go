@@ -4,7 +4,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -51,6 +50,8 @@ func (s *stream) frames(ctx context.Context) error {
 	defer w.Close()
 	var since uint64
 	var f vterm.Frame
+	var writer attach.FrameWriter
+	var text []byte
 	state := ""
 	for {
 		told, held := false, false // that something was taken, at least; that nothing was
@@ -96,7 +97,12 @@ func (s *stream) frames(ctx context.Context) error {
 		if actor.Of(ctx).IsAgent() {
 			s.srv.hand(ctx, &out)
 		}
-		if err := s.sendJSON(&out); err != nil {
+		b, err := writer.Append(text[:0], &out)
+		if err != nil {
+			return err
+		}
+		text = b
+		if err := s.send(websocket.TextMessage, text); err != nil {
 			return err
 		}
 		since, state = f.Version, st
@@ -110,8 +116,8 @@ func (s *stream) act(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		var a attach.Act
-		if json.Unmarshal(b, &a) != nil {
+		a, err := attach.ReadAct(b)
+		if err != nil {
 			continue
 		}
 		if vterm.ValidSize(a.Cols, a.Rows) && !s.readOnly {
