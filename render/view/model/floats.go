@@ -325,12 +325,12 @@ func (m *Model) ToggleStack(area layout.Rect) (stacked, ok bool) {
 }
 
 // placeOver has a session's pane lie over others; false: it is the only one of its tab.
-func (m *Model) placeOver(o *Order, t *Tab) bool {
+func (m *Model) placeOver(o *Order, t *Tab) (why string) {
 	was, _, floated := m.unfloat(t, o.Session)
 	if !t.Auto && t.Tree.Has(o.Session) {
 		rest := t.Tree.Without(o.Session)
 		if rest == nil {
-			return false
+			return m.named(o.Session) + " is alone in its tab: there is nothing for it to lie over"
 		}
 		t.Tree = rest
 	}
@@ -343,8 +343,8 @@ func (m *Model) placeOver(o *Order, t *Tab) bool {
 	}
 	if o.Pinned {
 		m.pin(f)
-		return true
+		return ""
 	}
 	t.Floats, t.Over = append(t.Floats, f), true
-	return true
+	return ""
 }

@@ -100,7 +100,7 @@ func TestNewFloatOverAPinnedOne(t *testing.T) {
 	if m.Focus = "b"; m.seenOn(area) != "a ~n ^+b" {
 		t.Errorf("the pinned one again: %s", m.seenOn(area))
 	}
-	if !m.Obey(&Order{Do: "place", Session: "a2", Float: true}, area) {
+	if m.Obey(&Order{Do: "place", Session: "a2", Float: true}, area) != "" {
 		t.Fatal("no place")
 	}
 	if n, o := m.Float("n").Area(area), m.Float("a2").Area(area); n == o || o == m.Float("b").Area(area) {
@@ -179,7 +179,7 @@ func TestFloatsAreKept(t *testing.T) {
 		{Do: "place", Session: "d", Float: true, Area: &layout.Float{X: 0.1, Y: 0.2, W: 0.5, H: 0.5}},
 		{Do: "place", Session: "e", Pinned: true},
 	} {
-		if !m.Obey(&o, area) {
+		if m.Obey(&o, area) != "" {
 			t.Fatalf("%+v is refused", o)
 		}
 	}
@@ -204,10 +204,10 @@ func TestFloatsAreKept(t *testing.T) {
 		t.Errorf("%s comes back as %s", want, again.seenOn(area))
 	}
 	o := Order{Do: "place", Session: "d", Beside: "a", Stacked: true}
-	if ok := again.Obey(&o, area); !ok || again.seenOn(area) != "-a -b d +c ^e" && again.seenOn(area) != "-a d -b +c ^e" {
+	if why := again.Obey(&o, area); why != "" || again.seenOn(area) != "-a -b d +c ^e" && again.seenOn(area) != "-a d -b +c ^e" {
 		t.Errorf("stacked: %s", again.seenOn(area))
 	}
-	if ok := again.Obey(&Order{Do: "close", Session: "e"}, area); !ok || strings.Contains(again.seenOn(area), "e") {
+	if why := again.Obey(&Order{Do: "close", Session: "e"}, area); why != "" || strings.Contains(again.seenOn(area), "e") {
 		t.Errorf("closed: %s", again.seenOn(area))
 	}
 }

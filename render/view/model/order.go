@@ -20,34 +20,48 @@ type Order struct {
 	Layout  *Layout
 }
 
-// Obey does what an order asks for; false: there is nothing to do it with.
-func (m *Model) Obey(o *Order, area layout.Rect) bool {
+// Obey does what an order asks for. why says why not, and what would help; empty: it is done.
+func (m *Model) Obey(o *Order, area layout.Rect) (why string) {
 	switch o.Do {
 	case "apply":
-		return o.Layout != nil && m.UseLayout(o.Layout)
+		if o.Layout == nil || !m.UseLayout(o.Layout) {
+			return "none of the layout's sessions runs: start them first"
+		}
+		return ""
 	case "focus":
 		if m.Session(o.Session) == nil {
-			return false
+			return m.named(o.Session) + " is not shown here: `longterm layout place` shows it"
 		}
 		m.GoTo(o.Session)
-		return true
+		return ""
 	case "close":
-		return m.takeAway(o.Session, area)
+		if !m.takeAway(o.Session, area) {
+			return m.named(o.Session) + " has no pane here"
+		}
+		return ""
 	case "place":
-		done := m.place(o, area)
+		why := m.place(o, area)
 		m.refocus() // where nothing was before
-		return done
+		return why
 	}
-	return false
+	return "this viewer does not know how to " + o.Do + ": start it again, it may be older"
 }
 
-// place shows a session in a pane of its own, and takes it from where it was in the same tab.
-func (m *Model) place(o *Order, area layout.Rect) bool {
+// named is what a person calls a session.
+func (m *Model) named(id string) string {
+	if s := m.Session(id); s != nil {
+		return s.Name
+	}
+	return id
+}
+
+// place shows a session in a pane of its own, and takes it from where it was in the same tab. why is Obey's.
+func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	if m.Session(o.Session) == nil {
 		m.expected[o.Session] = true // it was started just now
 	}
 	if o.Session == o.Beside {
-		return false
+		return m.named(o.Session) + " has no place beside itself: --beside names another session"
 	}
 	at := m.Current
 	switch {
@@ -57,7 +71,7 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 		at = slices.IndexFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab })
 		if at < 0 {
 			m.Tabs = append(m.Tabs, &Tab{Name: o.Tab, Tree: layout.Leaf(o.Session), Focus: o.Session})
-			return true
+			return ""
 		}
 	case o.Beside != "" && m.tabOf(o.Beside) >= 0:
 		at = m.tabOf(o.Beside)
@@ -68,12 +82,12 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 	}
 	if t.Auto {
 		if at != m.Current { // what it shows follows from what runs
-			return false
+			return "that tab shows all that runs: go there first, or place " + m.named(o.Session) + " in a tab of its own (--tab NAME)"
 		}
 		if m.Manual(area); t.Auto { // nothing is there to stand beside
 			m.unfloat(t, o.Session)
 			t.Auto, t.Tree, m.Focus = false, layout.Leaf(o.Session), o.Session
-			return true
+			return ""
 		}
 	}
 	beside := o.Beside
@@ -83,25 +97,31 @@ func (m *Model) place(o *Order, area layout.Rect) bool {
 		}
 	}
 	if beside == o.Session {
-		return t.Tree.Has(o.Session)
+		if o.Stacked || !t.Tree.Has(o.Session) {
+			return m.named(o.Session) + " has the focus: --beside names the session to place it with"
+		}
+		return ""
 	}
 	m.unfloat(t, o.Session)
 	if o.Stacked {
 		tree, ok := t.Tree.PileOn(beside, o.Session)
-		if t.Tree = tree; ok && at == m.Current {
+		if t.Tree = tree; !ok {
+			return m.named(beside) + " is in no pane that " + m.named(o.Session) + " could be stacked with: --beside names one that is"
+		}
+		if at == m.Current {
 			t.Tree.Unfold(m.Focus)
 		}
-		return ok
+		return ""
 	}
 	if t.Tree.Has(o.Session) {
 		rest := t.Tree.Without(o.Session)
 		if rest == nil {
-			return true // it is the only one there
+			return "" // it is the only one there
 		}
 		t.Tree = rest
 	}
 	t.Tree = t.Tree.Split(beside, o.Session, o.Below)
-	return true
+	return ""
 }
 
 // takeAway takes a session's panes away where it is not the only one.

@@ -44,7 +44,8 @@ func TestObey(t *testing.T) {
 		"unknown beside one": {Order{Do: "place", Session: "c", Beside: "zz"}, true, []string{"a", "b", "c"}, 2, 0, "a"},
 	} {
 		m := fresh()
-		ok := m.Obey(&c.o, area)
+		why := m.Obey(&c.o, area)
+		ok := why == ""
 		got := m.Tabs[0].Tree.Sessions()
 		same := len(got) == len(c.first)
 		for i := range got {
@@ -57,7 +58,32 @@ func TestObey(t *testing.T) {
 
 	m := fresh() // of what follows from what runs, a session is taken away by hand
 	m.Tabs = []*Tab{{Auto: true, Focus: "a"}}
-	if !m.Obey(&Order{Do: "close", Session: "b"}, area) || m.Tabs[0].Auto || m.Tabs[0].Tree.Has("b") || len(m.Tabs[0].Tree.Sessions()) != 2 {
+	if m.Obey(&Order{Do: "close", Session: "b"}, area) != "" || m.Tabs[0].Auto || m.Tabs[0].Tree.Has("b") || len(m.Tabs[0].Tree.Sessions()) != 2 {
 		t.Errorf("closed in the grid: %+v", m.Tabs[0])
+	}
+}
+
+// Why an order cannot be done says what would help.
+// FEATURES: R117
+func TestObeySaysWhyNot(t *testing.T) {
+	area := layout.Rect{W: 160, H: 50}
+	m := New(nil)
+	m.Update(Update{Sessions: []Session{{ID: "a", Name: "alpha", State: StateRunning}, {ID: "b", Name: "beta", State: StateRunning}}}, time.Unix(0, 0))
+	m.Tabs = append([]*Tab{{Auto: true, Focus: "a"}}, &Tab{Name: "all", Auto: true})
+	m.Current, m.Focus = 0, "a"
+	for _, c := range []struct {
+		o    Order
+		want string
+	}{
+		{Order{Do: "place", Session: "a", Stacked: true}, "alpha has the focus: --beside names the session to place it with"},
+		{Order{Do: "place", Session: "b", Beside: "zz", Stacked: true}, "zz is in no pane that beta could be stacked with: --beside names one that is"},
+		{Order{Do: "place", Session: "b", Beside: "b"}, "beta has no place beside itself: --beside names another session"},
+		{Order{Do: "place", Session: "b", Tab: "all"}, "that tab shows all that runs: go there first, or place beta in a tab of its own (--tab NAME)"},
+		{Order{Do: "focus", Session: "zz"}, "zz is not shown here: `longterm layout place` shows it"},
+		{Order{Do: "place", Session: "b", Beside: "a", Stacked: true}, ""},
+	} {
+		if why := m.Obey(&c.o, area); why != c.want {
+			t.Errorf("%+v: %q; want %q", c.o, why, c.want)
+		}
 	}
 }
