@@ -36,6 +36,15 @@ func (v *viewer) draw() {
 	v.canvas.Show()
 }
 
+// drawRows puts on the terminal what was printed, where nothing else happened.
+func (v *viewer) drawRows() {
+	v.panes.DrawRows(&v.canvas, v.look(), v.status)
+	v.panes.DrawCursor(&v.canvas, v.m.Focus, v.m.Running(v.m.Focus))
+	v.drawFooter() // its cursor wins
+	v.panes.DrawPictures(&v.canvas)
+	v.canvas.Show()
+}
+
 // drawBar draws the last row.
 func (v *viewer) drawBar() {
 	s := bars.State{

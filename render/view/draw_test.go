@@ -363,3 +363,37 @@ func benchViewer(bm *testing.B, panes int) *viewer {
 	v.refresh()
 	return v
 }
+
+// What a program prints is drawn without asking what bar and status say: they say the same. A new title, or what the person
+// does, has all looked at.
+// FEATURES: R35
+func TestOutputIsDrawnAlone(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"))
+	p := b.panes.Get("a")
+	e := vterm.New(vterm.Options{Cols: p.Cols, Rows: p.Rows})
+	_, _ = e.Write([]byte("one"))
+	p.Apply(frameSince(e, 0))
+	b.refresh()
+	asked := 0
+	now := b.o.Now
+	b.o.Now = func() time.Time { asked++; return now() }
+	for _, c := range []struct {
+		print string
+		rows  bool
+	}{{" two", true}, {"\x1b]2;title\x07", false}, {" three", true}} {
+		since := e.Version()
+		_, _ = e.Write([]byte(c.print))
+		asked = 0
+		b.changed = !p.Apply(frameSince(e, since))
+		b.pacer.urgent = true
+		b.pace()
+		// A pane asks once for each drawing, which is for its size.
+		if got := asked <= 1; got != c.rows {
+			t.Errorf("%q: the time was asked for %d times", c.print, asked)
+		}
+	}
+	if text := b.term.Text(); !strings.Contains(text, "one two three") || !strings.Contains(text, "title") {
+		t.Errorf("it shows\n%s", text)
+	}
+}

@@ -154,8 +154,9 @@ func (v *viewer) watchOrders() {
 				return
 			case o := <-v.o.Orders:
 				v.later(func() {
-					if v.fresh = true; !v.m.Obey(&o, v.paneArea()) {
-						v.message = "somebody asked for a change that cannot be made here"
+					v.fresh = true
+					if why := v.m.Obey(&o, v.paneArea()); why != "" {
+						v.message = "layout: " + canvas.Printable(why)
 					}
 				})
 			}

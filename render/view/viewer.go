@@ -59,6 +59,7 @@ type viewer struct {
 	layouts  layoutKeeper
 	pacer    framePacer
 	unseen   bool // the key that is handled was typed into sessions, and is all that happened
+	changed  bool // since it was drawn more happened than that rows of panes were printed
 	ground   ground
 	details  details
 	glances  glances
@@ -102,7 +103,7 @@ func Run(ctx context.Context, src Source, o Options) error {
 
 func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *viewer {
 	v := &viewer{
-		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, theme: o.Theme,
+		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, changed: true, theme: o.Theme,
 		m:       model.New(o.Only),
 		canvas:  canvas.New(o.Screen, o.NoColor),
 		typedTo: map[string]bool{}, killed: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
@@ -164,11 +165,12 @@ func (v *viewer) wait(in *inputs) error {
 	case e, ok := <-in.events:
 		return v.event(e, ok, in)
 	case u, ok := <-in.sessions:
+		v.changed = true
 		return v.update(u, ok)
 	case f := <-v.panes.Arriving():
 		v.arrived(f)
 	case f := <-v.calls:
-		v.pacer.urgent = true
+		v.pacer.urgent, v.changed = true, true
 		f()
 	}
 	for range maxBatch {
@@ -184,7 +186,7 @@ func (v *viewer) wait(in *inputs) error {
 
 // arrived has a pane show a frame. That what was typed came to nothing is said.
 func (v *viewer) arrived(f panes.Arrived) {
-	f.Apply()
+	v.changed = !f.Apply() || v.changed
 	v.pacer.came(f.For(v.m.Focus))
 	if id, held := f.Held(); held {
 		if s := v.m.Session(id); s != nil {
@@ -194,7 +196,7 @@ func (v *viewer) arrived(f panes.Arrived) {
 }
 
 func (v *viewer) tick() {
-	v.pacer.urgent = true
+	v.pacer.urgent, v.changed = true, true
 	v.m.Tick(v.o.Now())
 	v.detailsTick()
 	v.layouts.save()
@@ -226,7 +228,7 @@ func (v *viewer) handled(e tcell.Event) {
 		v.pacer.typed(time.Now())
 		return
 	}
-	v.pacer.urgent = true
+	v.pacer.urgent, v.changed = true, true
 }
 
 func (v *viewer) handle(e tcell.Event) {
@@ -238,7 +240,7 @@ func (v *viewer) handle(e tcell.Event) {
 	}
 	switch e := e.(type) {
 	case *tcell.EventResize:
-		v.o.Screen.Sync()
+		v.canvas.Sync()
 		v.fresh = true
 	case *tcell.EventKey:
 		v.key(e)
@@ -318,8 +320,12 @@ func (v *viewer) closeLeft() {
 // pace draws, or has that done when the time has come.
 func (v *viewer) pace() {
 	draw, wait := v.pacer.due(time.Now())
-	if draw {
+	switch {
+	case !draw:
+	case v.changed || v.over != nil || v.hints || v.welcome:
 		v.refresh()
+	default:
+		v.show(time.Now(), v.drawRows)
 	}
 	if wait > 0 {
 		v.after(wait, func() { v.pacer.rung(time.Now()) })
@@ -335,10 +341,16 @@ func (v *viewer) refresh() {
 	if !v.away {
 		delete(v.m.Alerts, v.m.Focus)
 	}
-	if v.ground.awaited || v.problems.opening { // the terminal is not the viewer's
+	v.show(begin, v.draw)
+}
+
+// show draws, while the terminal is the viewer's.
+func (v *viewer) show(begin time.Time, draw func()) {
+	if v.ground.awaited || v.problems.opening {
 		return
 	}
-	v.draw()
+	draw()
+	v.changed = false
 	v.pacer.cost = time.Since(begin)
 	if v.o.Drawn != nil {
 		v.o.Drawn(v.pacer.cost)

@@ -109,6 +109,7 @@ func TestTabs(t *testing.T) {
 	if puts, _ := f.term.Drawn(); puts > 0 {
 		t.Errorf("%d characters drawn though nothing changed", puts)
 	}
+	f.canvas.Clear()
 	f.bar.Forget()
 	f.row()
 	if puts, _ := f.term.Drawn(); puts == 0 {

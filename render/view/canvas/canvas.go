@@ -23,6 +23,7 @@ type Canvas struct {
 	under   []layout.Rect // what lies over what is drawn
 
 	pictures pictures
+	settled  settled
 }
 
 // UseASCII has the viewer's own signs and lines drawn with ASCII's characters. What sessions show stays as it is.
@@ -59,7 +60,7 @@ func (c *Canvas) set(x, y int, text string, st tcell.Style) (rest string, width 
 			return rest, width
 		}
 	}
-	return c.screen.Put(x, y, text, st)
+	return c.put(x, y, text, st)
 }
 
 // New draws on a terminal; without colours with attributes only.
@@ -195,6 +196,7 @@ func Printable(s string) string {
 
 func (c *Canvas) Clear() {
 	c.pictures.forget(c.screen)
+	c.unsettle()
 	c.screen.Clear()
 	c.touched = true
 }
@@ -223,14 +225,21 @@ func (c *Canvas) Size() (cols, rows int) { return c.screen.Size() }
 
 // Show sends what was drawn, if anything was.
 func (c *Canvas) Show() {
+	if len(c.pictures.want) > 0 {
+		c.unsettle()
+	}
 	if c.pictures.uncover(c.screen) {
 		c.touched = true
 	}
-	if c.touched {
+	drawn := c.touched
+	if drawn {
 		c.touched = false
 		c.screen.Show()
 	}
 	c.pictures.draw(c.screen)
+	if drawn {
+		c.settle()
+	}
 }
 
 // style is a span's look on the person's terminal.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -25,8 +26,10 @@ const (
 // out what it does not know.
 type hearing struct {
 	tcell.Tty
-	scan groundScan
-	tell func(theme.Ground)
+	screen  tcell.Screen // that draws on it
+	settled atomic.Bool  // cells of the screen are locked
+	scan    groundScan
+	tell    func(theme.Ground)
 
 	mu      sync.Mutex // guards answers
 	answers picture.Answers

@@ -28,12 +28,20 @@ type emulated struct {
 	mu      sync.Mutex // guards the rest
 	emu     vterm.Engine
 	written []byte // all of it
+	resized func()
+	wrote   chan struct{} // something was written since the last time
 }
 
-func (e *emulated) Start() error        { return nil }
-func (e *emulated) Stop() error         { return nil }
-func (e *emulated) Close() error        { return nil }
-func (e *emulated) NotifyResize(func()) {}
+func (e *emulated) Start() error { return nil }
+func (e *emulated) Stop() error  { return nil }
+func (e *emulated) Close() error { return nil }
+
+func (e *emulated) NotifyResize(resized func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.resized = resized
+}
+
 func (e *emulated) Drain() error {
 	e.once.Do(func() { close(e.stopped) })
 	return nil
@@ -59,6 +67,10 @@ func (e *emulated) Write(b []byte) (int, error) {
 	e.written = append(e.written, b...)
 	if r := e.emu.Replies(nil); len(r) > 0 {
 		e.typed <- r
+	}
+	select {
+	case e.wrote <- struct{}{}:
+	default:
 	}
 	return len(b), nil
 }
@@ -87,13 +99,15 @@ func (e *emulated) shows() string {
 }
 
 // emulator is a canvas on an emulated terminal, and what that says of its means.
-func emulator(t *testing.T, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
+func emulator(t testing.TB, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
 	t.Helper()
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("STY", "")
 	t.Setenv("TMUX", "")
-	e := &emulated{cols: cols, rows: rows, typed: make(chan []byte, 64), stopped: make(chan struct{}), emu: vterm.New(vterm.Options{Cols: cols, Rows: rows})}
-	screen, err := tcell.NewTerminfoScreenFromTty(&hearing{Tty: e, tell: func(theme.Ground) {}})
+	e := &emulated{cols: cols, rows: rows, typed: make(chan []byte, 64), stopped: make(chan struct{}), wrote: make(chan struct{}, 1), emu: vterm.New(vterm.Options{Cols: cols, Rows: rows})}
+	h := &hearing{Tty: e, tell: func(theme.Ground) {}}
+	screen, err := tcell.NewTerminfoScreenFromTty(h)
+	h.screen = screen
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,10 +23,12 @@ func newScreen(open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.S
 	heard := &hearing{Tty: tty, tell: tell}
 	if name := betterName(os.Getenv); name != "" {
 		if described, err := tcell.LookupTerminfo(name); err == nil {
-			return tcell.NewTerminfoScreenFromTtyTerminfo(heard, described)
+			heard.screen, err = tcell.NewTerminfoScreenFromTtyTerminfo(heard, described)
+			return heard.screen, err
 		}
 	}
-	return tcell.NewTerminfoScreenFromTty(heard)
+	heard.screen, err = tcell.NewTerminfoScreenFromTty(heard)
+	return heard.screen, err
 }
 
 // xterm256 is the first patch of xterm that has 256 colours unless it is built otherwise.

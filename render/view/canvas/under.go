@@ -29,7 +29,7 @@ func (c *Canvas) uncovered(x, y int, text string, st tcell.Style) (rest string, 
 	}
 	for i := range width {
 		if !Covers(c.under, x+i, y) {
-			c.screen.Put(x+i, y, " ", st)
+			c.put(x+i, y, " ", st)
 		}
 	}
 	return rest, width, true

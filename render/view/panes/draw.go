@@ -28,6 +28,15 @@ func (s *Set) Draw(c *canvas.Canvas, th *theme.Theme, focused string, status Sta
 	c.Under(nil)
 }
 
+// DrawRows draws the rows that changed of panes of which nothing else did.
+func (s *Set) DrawRows(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
+	for _, p := range s.panes {
+		c.Under(p.above)
+		p.drawRows(c, th, status)
+	}
+	c.Under(nil)
+}
+
 // Forget has everything drawn again.
 func (s *Set) Forget() {
 	s.lined = "\x00"

@@ -71,16 +71,17 @@ func (p *Pane) fit(cols, rows int) {
 	}
 }
 
-// Apply merges a frame and notes what has to be drawn.
-func (p *Pane) Apply(f Frame) {
+// Apply merges a frame and notes what has to be drawn. rows: of the pane nothing is but rows, and the cursor.
+func (p *Pane) Apply(f Frame) (rows bool) {
 	if f.Picture != nil {
 		p.take(f.Picture)
-		return
+		return false
 	}
 	if f.Screen == nil {
 		p.takeNotice(f, false)
-		return
+		return false
 	}
+	rows = f.Screen.Title == p.screen.Title && !f.Held
 	if !f.Screen.Delta { // the stream may be another, which was asked for nothing
 		p.asked = nil
 	}
@@ -91,7 +92,7 @@ func (p *Pane) Apply(f Frame) {
 	p.takeNotice(f, resized)
 	m := p.Copying()
 	if m.StandsStill() {
-		return // the screen is not what is shown
+		return false // the screen is not what is shown
 	}
 	if m != nil {
 		m.Leave()
@@ -100,13 +101,14 @@ func (p *Pane) Apply(f Frame) {
 	if top, left := p.wantTop(), p.wantLeft(); whole || top != p.top || left != p.left {
 		p.top, p.left = top, left
 		p.markAll()
-		return
+		return false
 	}
 	for _, l := range f.Screen.Lines {
 		if i := l.Row - p.top; i >= 0 && i < len(p.dirty) {
 			p.dirty[i] = true
 		}
 	}
+	return rows
 }
 
 // wantTop keeps the cursor in sight of a screen that is higher than the pane: another

@@ -56,13 +56,13 @@ type Arrived struct {
 	pixels *image.NRGBA // nil: a frame
 }
 
-// Apply has the pane show the frame.
-func (a Arrived) Apply() {
+// Apply has the pane show the frame. rows: nothing is to be drawn for it but rows, and the cursor.
+func (a Arrived) Apply() (rows bool) {
 	if a.pixels != nil {
 		a.p.keep(a.key, a.pixels)
-		return
+		return false
 	}
-	a.p.Apply(a.f)
+	return a.p.Apply(a.f)
 }
 
 // For says that it is for a session's pane.

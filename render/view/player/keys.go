@@ -35,7 +35,7 @@ const hint = "Space pause · ←→ 5 s · ↑↓ 1 min · +- speed · . step ·
 func (p *player) event(e tcell.Event) {
 	switch e := e.(type) {
 	case *tcell.EventResize:
-		p.o.Screen.Sync()
+		p.canvas.Sync()
 		p.fresh = true
 	case *tcell.EventKey:
 		p.key(e)
