@@ -14,6 +14,7 @@ type frameClock struct {
 	interval func() time.Duration // least time between two; nil: FrameInterval
 	last     time.Time
 	timer    *time.Timer // set while a frame is owed
+	owed     time.Time   // when that one may go out
 	echo     bool        // something was typed, and no frame sent since
 }
 
@@ -37,7 +38,7 @@ func (c *frameClock) due(now time.Time) bool {
 		interval = c.interval()
 	}
 	if wait := interval - now.Sub(c.last); wait > 0 {
-		c.timer = time.NewTimer(wait)
+		c.timer, c.owed = time.NewTimer(wait), now.Add(wait)
 		return false
 	}
 	c.last, c.echo = now, false
@@ -52,7 +53,15 @@ func (c *frameClock) C() <-chan time.Time {
 	return c.timer.C
 }
 
-func (c *frameClock) fired() { c.timer, c.last, c.echo = nil, time.Now(), false }
+// fired notes that the owed frame goes out. Later than it might have by little, it does not put off those after it: an owner
+// at work on a flood is late each time.
+func (c *frameClock) fired() {
+	now := time.Now()
+	if now.Sub(c.owed) < FrameInterval/2 {
+		now = c.owed
+	}
+	c.timer, c.last, c.echo = nil, now, false
+}
 
 // alarm is a timer that is set anew only when its time changes. The zero value is not set.
 type alarm struct {

@@ -49,6 +49,27 @@ func TestFrameClock(t *testing.T) {
 	}
 }
 
+// An owner that is late for each frame by a part of one sends as many.
+//
+// FEATURES: R35
+func TestFrameClockWhereItsOwnerIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c frameClock
+		frames := 0
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); frames++ {
+			if c.due(time.Now()) {
+				continue
+			}
+			<-c.C()
+			time.Sleep(4 * time.Millisecond)
+			c.fired()
+		}
+		if frames < 595 || frames > 605 {
+			t.Errorf("%d frames in ten seconds", frames)
+		}
+	})
+}
+
 // What is typed faster than frames are sent is shown at once all the same, and a flood beside it does not make frames of each
 // change.
 func TestFrameClockAfterKeys(t *testing.T) {

@@ -102,7 +102,7 @@ func (p *sub) poke() {
 	}
 }
 
-// acknowledged notes that frames are drawn, up to one.
+// acknowledged notes that frames are taken, up to one.
 func (p *sub) acknowledged(n uint64) {
 	p.mu.Lock()
 	for k, size := range p.sizes {
@@ -133,7 +133,7 @@ func (p *sub) mayShow() bool {
 	return len(p.sizes) < maxUnacked && (len(p.sizes) == 0 || p.c.inFlight.Load() < maxInFlight)
 }
 
-// run sends a frame whenever something changed, the page has drawn those before, and enough time went by.
+// run sends a frame whenever something changed, the page has taken those before, and enough time went by.
 func (p *sub) run(thumb bool) error {
 	if !thumb { // whoever looks at it keeps a temporary session; no page has a say in its size
 		p.e.Clients.Join(p.seat)
@@ -178,10 +178,11 @@ func (p *sub) run(thumb bool) error {
 			pace.Reset(wait)
 			continue
 		}
+		next = time.Now() // what making and writing a frame takes does not put off the next
 		if err := shown.show(view, changed, dirty); err != nil {
 			return err
 		}
-		dirty, next = time.Time{}, time.Now().Add(time.Second/time.Duration(view.FPS)-2*time.Millisecond)
+		dirty, next = time.Time{}, next.Add(time.Second/time.Duration(view.FPS)-2*time.Millisecond)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Rows of spans drawn as elements on an exact grid: a piece of plain characters keeps to it by its letter spacing,
 // everything else by a box of its width, and what must join its neighbours is drawn as a path. Only what changed is
-// touched.
+// touched. In a flood, where that is all, a canvas over the elements costs a third.
 import { drawn, runPath } from './box.js';
 import { show } from './images.js';
 import { ascii } from './screen.js';
@@ -129,6 +129,9 @@ function dress(el, { k, kind }) {
   st.textDecorationColor = k.uc;
 }
 
+// pathOf is the path of a piece of drawn characters, in device pixels.
+const pathOf = (text, m) => runPath(text, Math.round(m.w * m.ratio), Math.round(m.h * m.ratio), Math.max(1, Math.round(m.size * m.ratio / 14)));
+
 function make(p, m) {
   const { k, text, kind } = p;
   if (kind === 't' && k.bare) return document.createTextNode(text);
@@ -139,9 +142,8 @@ function make(p, m) {
   el.append(text);
   if (kind === 'p') show(el, k.pic, k.part, m);
   else if (kind !== 't' && kind !== 'c') {
-    const w = Math.round(m.w * m.ratio), hh = Math.round(m.h * m.ratio), thin = Math.max(1, Math.round(m.size * m.ratio / 14));
-    const { path, alpha } = runPath(text, w, hh, thin);
-    el.append(svg('svg', { viewBox: `0 0 ${w * p.n} ${hh}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' }, svg('path', { d: path, 'fill-opacity': alpha })));
+    const { path, alpha } = pathOf(text, m);
+    el.append(svg('svg', { viewBox: `0 0 ${Math.round(m.w * m.ratio) * p.n} ${Math.round(m.h * m.ratio)}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' }, svg('path', { d: path, 'fill-opacity': alpha })));
   }
   return el;
 }
@@ -169,7 +171,11 @@ export function drawRow(el, row, m) {
 
 export const rowElement = () => h('div', { class: 'row' });
 
-// Grid is a live screen as elements.
+// plain says that a row looks on a canvas as its elements do. Others are few: lines drawn at text, links, pictures, what
+// blinks or is larger, and scripts from right to left, which no canvas writes in the order of cells.
+const plain = (row) => !(row.flags & 14 || /[\u0590-\u08ff\ufb1d-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(row.text)) && row.spans.every(({ st }) => !(st.u || st.l || st.pic || st.a & 200));
+
+// Grid is a live screen as elements, and in a flood on a canvas.
 export class Grid {
   constructor() {
     this.rows = h('div', { class: 'rows' });
@@ -180,11 +186,45 @@ export class Grid {
   use(metrics) {
     this.m = metrics;
     metrics.put(this.el);
+    this.lift();
   }
 
-  draw(screen) {
+  // lift takes the canvas away, and has no other for so many frames.
+  lift(frames = 0) {
+    clearTimeout(this.calm);
+    this.run = -frames;
+    this.canvas?.remove();
+    this.canvas = null;
+    this.el.classList.remove('flat');
+  }
+
+  // rest has the elements show what the canvas does.
+  rest(frames) {
+    const { canvas } = this;
+    this.lift(frames);
+    if (canvas) this.draw(this.screen);
+  }
+
+  // flood says whether it is drawn on the canvas: more than half of the rows were new with each of the last frames.
+  flood({ rows, cols }) {
+    const { m } = this, now = performance.now(), had = new Set(this.was);
+    this.was = [...rows];
+    if (rows.filter((r) => !had.has(r)).length > rows.length / 2) {
+      this.run = this.canvas || now - this.last < 100 ? this.run + 1 : 0;
+      this.last = now;
+      clearTimeout(this.calm);
+      if (this.run > 2) this.calm = setTimeout(() => this.rest(), 150);
+    }
+    return this.run > 2 && 'letterSpacing' in ctx && cols * m.w * rows.length * m.h * m.ratio ** 2 < 1 << 24; // larger ones are not to be had everywhere
+  }
+
+  // draw shows a screen; still: as elements, which can be selected.
+  draw(screen, still) {
     const { rows } = this, want = screen.rows.length;
-    for (const [top, bottom, k] of screen.scrolls) {
+    this.screen = screen;
+    if (still || !getSelection().isCollapsed) this.lift();
+    const flat = this.flood(screen);
+    if (!flat) for (const [top, bottom, k] of screen.scrolls) {
       if (bottom > rows.children.length || Math.abs(k) >= bottom - top) continue;
       const after = rows.children[bottom] ?? null;
       if (k > 0) for (let i = 0; i < k; i++) rows.insertBefore(rows.children[top], after);
@@ -193,9 +233,74 @@ export class Grid {
     screen.scrolls.length = 0;
     while (rows.children.length < want) rows.append(rowElement());
     while (rows.children.length > want) rows.lastChild.remove();
-    for (let i = 0; i < want; i++) drawRow(rows.children[i], screen.rows[i], this.m);
     rows.style.width = screen.cols * this.m.w + 'px';
+    const all = flat ? this.paint(screen) : true;
+    for (let i = 0; i < want; i++) if (all || !plain(screen.rows[i])) drawRow(rows.children[i], screen.rows[i], this.m);
     this.place(screen);
+  }
+
+  // paint draws the plain rows on the canvas, through which the others are seen. It says whether all elements are due: for
+  // a screen reader and the browser's own search none is older than a second.
+  paint({ rows, cols }) {
+    const { m } = this, { w, ratio } = m, now = performance.now(), due = !this.canvas || now > this.due;
+    if (!this.canvas) {
+      const probe = h('i', { class: 'dot' }), row = h('div', { class: 'row' }, probe);
+      this.rows.append(row);
+      this.base = probe.getBoundingClientRect().bottom - row.getBoundingClientRect().top;
+      row.remove();
+      this.rows.after(this.canvas = h('canvas', { 'aria-hidden': 'true' }));
+      this.el.classList.add('flat');
+    }
+    if (due) {
+      this.inks = new Map();
+      this.due = now + 1000;
+    }
+    const { canvas, inks } = this, c = canvas.getContext('2d'), width = Math.round(cols * w * ratio), height = Math.round(rows.length * m.h * ratio);
+    if (canvas.width !== width || canvas.height !== height) {
+      Object.assign(canvas, { width, height });
+      canvas.style.width = width / ratio + 'px';
+    }
+    const ink = (color) => {
+      if (!inks.has(color)) {
+        canvas.style.color = color;
+        inks.set(color, getComputedStyle(canvas).color);
+      }
+      c.fillStyle = inks.get(color);
+    };
+    const to = (x, y, scale) => c.setTransform(scale, 0, 0, scale, x * ratio, y * ratio);
+    c.textRendering = 'optimizeSpeed'; // no ligatures, no kerning
+    ink('var(--bg)');
+    to(0, 0, 1);
+    c.fillRect(0, 0, width, height);
+    rows.forEach((row, y) => {
+      let x = 0;
+      if (!plain(row)) {
+        to(0, y * m.h, ratio);
+        c.clearRect(0, 0, width, m.h);
+      } else for (const { kind, k, text, n } of pieces(row, m)) {
+        to(x, y * m.h, ratio);
+        if (k.bg) {
+          ink(k.bg);
+          c.fillRect(0, 0, n * w, m.h);
+        }
+        x += n * w;
+        if (k.cls.includes('conceal') || !text.trim()) continue;
+        ink(k.fg);
+        if (kind === 't' || kind === 'c') {
+          const one = kind === 'c';
+          c.font = k.cls + ' ' + m.font;
+          c.letterSpacing = one ? '0px' : w - m.advance + 'px';
+          c.fillText(text, one ? Math.max(0, (n * w - c.measureText(text).width) / 2) : 0, this.base);
+        } else {
+          const { path, alpha } = pathOf(text, m);
+          to(x - n * w, y * m.h, 1);
+          c.globalAlpha = alpha;
+          c.fill(new Path2D(path));
+          c.globalAlpha = 1;
+        }
+      }
+    });
+    return due;
   }
 
   place(screen) {

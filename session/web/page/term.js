@@ -28,7 +28,6 @@ export class Term {
     this.fit = sessionStorage.getItem('longterm.fit') ?? 'auto';
     this.zoom = Number(localStorage.getItem(zoomKey)) || 1;
     this.stuck = true;
-    this.waiting = [];
     this.listen();
   }
 
@@ -52,6 +51,7 @@ export class Term {
     removeEventListener('pointerup', this.up);
     this.history.loading.abort();
     cancelAnimationFrame(this.due);
+    this.grid.lift();
     this.el.remove();
   }
 
@@ -68,7 +68,10 @@ export class Term {
     const size = this.screen.cols + 'x' + this.screen.rows.length, was = this.screen.at;
     const scrolled = f.scroll?.[0] === 0 && f.scroll[2] > 0 && !this.screen.alt;
     this.screen.apply(f, styles);
-    this.waiting.push(f.n);
+    // One that comes while none waits to be drawn is acknowledged at once: the next is under way while it is drawn.
+    if (this.fresh) this.seen = f.n;
+    else this.sub.ack(f.n);
+    this.fresh = true;
     if (size !== this.screen.cols + 'x' + this.screen.rows.length) this.layout();
     // Where more came at once than the screen has rows, none stands elsewhere: that is no scroll to be told.
     const most = (f.rows?.length ?? 0) + (f.puts?.length ?? 0) > this.screen.rows.length / 2 && !this.screen.alt;
@@ -88,9 +91,10 @@ export class Term {
       this.due = 0;
       const began = performance.now();
       if (!this.m) this.layout();
-      this.grid.draw(this.screen);
+      this.grid.draw(this.screen, !this.stuck);
       this.follow();
-      for (const n of this.waiting.splice(0)) this.sub?.ack(n);
+      if (this.seen) this.sub?.ack(this.seen);
+      this.fresh = this.seen = 0;
       this.to.behind?.(this.screen.behind);
       this.to.drawn?.(this);
       if (this.stale && (!this.stuck || this.history.at !== this.screen.at)) this.measure();
@@ -223,6 +227,7 @@ export class Term {
     let down = null;
     scroller.addEventListener('pointerdown', (e) => {
       down = { x: e.clientX, y: e.clientY };
+      this.grid.rest(60);
       if (e.pointerType !== 'touch' && e.button === 0 && !this.screen.mouse) this.selecting = true;
     });
     addEventListener('pointerup', this.up = () => {

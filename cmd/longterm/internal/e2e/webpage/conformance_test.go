@@ -107,7 +107,7 @@ func TestXterm(t *testing.T) {
 		show(i, p, name)
 		p.Wait("all of it", `longterm.page.term.screen.title === 'all-shown'`)
 		s := screenOf(i, name)
-		p.Wait("the newest screen", fmt.Sprintf(`longterm.page.term.screen.v >= %d && !longterm.page.term.due`, s.Version))
+		p.Wait("the newest screen", fmt.Sprintf(`longterm.page.term.screen.v >= %d && !longterm.page.term.due && !longterm.page.term.grid.canvas`, s.Version))
 		var got [][]cell
 		p.Eval(drawn, &got)
 		var want [][]cell

@@ -83,7 +83,7 @@ func screenOf(i *e2e.Instance, name string) render.Screen {
 func same(i *e2e.Instance, p *browser.Page, name string) {
 	i.T.Helper()
 	s := screenOf(i, name)
-	p.Wait("the newest screen", fmt.Sprintf(`longterm.page.term.screen.v >= %d && !longterm.page.term.due`, s.Version))
+	p.Wait("the newest screen", fmt.Sprintf(`longterm.page.term.screen.v >= %d && !longterm.page.term.due && !longterm.page.term.grid.canvas`, s.Version))
 	var got [][]cell
 	p.Eval(drawn, &got)
 	if len(got) != s.Rows {
