@@ -16,37 +16,53 @@ const (
 	maxDepth     = 3    // relays behind relays
 )
 
-// Prober looks at the foreground process group of a terminal through /proc. It keeps
-// buffers, and what it needs to tell whether something ran since the last probe. The
-// zero value is ready to use.
+// Prober looks at the foreground process group of a terminal through /proc. It keeps what it needs to tell whether
+// something ran since the last probe; all else is there only while it probes, as thousands of programs at rest are looked at.
+// The zero value is ready to use.
 //
 // A probe is a moment: by the time it is read the program may have gone on. Two equal
 // probes with no output in between are worth more than one.
 type Prober struct {
+	*work // nil: it does not probe
+
+	last    runTime
+	aside   asideTime   // what ran beside the thread that decided
+	depth   int         // of the terminals behind others
+	behind  []*Prober   // of the terminals behind this one
+	relayed relayServer // of the last relay whose other side is another process
+
+	noCalls, noChannels bool // for tests: as if /proc refused
+}
+
+// work is a probe under way, with its buffers: nothing that is kept may lie in them.
+type work struct {
 	target Target
-	buf    []byte // of buffers, while it probes: nothing that is kept may lie in it
+	buf    []byte // of maxFile
 	mem    []byte
 	name   []byte
 	queue  []int
 	kin    []bool // of queue: descends from a member of the group
 	tids   []int
 
-	now, last runTime
-	result    Result
-	threads   int // examined
-	found     int // processes of the group
+	now     runTime
+	result  Result
+	threads int // examined
+	found   int // processes of the group
 
-	first   finding     // of the first thread of the process being examined
-	masters []int       // terminals that the thread being examined relays for, by their number
-	decider finding     // of the first thread of the process that decided
-	relays  []int       // masters of the thread that decided
-	aside   asideTime   // what ran beside the thread that decided
-	depth   int         // of the terminals behind others
-	sources int         // that the thread being examined waits for by poll or select
-	behind  []*Prober   // of the terminals behind this one
-	relayed relayServer // of the last relay whose other side is another process
+	first   finding // of the first thread of the process being examined
+	masters []int   // terminals that the thread being examined relays for, by their number
+	decider finding // of the first thread of the process that decided
+	relays  []int   // masters of the thread that decided
+	sources int     // that the thread being examined waits for by poll or select
+}
 
-	noCalls, noChannels bool // for tests: as if /proc refused
+// begin makes it that of a new probe.
+func (w *work) begin(t Target) {
+	*w = work{
+		target: t, buf: w.buf, mem: w.mem[:0], name: w.name[:0], queue: w.queue[:0], kin: w.kin[:0], tids: w.tids[:0],
+		masters: w.masters[:0], relays: w.relays[:0],
+		now: runTime{group: t.Group}, result: Result{State: Sleeping, Timeout: -1},
+	}
 }
 
 // runTime identifies how far a set of threads that may not be examined has run.
@@ -56,26 +72,20 @@ type runTime struct {
 	blind           bool
 }
 
-// buffers are what files of /proc are read into. A session that rests has none.
-var buffers = sync.Pool{New: func() any {
-	b := make([]byte, maxFile)
-	return &b
-}}
+var works = sync.Pool{New: func() any { return &work{buf: make([]byte, maxFile)} }}
 
 // Probe says what the group does now.
 func (p *Prober) Probe(t Target) Result {
 	if t.Group <= 0 {
 		return Result{Timeout: -1, Why: "no process group is in the foreground"}
 	}
-	buf := buffers.Get().(*[]byte)
-	p.buf = *buf
+	w := works.Get().(*work)
+	w.begin(t)
+	p.work = w
 	defer func() {
-		p.buf = nil
-		buffers.Put(buf)
+		p.work = nil
+		works.Put(w)
 	}()
-	p.target, p.threads, p.found = t, 0, 0
-	p.result = Result{State: Sleeping, Timeout: -1}
-	p.now = runTime{group: t.Group}
 	if t.Leader > 0 {
 		p.walk(t.Leader)
 	}

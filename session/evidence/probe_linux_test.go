@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -70,7 +72,7 @@ func startCmd(t *testing.T, drain bool, cmd *exec.Cmd) *terminal {
 // terminal has come to an end. Hanging up would not do: a job that its shell has not
 // brought to the foreground yet survives it.
 func endSession(leader int, done <-chan struct{}) {
-	p := Prober{buf: make([]byte, maxFile)}
+	p := Prober{work: &work{buf: make([]byte, maxFile)}}
 	_ = syscall.Kill(leader, syscall.SIGKILL)
 	for {
 		pids, _ := os.ReadDir("/proc")
@@ -514,14 +516,38 @@ func BenchmarkProbe(b *testing.B) {
 	}
 }
 
-// Between two probes a session holds no buffer for files of /proc: there are many sessions, and few probe at once.
+// Between two probes a session holds nothing of a probe: there are many sessions, and few probe at once.
+//
+// FEATURES: R42
 func TestProberRestsSmall(t *testing.T) {
 	var p Prober
 	own := syscall.Getpgrp()
-	if p.Probe(Target{Group: own, Leader: os.Getpid()}); p.found == 0 {
+	if r := p.Probe(Target{Group: own, Leader: os.Getpid()}); r.PID == 0 {
 		t.Skip("our own process group cannot be seen")
 	}
-	if kept := cap(p.buf) + cap(p.mem) + cap(p.name); kept >= maxFile {
-		t.Errorf("%d bytes are kept", kept)
+	if p.work != nil || unsafe.Sizeof(p) > 256 {
+		t.Errorf("%d bytes are kept; with what it worked with: %v", unsafe.Sizeof(p), p.work != nil)
+	}
+}
+
+// A probe sees nothing of another session's that had its buffers before.
+//
+// FEATURES: R42
+func TestProbesShareBuffersOnly(t *testing.T) {
+	t1, t2 := Target{Group: 1, Leader: 2}, Target{Group: 3}
+	w := &work{buf: make([]byte, 8)}
+	w.begin(t1)
+	w.result, w.found, w.threads, w.sources, w.now.ns = Result{PID: 7, State: Reading}, 1, 2, 3, 4
+	w.masters, w.relays, w.queue = append(w.masters, 1), append(w.relays, 2), append(w.queue, 3)
+	w.first, w.decider = finding{why: "x"}, finding{call: "y"}
+	w.begin(t2)
+	fresh := &work{buf: w.buf}
+	fresh.begin(t2)
+	if len(w.masters)+len(w.relays)+len(w.queue) != 0 {
+		t.Errorf("lists are left: %v %v %v", w.masters, w.relays, w.queue)
+	}
+	w.masters, w.relays, w.queue = fresh.masters, fresh.relays, fresh.queue
+	if !reflect.DeepEqual(w, fresh) {
+		t.Errorf("%+v, not %+v", w, fresh)
 	}
 }

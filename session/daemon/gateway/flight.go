@@ -30,7 +30,16 @@ func (g *Gateway) fly(session string, a *Ask, answer *Answer) {
 	list := slices.DeleteFunc(g.flights[session], func(o *flight) bool { return !o.awaited || o.ask.ID == a.ID })
 	list = append(list, f)
 	g.flights[session] = list[max(0, len(list)-maxFlights):]
+	if len(list) == 1 && f.saysNothing() {
+		delete(g.flights, session)
+	}
 	delete(g.refused, session)
+}
+
+// saysNothing says that an execution is judged alike without it. Nearly every session's only one is such.
+func (f *flight) saysNothing() bool {
+	a := &f.ask
+	return !f.awaited && f.approval == "" && a.Actor.Agent == "" && a.Actor.Policy == "" && a.Policy == "" && a.Kept == "" && !a.Yes
 }
 
 // maxFlights bounds the lines of a session that were let through and have not ended.

@@ -168,3 +168,33 @@ func TestAnswerToWhatIsDeniedByNow(t *testing.T) {
 		}
 	}
 }
+
+// What was admitted to a session and says nothing of what it executes is not kept: thousands of sessions have such a one.
+//
+// FEATURES: R61
+func TestPlainCommandsAreNotKept(t *testing.T) {
+	g := open(t, t.TempDir())
+	plain := Ask{ID: "a", Kind: Command, Session: "s", Argv: []string{"sleep", "1"}}
+	g.Started("s", plain, Answer{})
+	if n := len(g.flights); n != 0 {
+		t.Errorf("%d sessions have one", n)
+	}
+	for name, change := range map[string]func(*Ask, *Answer){
+		"an agent's":       func(a *Ask, _ *Answer) { a.Actor.Agent = "robot" },
+		"with rules":       func(a *Ask, _ *Answer) { a.Policy = "readonly" },
+		"with kept rules":  func(a *Ask, _ *Answer) { a.Kept = "readonly" },
+		"approved":         func(_ *Ask, answer *Answer) { answer.Approval = "A1" },
+		"an agent's token": func(a *Ask, _ *Answer) { a.Actor.Policy = "readonly" },
+	} {
+		a, answer := plain, Answer{}
+		change(&a, &answer)
+		g.Started(name, a, answer)
+		if g.lastFlight(name) == nil {
+			t.Errorf("%s is not kept", name)
+		}
+		g.Started(name, plain, Answer{})
+		if g.lastFlight(name) != nil {
+			t.Errorf("%s is kept once the session was given another", name)
+		}
+	}
+}
