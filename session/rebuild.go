@@ -236,10 +236,19 @@ func (s *Session) stand() {
 	s.history.record.StandAt(s.off)
 	s.watch.output()
 	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
-		s.inputwait.lookAt(s.inputwait.machine.Restart(time.Now()))
+		s.inputwait.lookAt(s.inputwait.machine.Resume(time.Now(), s.silentSince()))
 	}
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
+}
+
+// silentSince is when the program fell silent, as far as is known.
+func (s *Session) silentSince() time.Time {
+	st := s.Status()
+	if st.LastOutput.After(st.Started) {
+		return st.LastOutput
+	}
+	return st.Started
 }
 
 // skipTo goes on at an offset that the journal does not reach: history was lost (an

@@ -30,6 +30,7 @@ type adoption struct {
 	silent map[string]bool      // keys of keepers that ran and did not answer
 	told   map[string]time.Time // since when keepers run that told what they have, by key
 	lost   []*Handle            // went down with their keeper or the machine
+	starts []func()             // begin what was adopted, once all is
 	unborn map[string]bool      // sessions that were recorded and did not come to be started
 }
 
@@ -125,6 +126,16 @@ func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key
 	}
 	h.adoption.settle()
 	h.adoption.clearLeftovers()
+	h.adoption.startAll()
+}
+
+// startAll begins what was adopted. Owners of thousands that replay their histories, and look at their programs, would have
+// each answer of a keeper wait for a processor: those who ask for any of them would wait for minutes.
+func (a *adoption) startAll() {
+	for _, start := range a.starts {
+		start()
+	}
+	a.starts = nil
 }
 
 // adoptKeeper goes on with what one keeper has.
@@ -177,29 +188,31 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 		e.mu.Unlock()
 		a.reg.Save(e, func(*store.Session) {})
 	}
-	if err := a.reg.adopt(ctx, e, k, journal.Options{}); err != nil {
+	start, err := a.reg.adopt(ctx, e, k, journal.Options{})
+	if err != nil {
 		return err
 	}
+	a.starts = append(a.starts, start)
 	a.reg.watchers.again(ctx, e)
 	return nil
 }
 
-// adopt maps a session's ring, opens its journal and makes its owner.
-func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Options) error {
+// adopt maps a session's ring, opens its journal and makes its owner, which start begins.
+func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Options) (start func(), err error) {
 	var s *wire.Session
 	var ringFile, pty *os.File
-	err := k.Retry(ctx, func(l *link.Link) (err error) {
+	err = k.Retry(ctx, func(l *link.Link) (err error) {
 		s, ringFile, pty, err = l.Adopt(ctx, e.rec.ID)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := ring.Map(ringFile)
 	if err != nil {
 		closeFile(ringFile)
 		closeFile(pty)
-		return err
+		return nil, err
 	}
 	if err := r.KeepFile(ringFile); err != nil {
 		h.log.Warn("close a ring's file", "session", s.ID, "err", err)
@@ -214,18 +227,18 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Opt
 	var input *terminal
 	if pty != nil {
 		if input, err = newTerminal(pty); err != nil {
-			return errors.Join(err, r.Close())
+			return nil, errors.Join(err, r.Close())
 		}
 	}
 	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: input, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup, recorded: h.records.Flush}
 	dev.keeperPID = int(k.Link().Hello().PID)
-	if err := h.begin(e, dev, r, o); err != nil {
+	if start, err = h.begin(e, dev, r, o); err != nil {
 		if input != nil {
 			_ = input.Close()
 		}
-		return errors.Join(err, r.Close())
+		return nil, errors.Join(err, r.Close())
 	}
-	return nil
+	return start, nil
 }
 
 // closeFile closes a file if there is one; it was only passed on to us.
@@ -266,7 +279,7 @@ func (a *adoption) settle() {
 			a.lost = append(a.lost, e)
 		case asHistory:
 		}
-		if err := a.reg.begin(e, nil, nil, journal.Options{}); err != nil {
+		if err := a.reg.beginHistory(e); err != nil {
 			a.reg.log.Error("history not opened", "session", e.rec.ID, "err", err)
 			a.reg.drop(e)
 			continue
@@ -277,16 +290,21 @@ func (a *adoption) settle() {
 	}
 }
 
-// begin opens a session's journal and makes its owner, over a ring when its process
-// lives. History alone is opened lazily: the owner starts at the first operation.
-func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options) error {
+// beginHistory makes an owner of what is only history. It is opened lazily: the owner starts at the first operation.
+func (h *Registry) beginHistory(e *Handle) error {
+	_, err := h.begin(e, nil, nil, journal.Options{})
+	return err
+}
+
+// begin opens a session's journal and makes its owner, over a ring when its process lives; start begins it then.
+func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options) (start func(), err error) {
 	dir := h.dirs.Session(e.rec.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	j, recovery, err := journal.Open(filepath.Join(dir, "journal"), o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if recovery.Reason != "" {
 		h.log.Warn("journal recovered", "session", e.rec.ID, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
@@ -316,17 +334,18 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 	}
 	s, err := session.New(cfg)
 	if err != nil {
-		return errors.Join(err, j.Close())
+		return nil, errors.Join(err, j.Close())
 	}
 	if dev == nil {
 		e.begin(s, nil)
-		return nil
+		return func() {}, nil
 	}
 	follow := h.watchers.program(e, cfg.Shell)
 	e.begin(s, dev)
-	follow()
-	s.Start()
-	return nil
+	return func() {
+		follow()
+		s.Start()
+	}, nil
 }
 
 // statusOf is what the record says of a session.

@@ -177,7 +177,8 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	e.mu.Unlock()
 	h.judgedAs(e, p.Executions)
 	e.box.Store(nil) // whoever looked before it was started
-	if err := h.adopt(ctx, e, k, journal.Options{}); err != nil {
+	start, err := h.adopt(ctx, e, k, journal.Options{})
+	if err != nil {
 		if h.host.Leaving() {
 			return err
 		}
@@ -187,6 +188,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 		}
 		return spawn.StorageError(err, h.dirs.State)
 	}
+	start()
 	return nil
 }
 

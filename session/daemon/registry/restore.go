@@ -155,7 +155,7 @@ func (h *Registry) divide(id string, line []byte) (uint64, error) {
 // reopen makes a handle's history readable again after a restore that failed.
 func (h *Registry) reopen(old *Handle) error {
 	again := NewHandle(old.Record())
-	if err := h.begin(again, nil, nil, journal.Options{}); err != nil {
+	if err := h.beginHistory(again); err != nil {
 		return err
 	}
 	h.replace(old, again)

@@ -117,3 +117,46 @@ func TestSilentTasksGiveWay(t *testing.T) {
 		}
 	})
 }
+
+// What tasks printed under daemons before is read of one at a time; a task that has begun since is followed at once.
+//
+// FEATURES: R82 R90
+func TestOneReadsThePastAtATime(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatchers(r)
+		var handles []*Handle
+		began := []time.Time{time.Now().Add(-time.Hour), time.Now().Add(-time.Minute), time.Now()}
+		for _, at := range began {
+			e, printed := printing(t)
+			printed("main.c:3:1: error: expected ';'\r\n")
+			synctest.Wait()
+			handles = append(handles, e)
+			w.follow(e, task{command: "make", began: at})
+		}
+		defer func() {
+			w.stop()
+			for _, e := range handles {
+				e.Session.Stop()
+			}
+		}()
+		read := func() (n int) {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			for _, e := range handles {
+				if a := e.activity.view(0); a != nil && a.Errors == 1 {
+					n++
+				}
+			}
+			return n
+		}
+		w.catching <- struct{}{} // as if another's were read
+		if n := read(); n != 1 || handles[2].activity.view(0) == nil {
+			t.Errorf("%d are read while it is another's turn", n)
+		}
+		<-w.catching
+		if n := read(); n != 3 {
+			t.Errorf("%d are read in the end", n)
+		}
+	})
+}

@@ -17,7 +17,6 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
-	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -157,5 +156,5 @@ func (h *Registry) takeIn(ctx context.Context, e *Handle, in *handedOver, journa
 			return err
 		}
 	}
-	return h.begin(e, nil, nil, journal.Options{})
+	return h.beginHistory(e)
 }

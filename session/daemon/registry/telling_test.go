@@ -97,9 +97,11 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 		}
 	})
 	dev := &device{id: rec.ID, keeper: &deadKeeper{}, log: r.log, pipe: true}
-	if err := r.begin(e, dev, nil, journal.Options{}); err != nil {
+	start, err := r.begin(e, dev, nil, journal.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	start()
 	r.watchers.group.Wait()
 	if a := e.Activity(Newest); a == nil || a.Running {
 		t.Errorf("%+v", a)

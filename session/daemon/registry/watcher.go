@@ -33,6 +33,7 @@ const (
 // session's owner does nothing for it.
 type watcher struct {
 	reg  *Registry
+	of   *watchers
 	e    *Handle
 	task task
 	ends <-chan outcome
@@ -47,6 +48,7 @@ type watcher struct {
 	usual    []time.Duration // how long the task took before,
 	asked    bool            // once that was looked up
 	pos      uint64
+	alone    bool           // it is its turn, see catchUp
 	told     progress.State // what listeners know
 	shown    bool           // that it runs
 	reported [2]any         // by OSC 9;4 before it began
@@ -61,6 +63,7 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 		if f.pause(ctx, firstLook) {
 			return false
 		}
+		f.catchUp(ctx)
 	}
 	w := f.e.Session.Watch()
 	defer w.Close()
@@ -135,6 +138,24 @@ func (f *watcher) pause(ctx context.Context, d time.Duration) (over bool) {
 	}
 }
 
+// catchUp reads what the task printed under daemons before this one. One task's is read at a time, also of those that have ended
+// by then: hundreds of them would leave no processor to anybody else when a daemon begins. The one leaves all but its own.
+func (f *watcher) catchUp(ctx context.Context) {
+	w := f.of
+	if !f.task.began.Before(w.since) || f.e.end() == f.pos {
+		return
+	}
+	select {
+	case w.catching <- struct{}{}:
+		defer func() { <-w.catching }()
+	case <-ctx.Done():
+		return
+	}
+	f.alone = true
+	defer func() { f.alone = false }()
+	_ = f.read(ctx, f.e.end()) // what cannot be read is left out at the next look
+}
+
 func (e *Handle) end() uint64 { _, end := e.Session.OutputRange(); return end }
 
 // buffers are what watchers read into.
@@ -189,7 +210,7 @@ func (f *watcher) skip(to uint64) {
 
 // rest leaves the machine to others for a part of the time.
 func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
-	if worked < 2*time.Millisecond {
+	if worked < 2*time.Millisecond || f.alone {
 		return ctx.Err()
 	}
 	select {

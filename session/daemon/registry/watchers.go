@@ -5,6 +5,7 @@ package registry
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
@@ -14,7 +15,10 @@ import (
 
 // watchers are who reads what commands print, each on a goroutine of its own while there is something to read.
 type watchers struct {
-	reg *Registry
+	reg   *Registry
+	since time.Time
+	// catching is whose turn it is to read what was printed under daemons before, see catchUp.
+	catching chan struct{}
 
 	mu     sync.Mutex
 	closed bool
@@ -25,7 +29,7 @@ type watchers struct {
 
 func newWatchers(reg *Registry) *watchers {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &watchers{reg: reg, ctx: ctx, cancel: cancel}
+	return &watchers{reg: reg, since: time.Now(), catching: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
 }
 
 func (w *watchers) run(follow func(context.Context)) {
@@ -97,7 +101,7 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	if ends == nil {
 		return func() {}
 	}
-	f := &watcher{reg: w.reg, e: e, task: j, ends: ends}
+	f := &watcher{reg: w.reg, of: w, e: e, task: j, ends: ends}
 	return func() {
 		w.run(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)

@@ -28,6 +28,15 @@ func (s *Schedule) Restart(now time.Time) time.Time {
 	return now.Add(First)
 }
 
+// Resume is Restart of what has been silent for a while: looks are as far apart as they were before.
+func (s *Schedule) Resume(now, silent time.Time) time.Time {
+	first := s.Restart(now)
+	if silent.Before(now) {
+		s.from = silent
+	}
+	return first
+}
+
 // Looks is the number of looks since the last Restart, without the present one.
 func (s *Schedule) Looks() int { return s.looks }
 

@@ -47,3 +47,29 @@ func TestDoubtIsSettledSoon(t *testing.T) {
 		t.Error("it goes on counting")
 	}
 }
+
+// Who looks anew at what has been silent for long, as the next daemon does at thousands, does not look as often as at what has
+// just fallen silent.
+//
+// FEATURES: R42 R90
+func TestResumedSilence(t *testing.T) {
+	for silent, most := range map[time.Duration]int{time.Hour: 2, time.Minute: 3, 0: 45} {
+		var s Schedule
+		begin := time.Unix(1e6, 0)
+		now, looks := s.Resume(begin, begin.Add(-silent)), 0
+		if now.Sub(begin) != First {
+			t.Errorf("%v: first after %v", silent, now.Sub(begin))
+		}
+		for ; now.Sub(begin) < 5*time.Second; now = s.Next(now, false, false) {
+			looks++
+		}
+		if looks > most {
+			t.Errorf("%v: %d looks in the first five seconds", silent, looks)
+		}
+	}
+	var s Schedule
+	now := s.Resume(time.Unix(1e6, 0), time.Unix(1e6-3600, 0))
+	if d := s.Next(now, true, false).Sub(now); d != confirms {
+		t.Errorf("what was found is confirmed after %v", d)
+	}
+}

@@ -73,10 +73,11 @@ func scaleCommand(e *Program) *cobra.Command {
 			defer b.close()
 			s := &scaleBench{sessionBench: b, c: b.api(), most: most.sessions, eachMB: most.eachMB}
 			defer s.c.Close()
-			if err := s.run(cmd.Context(), most); err != nil {
-				return err
+			err = s.run(cmd.Context(), most)
+			if len(s.curves) > 0 { // hours may have gone by until it failed or was ended
+				err = errors.Join(err, e.Print(s.curves, func(w io.Writer) { writeCurves(w, s.curves) }))
 			}
-			return e.Print(s.curves, func(w io.Writer) { writeCurves(w, s.curves) })
+			return err
 		},
 	}
 	c.Flags().IntVar(&runs, "runs", 50, "runs of each measurement at each point")
@@ -145,6 +146,10 @@ func (s *scaleBench) add(name, unit, of string, n int, costs ...float64) {
 }
 
 func (s *scaleBench) run(ctx context.Context, most scaleLimits) error {
+	// Three are those that echo.
+	if _, err := s.lt(ctx, "config", "set", "limits.sessions", strconv.Itoa(most.sessions+3)); err != nil {
+		return err
+	}
 	// The crowd comes first: what a flood leaves in the heap would be used again by idle sessions.
 	if err := s.along(ctx, most.sessions, s.crowd); err != nil {
 		return err
