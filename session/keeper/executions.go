@@ -124,7 +124,7 @@ func (k *Keeper) open(l *listener) (fd int, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l.bell = bell
-	l.ringLocked()
+	k.ringLocked(l)
 	return fd, nil
 }
 

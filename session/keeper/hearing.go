@@ -26,6 +26,7 @@ type hearing struct {
 	other  bool           // a daemon that does so now and then is there: we need not stay
 	look   bool           // what is in the inbox is to be taken over
 	stays  bool           // the listener's goroutine waits for more by itself
+	mute   bool           // the bell could not be switched
 	users  sync.WaitGroup // of the listener, besides its goroutine
 }
 
@@ -40,12 +41,39 @@ func (l *listener) take(fd int) (sys.Notification, error) {
 }
 
 // ringLocked has the bell tell of what nobody waits for.
-func (l *listener) ringLocked() {
+func (k *Keeper) ringLocked(l *listener) {
 	if l.bell == nil {
 		return // it is on when it comes to be
 	}
-	_ = l.bell.Set(!l.handed && !l.stays) // it is open as long as the listener is known
+	err := l.bell.Set(!l.handed && !l.stays) // it is open as long as the listener is known
+	if err == nil {
+		l.mute = false
+		return
+	}
+	if !l.mute {
+		l.mute = true
+		k.log.Error("executions are looked for now and then: the kernel does not tell of them", "session", l.id, "err", err)
+		k.ringAgain(l)
+	}
 }
+
+// ringAgain tries to switch a bell until it can be, and has the listener looked at meanwhile.
+func (k *Keeper) ringAgain(l *listener) {
+	time.AfterFunc(muteTime, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.listeners[l.run] != l || !l.mute {
+			return
+		}
+		k.ringLocked(l)
+		if l.bell.Wake(); l.mute {
+			k.ringAgain(l)
+		}
+	})
+}
+
+// muteTime is how long an execution waits at most that the bell could not tell of: without it, it would wait for good.
+const muteTime = 100 * time.Millisecond
 
 // lingers says whether the listener's goroutine is to wait for more by itself, and notes that it does; or does not any more.
 func (k *Keeper) lingers(l *listener, yes bool) bool {
@@ -54,7 +82,7 @@ func (k *Keeper) lingers(l *listener, yes bool) bool {
 	yes = yes && !l.other
 	if l.stays != yes {
 		l.stays = yes
-		l.ringLocked()
+		k.ringLocked(l)
 	}
 	return yes
 }
@@ -68,7 +96,7 @@ func (k *Keeper) hearAgainLocked() {
 		}
 		l.handed, l.look = false, true
 		l.inbox.Grant(0)
-		l.ringLocked()
+		k.ringLocked(l)
 		l.wakeLocked()
 	}
 }
@@ -188,7 +216,7 @@ func (k *Keeper) handOver(c *conn, m *wire.ExecutionHearing) (*listener, error) 
 		case !l.look: // else when what the daemon before took is known
 			l.inbox.Grant(l.to)
 		}
-		l.ringLocked()
+		k.ringLocked(l)
 	}
 	return nil, nil
 }

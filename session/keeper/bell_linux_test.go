@@ -1,0 +1,74 @@
+package keeper
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys/linger"
+)
+
+// Where the kernel refuses to tell of executions that is said, and they are looked for all the same, until it does again.
+//
+// FEATURES: R107
+func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	at, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_DUPFD_CLOEXEC, 300) // a number that nobody else gets meanwhile
+	if err != nil {
+		t.Fatal(err)
+	}
+	bell, err := linger.NewBell(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	k := &Keeper{log: slog.New(slog.NewTextHandler(&said, nil))}
+	l := &listener{bell: bell}
+	k.listeners = map[run]*listener{{}: l}
+	k.mu.Lock()
+	l.stays = true
+	k.ringLocked(l)
+	if err := unix.Close(at); err != nil {
+		t.Fatal(err)
+	}
+	l.stays = false
+	k.ringLocked(l) // there is no such descriptor
+	k.mu.Unlock()
+	if _, err := unix.Write(pipe[1], []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	if err := bell.Wait(func() bool { // at first, and when it is tried again
+		looks++
+		return looks == 2
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Dup3(pipe[0], at, unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	if err := bell.Wait(func() bool { // only a bell that is on rings
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return !l.mute
+	}); err != nil {
+		t.Fatal(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := strings.Count(said.String(), "now and then"); n != 1 {
+		t.Errorf("said %d times: %s", n, said.String())
+	}
+	for _, err := range []error{bell.Close(), unix.Close(at), unix.Close(pipe[0]), unix.Close(pipe[1])} {
+		if err != nil {
+			t.Error(errors.Join(errors.New("close"), err))
+		}
+	}
+}
