@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"path/filepath"
 	"sort"
 	"sync"
@@ -35,24 +36,59 @@ const (
 type Indexer struct {
 	reg *Registry
 
-	index   *search.Index // nil: it could not be opened
-	feeding chan struct{} // has room while the index is not being fed
-	resting atomic.Bool   // no other session is fed: everything ends, and the next daemon goes on
+	path    string
+	opened  atomic.Pointer[search.Index] // nil: it could not be opened yet
+	feeding chan struct{}                // has room while the index is not being fed
+	resting atomic.Bool                  // no other session is fed: everything ends, and the next daemon goes on
 
 	mu   sync.Mutex
 	seen map[string]uint64 // by session: offset up to which lines are in it
+	owed map[string]uint64 // by session: offset before which all is to be dropped, from before the index was opened
 }
+
+// everything is more than any session prints.
+const everything = math.MaxUint64
 
 // OpenIndex opens the index; search works without it as little as it must.
 func (h *Registry) OpenIndex() {
-	x := &Indexer{reg: h, seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
+	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]uint64{}, owed: map[string]uint64{}, feeding: make(chan struct{}, 1)}
 	h.Index = x
-	index, err := search.Open(filepath.Join(h.dirs.State, "search.db"))
+	if err := x.open(context.Background()); err != nil {
+		h.host.Notice("nothing can be searched: %v; put that right, and it goes on by itself", err)
+	}
+}
+
+// open opens the index, and drops from it what was to be dropped before. A disk that was full, say, is so for a while only.
+func (x *Indexer) open(ctx context.Context) error {
+	index, err := search.Open(x.path)
 	if err != nil {
-		h.host.Notice("nothing can be searched: %v", err)
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock() // what is dropped meanwhile finds an index, or is owed
+	for id, off := range x.owed {
+		if off == everything {
+			err = index.Forget(ctx, id)
+		} else {
+			err = index.ForgetBefore(ctx, id, off)
+		}
+		if err != nil {
+			return errors.Join(err, index.Close())
+		}
+		delete(x.owed, id)
+	}
+	x.opened.Store(index)
+	return nil
+}
+
+// openAgain opens an index that could not be opened before.
+func (x *Indexer) openAgain(ctx context.Context) {
+	if x.Usable() {
 		return
 	}
-	x.index = index
+	if err := x.open(ctx); err == nil {
+		x.reg.log.Info("it can be searched again")
+	}
 }
 
 // run feeds until ctx ends.
@@ -64,6 +100,7 @@ func (x *Indexer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
+			x.openAgain(ctx)
 			x.sweep(ctx, func(e *Handle, rest uint64) bool {
 				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter
 			})
@@ -74,13 +111,13 @@ func (x *Indexer) run(ctx context.Context) {
 // close is called once nothing feeds any more.
 func (x *Indexer) close() {
 	x.feeding <- struct{}{}
-	if x.index != nil {
-		_ = x.index.Close()
+	if index := x.opened.Load(); index != nil {
+		_ = index.Close()
 	}
 }
 
 // Usable says whether there is an index.
-func (x *Indexer) Usable() bool { return x.index != nil }
+func (x *Indexer) Usable() bool { return x.opened.Load() != nil }
 
 // CatchUp feeds all that was printed until ctx ends.
 func (x *Indexer) CatchUp(ctx context.Context) {
@@ -89,7 +126,7 @@ func (x *Indexer) CatchUp(ctx context.Context) {
 
 // Search finds lines, newest first.
 func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
-	return x.index.Search(ctx, q)
+	return x.opened.Load().Search(ctx, q)
 }
 
 // sweep feeds what is due of every session.
@@ -114,7 +151,8 @@ func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bo
 // feed indexes what a session printed since the last time, unless it is being fed already:
 // that can take long.
 func (x *Indexer) feed(ctx context.Context, e *Handle) error {
-	if x.index == nil {
+	index := x.opened.Load()
+	if index == nil {
 		return nil
 	}
 	select {
@@ -123,7 +161,7 @@ func (x *Indexer) feed(ctx context.Context, e *Handle) error {
 	default:
 		return nil
 	}
-	from, err := x.index.Indexed(ctx, e.rec.ID)
+	from, err := index.Indexed(ctx, e.rec.ID)
 	if err != nil {
 		return err
 	}
@@ -243,7 +281,7 @@ func (f *feeder) flush(ctx context.Context) error {
 	if f.x.reg.ByID(f.e.rec.ID) == nil { // it was removed meanwhile
 		return nil
 	}
-	err := f.x.index.Add(ctx, f.batch)
+	err := f.x.opened.Load().Add(ctx, f.batch)
 	f.batch = search.Batch{Session: f.e.rec.ID}
 	f.bytes = 0
 	return err
@@ -254,16 +292,27 @@ func (x *Indexer) forget(ctx context.Context, id string) error {
 	x.mu.Lock()
 	delete(x.seen, id)
 	x.mu.Unlock()
-	if x.index == nil {
-		return nil
+	if index := x.orOwe(id, everything); index != nil {
+		return index.Forget(ctx, id)
 	}
-	return x.index.Forget(ctx, id)
+	return nil
 }
 
 // forgetBefore drops what a session printed before an offset from the index.
 func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
-	if x.index == nil {
-		return nil
+	if index := x.orOwe(id, off); index != nil {
+		return index.ForgetBefore(ctx, id, off)
 	}
-	return x.index.ForgetBefore(ctx, id, off)
+	return nil
+}
+
+// orOwe is the index, or nil where there is none yet: then it is noted what is to be dropped from it.
+func (x *Indexer) orOwe(id string, off uint64) *search.Index {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	index := x.opened.Load()
+	if index == nil {
+		x.owed[id] = max(x.owed[id], off)
+	}
+	return index
 }
