@@ -112,35 +112,22 @@ func (a *app) events(ctx context.Context, f *eventsFlags) error {
 	return a.liveEvents(ctx, b.client, f.output)
 }
 
-// liveEvents prints events until ctx ends, over daemons that are replaced.
+// liveEvents prints events until ctx ends, over daemons that are replaced or die.
 func (a *app) liveEvents(ctx context.Context, c *client.Client, printed bool) error {
-	var seen uint64
-	tell := func(e api.Event) error {
-		if seen = max(seen, e.Seq); e.Kind == "listening" {
+	follow := c.FollowEvents
+	if printed {
+		follow = c.FollowEventsWithOutput
+	}
+	err := follow(ctx, func(e api.Event) error {
+		if e.Kind == "listening" {
 			return nil
 		}
 		return a.PrintCompact(e, func(w io.Writer) { writeEvent(w, &e) })
+	})
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil
 	}
-	for {
-		var err error
-		switch {
-		case printed:
-			err = c.EventsWithOutput(ctx, tell)
-		case seen > 0:
-			err = c.EventsAfter(ctx, seen, tell)
-		default:
-			err = c.Events(ctx, tell)
-		}
-		if ctx.Err() != nil {
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil
-			}
-			return ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return err
 }
 
 func writeEvent(w io.Writer, e *api.Event) {

@@ -5,6 +5,8 @@ package client
 import (
 	"context"
 	"io"
+	"net/url"
+	"strconv"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -13,6 +15,16 @@ import (
 // event "lost" where that is not known any more. Each daemon begins with an event "listening". It ends when ctx does, f
 // returns an error or no daemon comes.
 func (c *Client) FollowEvents(ctx context.Context, f func(api.Event) error) error {
+	return c.followEvents(ctx, url.Values{}, f)
+}
+
+// FollowEventsWithOutput is FollowEvents with those of what sessions print, at most ten of a kind in a second for each. What is
+// printed during a break is not told.
+func (c *Client) FollowEventsWithOutput(ctx context.Context, f func(api.Event) error) error {
+	return c.followEvents(ctx, url.Values{"output": {"true"}}, f)
+}
+
+func (c *Client) followEvents(ctx context.Context, q url.Values, f func(api.Event) error) error {
 	var seen uint64
 	var own error
 	tell := func(e api.Event) error {
@@ -21,12 +33,10 @@ func (c *Client) FollowEvents(ctx context.Context, f func(api.Event) error) erro
 		return own
 	}
 	for p := newPatience(); ; {
-		var err error
 		if seen > 0 {
-			err = c.EventsAfter(ctx, seen, tell)
-		} else {
-			err = c.Events(ctx, tell)
+			q.Set("after", strconv.FormatUint(seen, 10))
 		}
+		err := c.events(ctx, q, tell)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
