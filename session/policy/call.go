@@ -121,6 +121,9 @@ func (w *walk) setVariable(name, text string, keep bool) {
 	if codeVariable(name) && text != "" && !isPrompt(name) && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
 		w.perhapsShell(optionText(name, text), "the variable "+name)
 	}
+	if standsIn(name) && removing[path.Base(text)] {
+		w.unknown([]string{name + "=" + text}, "files of others are handed to "+path.Base(text))
+	}
 	w.hidden(text)
 	switch {
 	case (name == "NULLCMD" || name == "READNULLCMD") && path.Base(w.shell) == "zsh":

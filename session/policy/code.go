@@ -14,7 +14,7 @@ import (
 var runners = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
 	"rm_r", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
 	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "unix(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
-	"Sys.command", "\".!", ".call(", "File.", "fs.", "rite", "kill", "code.interact", "rename", "|", "\"<", "'<"}
+	"Sys.command", "\".!", ".call(", "term ", "Shell", "EXEC", "Exec(", "File.", "fs.", "rite", "kill", "code.interact", "rename", "|", "\"<", "'<"}
 
 // calledByName reports a call of a function whose name a variable holds: $f(
 func calledByName(text string) bool {
@@ -86,6 +86,11 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		}
 		return
 	}
+	if lang == "console" {
+		cr.bang("vim", text)
+		(&guesser{cr.shared}).withinLines(text)
+		return
+	}
 	if lang == "sed" {
 		cr.sed(text, x)
 		return
@@ -116,6 +121,11 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		for _, p := range devicePath.FindAllString(text, 20) {
 			if cr.device(p) == fatal {
 				cr.unknown(x.argv, "it may write over a disk")
+			}
+		}
+		for _, to := range strings.Split(text, ">")[1:] {
+			if file, quoted := strings.CutPrefix(strings.TrimLeft(to, " "), `"`); quoted && cr.overwritten(file[:max(0, strings.IndexByte(file, '"'))]) == perhaps {
+				cr.unknown(x.argv, whyOverwrites)
 			}
 		}
 	}
@@ -281,6 +291,11 @@ func (cr *codeReader) sqlLine(line string) {
 	if rest, is := strings.CutPrefix(line, ".load "); is {
 		cr.loads(x, strings.Trim(strings.Fields(rest + " x")[0], `"'`))
 	}
+	if _, rest, is := strings.Cut(line, "writefile("); is {
+		if file := literal.FindString(rest); len(file) > 1 && cr.overwritten(file[1:len(file)-1]) != harmless {
+			cr.unknown(x.argv, whyOverwrites)
+		}
+	}
 	if strings.Contains(line, "load_extension(") || strings.Contains(line, "edit(") {
 		for _, p := range literal.FindAllString(line, 50) {
 			if in := p[1 : len(p)-1]; strings.Contains(line, "load_extension(") {
@@ -345,6 +360,10 @@ func aliasOfShell(text string) bool {
 var embedded = pattern.Lazy(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
 
 func (cr *codeReader) bangLine(text string) {
+	if rest, is := strings.CutPrefix(text, "~|"); is { // of mail: the letter is piped
+		cr.shellText(rest, "the escape to a shell")
+		return
+	}
 	if m := shellEscape.FindStringSubmatch(text); m != nil {
 		command := strings.TrimRight(m[2], `"'`)
 		if m[1] != "" {
@@ -458,7 +477,7 @@ func (cr *codeReader) removed(lang, text string) {
 // lispRuns are the functions of Lisps that run a program: its words are strings of their own, perhaps in a
 // list, with keywords between them.
 var lispRuns = pattern.Lazy(`\((?:[\w.:*+/-]*[/:])?(?:run-program|launch-program|system\*?|process\*?|shell|sh|call-process|start-process|` +
-	`shell-command(?:-to-string)?|make-process|exec|open-process|run-shell-command|os/execute|os/shell|popen|open-pipe\*?)[ \t\n]`)
+	`shell-command(?:-to-string)?|term|ansi-term|make-process|exec|open-process|run-shell-command|os/execute|os/shell|popen|open-pipe\*?)[ \t\n]`)
 
 // lisp judges the programs that code in a Lisp runs.
 func (cr *codeReader) lisp(text string) {

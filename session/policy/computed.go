@@ -16,7 +16,7 @@ var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen
 	`io\.popen|os:cmd|System\.cmd|Sys\.command|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
 	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
 	`IO\.popen|Open3\.\w+|Kernel\.(?:system|exec|spawn)|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|` +
-	`getRuntime\(\)\.exec|ProcessBuilder|exec_shell|do shell script|exec|spawn|run|call)\b)`)
+	`getRuntime\(\)\.exec|Process\.Start|ProcessBuilder|exec_shell|do shell script|doShellScript|exec|spawn|run|call)\b)`)
 
 // evaluating are calls whose argument is more code.
 var evaluating = pattern.Lazy(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -121,9 +122,11 @@ func (g *guesser) commandsIn(x *invocation) {
 		if tried >= 8 {
 			return
 		}
-		if text, piped := g.pipes[a]; piped || a == "-" && x.in.is && len(x.argv) > 2 {
+		if text, piped := g.pipedIn(a); piped || a == "-" && x.in.is && len(x.argv) > 2 {
 			if !piped {
 				text = x.in.text
+			} else {
+				g.withinLines(text)
 			}
 			g.commandsInText(text)
 			continue
@@ -152,6 +155,15 @@ func (g *guesser) commandsIn(x *invocation) {
 	}
 }
 
+// pipedIn is what stands behind the name of a process substitution: a word, or the end of one like --file=NAME.
+func (fs *files) pipedIn(word string) (string, bool) {
+	if len(fs.pipes) == 0 {
+		return "", false
+	}
+	text, is := fs.pipes[word[strings.LastIndexAny(word, "=:")+1:]]
+	return text, is
+}
+
 // maxLines is how many lines of a file are looked at that a program is given which the line itself makes.
 const maxLines = 64
 
@@ -167,6 +179,43 @@ func (g *guesser) commandsInText(text string) {
 				g.shellGuess(start)
 				break
 			}
+		}
+	}
+}
+
+// within looks for a destroying command anywhere in a text of another language, whatever stands around its words.
+func (g *guesser) within(text string) {
+	if len(text) > maxShort {
+		g.unknown([]string{clip(text)}, "what it is given is too long to be judged")
+		return
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`\\(){}[],;|<>=!~@$", r) })
+	g.guess(slices.DeleteFunc(words, func(word string) bool { return word == "--" }))
+}
+
+// withinLines looks so at the lines of a text, each by itself.
+func (g *guesser) withinLines(text string) {
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > maxConsole {
+			g.unknown([]string{clip(text)}, "it is too long to be judged")
+			return
+		}
+		g.within(line)
+	}
+}
+
+// maxConsole is how many lines of what a console is given are looked at.
+const maxConsole = 1000
+
+// escapes judges what a program that is not known is given on its input: lines that begin with a sign by which many programs
+// hand the rest to a shell.
+func (g *guesser) escapes(text string) {
+	n := 0
+	for line := range strings.Lines(text) {
+		if command := strings.TrimLeft(line, ":~ \t"); n < maxLines && strings.HasPrefix(command, "!") && len(line) < maxShort {
+			n++
+			g.shellGuess(strings.TrimLeft(command, "! "))
 		}
 	}
 }

@@ -3,12 +3,14 @@ package policy
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The sentences of the built-in denials.
 const (
 	whyRemove  = "it removes the system or a person's files"
 	whyPerhaps = "what it removes is not known, and may be the system"
+	whyRights  = "it changes who may use the whole system"
 	whyDevice  = "it destroys what is on a disk"
 	whyOwn     = "it is in the directory of longterm's own files (LONGTERM_DIR), with all sessions and settings"
 	useOwn     = "`longterm rm` removes sessions; work in a directory outside of LONGTERM_DIR"
@@ -25,239 +27,458 @@ type hardRules struct {
 	ownNumber bool // a command says which number a process of longterm's has
 }
 
+// A denial judges one command of the programs that it is about.
+type denial struct {
+	programs string
+	judge    func(h *hardRules, c *Command, x *invocation)
+}
+
+// denials has a row for each kind of program that has a denial of its own; a program stands in one row.
+var denials = []denial{
+	{"rm srm wipe", (*hardRules).remove},
+	{"rmdir unlink trash trash-put", (*hardRules).unlinks},
+	{"rimraf del-cli", func(h *hardRules, c *Command, x *invocation) { h.trees(c, x.args.Operands) }},
+	{"find gfind bfs", (*hardRules).finds},
+	{"gio", (*hardRules).gio},
+	{"mv", (*hardRules).moves},
+	{"chmod chown chgrp chattr", (*hardRules).modes},
+	{"setfacl", (*hardRules).lists},
+	{"setcap", func(h *hardRules, c *Command, x *invocation) {
+		h.rights(c, x.args.Operands[min(1, len(x.args.Operands)):])
+	}},
+	{"clamscan", (*hardRules).scans},
+	{"userdel deluser", (*hardRules).users},
+
+	{"rsync", (*hardRules).rsync},
+	{"rclone", (*hardRules).rclone},
+	{"curl wget", (*hardRules).downloaded},
+	{"aria2c", (*hardRules).aria2c},
+	{"nc ncat netcat", (*hardRules).listens},
+	{"socat", (*hardRules).socat},
+
+	{"tar bsdtar gtar", (*hardRules).tar},
+	{"cpio", (*hardRules).cpio},
+	{"zip", (*hardRules).zip},
+	{"unzip unsquashfs", (*hardRules).unzip},
+	{"7z 7za 7zz 7zr", (*hardRules).sevenZip},
+
+	{"git", (*hardRules).git},
+	{"cmake", (*hardRules).cmake},
+	{"pytest", (*hardRules).pytest},
+	{"sed gsed perl ruby", (*hardRules).inPlace},
+	{"sponge ed ex", (*hardRules).edits},
+
+	{"dd dcfldd dc3dd", (*hardRules).copiesDisks},
+	{"mount", (*hardRules).mounts},
+	{"sysctl", (*hardRules).kernelSettings},
+	{"fastboot", (*hardRules).fastboot},
+	{"update-initramfs", (*hardRules).bootFiles},
+	{"dpkg-divert", (*hardRules).diverts},
+	{"update-alternatives alternatives", (*hardRules).alternative},
+
+	{"crontab", (*hardRules).crontab},
+	{"tmux", (*hardRules).terminals},
+	{"xdotool ydotool", (*hardRules).types},
+	{"zpty", (*hardRules).zpty},
+	{"longterm", (*hardRules).ownSettings},
+}
+
+// denialOf is the row of each program.
+var denialOf = sync.OnceValue(func() map[string]*denial {
+	rows := map[string]*denial{}
+	for i := range denials {
+		for name := range strings.FieldsSeq(denials[i].programs) {
+			rows[name] = &denials[i]
+		}
+	}
+	return rows
+})
+
 // hard applies the built-in denials to one command.
 func (h *hardRules) hard(c *Command, x *invocation) {
 	if h.engine.preset == Off {
 		return
 	}
-	ops := x.args.Operands
-	switch x.name {
-	case "rm", "srm", "wipe":
-		h.remove(c, x)
-	case "rmdir", "unlink", "trash", "trash-put":
-		for _, p := range ops {
-			if x.name != "rmdir" && h.overwritten(p) == perhaps {
-				h.ask(c, "hard:remove", h.whyNeeded(p))
-			}
-			if full, ok := h.clean(p); ok && (full == "/" || ours(full, h.home)) {
-				h.deny(c, "hard:remove", whyRemove, useRemove)
-			} else if h.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
-				h.ask(c, "hard:remove", whyRemove)
-			}
-		}
-	case "rimraf", "del-cli":
-		h.trees(c, ops)
-	case "zpty": // zsh's: it has the words after a name run, or typed
-		if len(ops) > 1 {
-			h.source(strings.Join(ops[1:], " "))
-		}
-	case "cmake":
-		h.cmakeScript(x)
-		for _, a := range x.argv[1:] { // a list is a command in some settings
-			if _, list, is := strings.Cut(a, "="); is && strings.HasPrefix(a, "-D") && strings.Contains(list, ";") {
-				h.only(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
-			}
-		}
-		if len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
-			h.trees(c, ops[1:])
-		}
-		if i := slices.Index(x.argv, "-E"); i > 0 && i+2 < len(x.argv) {
-			switch rest := x.argv[i+1:]; rest[0] {
-			case "env", "time":
-				h.run(rest, stream{})
-			case "chdir":
-				h.run(append([]string{"env", "-C"}, rest[1:]...), stream{})
-			}
-		}
-	case "pytest":
-		for i, a := range x.argv { // it is emptied first
-			if dir, joined := strings.CutPrefix(a, "--basetemp="); joined {
-				h.trees(c, []string{dir})
-			} else if a == "--basetemp" && i+1 < len(x.argv) {
-				h.trees(c, x.argv[i+1:i+2])
-			}
-		}
-	case "nc", "ncat", "netcat":
-		if x.args.Has("-e", "-c", "--exec", "--sh-exec", "--lua-exec") {
-			h.ask(c, "unknown", whyReached)
-		}
-	case "socat":
-		for _, p := range ops {
-			kind, what, _ := strings.Cut(p, ":")
-			if kind = strings.ToLower(kind); kind == "exec" || kind == "system" || kind == "shell" {
-				what, _, _ = strings.Cut(what, ",")
-				h.shellText(strings.Trim(what, `"'`), "socat")
-				h.ask(c, "unknown", whyReached)
-			}
-		}
-	case "gio":
-		if len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
-			for _, p := range ops[1:] {
-				if h.tree(p) == fatal {
-					h.ask(c, "hard:remove", whyRemove)
-				}
-			}
-		}
-	case "rclone":
-		if len(ops) > 1 && slices.Contains([]string{"purge", "delete", "rmdirs", "move", "moveto"}, ops[0]) {
-			h.trees(c, local(ops[1:2]))
-		} else if len(ops) > 2 && (ops[0] == "sync" || ops[0] == "bisync") {
-			h.trees(c, local(ops[2:3]))
-		}
-	case "zip":
-		if len(ops) > 1 && slices.ContainsFunc(x.args.Options, func(o option) bool {
-			return o.Name == "--move" || strings.HasPrefix(o.Name, "-") && !strings.HasPrefix(o.Name, "--") && strings.Contains(o.Name, "m")
-		}) {
-			h.trees(c, ops[1:])
-		}
-	case "find", "gfind", "bfs":
-		if x.args.Has("-delete") {
-			h.trees(c, h.found(x))
-		}
-	case "chmod", "chown", "chgrp", "chattr", "setfacl":
-		if x.args.Has("-R", "--recursive") && x.name == "setfacl" && len(ops) > 0 || x.args.Has("-R", "--recursive") && len(ops) > 1 {
-			if x.name != "setfacl" { // its settings are values of options
-				ops = ops[1:]
-			}
-			h.trees(c, ops)
-			if c.Rule != "" {
-				c.Why = "it changes who may use the whole system"
-			}
-		} else if x.args.Has("--reference") {
-			h.trees(c, ops)
-		} else if len(ops) > 1 && x.name != "setfacl" {
-			h.rights(c, ops[1:])
-		}
-	case "sed", "gsed", "perl", "ruby", "sponge", "ed", "ex":
-		if x.name == "sponge" || x.name == "ed" || x.name == "ex" || x.args.Has("-i", "--in-place") {
-			for _, p := range ops {
-				h.target(c, p)
-			}
-		}
-	case "mv":
-		if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 && h.tree(ops[len(ops)-1]) == fatal {
-			h.ask(c, "hard:remove", "it takes the place of a directory of the system")
-		}
-		if x.args.Has("-t", "--target-directory") {
-			ops = append(ops[:len(ops):len(ops)], "") // the target is an option
-		}
-		if len(ops) > 1 {
-			for _, p := range ops[:len(ops)-1] {
-				if h.overwritten(p) == perhaps {
-					h.ask(c, "hard:remove", h.whyNeeded(p))
-				}
-				if h.tree(p) == fatal {
-					h.ask(c, "hard:remove", "it moves the system or a person's files away")
-				}
-			}
-		}
-	case "rsync":
-		if x.args.Has("--remove-source-files") && len(ops) > 1 {
-			h.trees(c, ops[:len(ops)-1])
-		}
-		for _, o := range x.args.Options {
-			if strings.HasPrefix(o.Name, "--delete") && len(ops) > 1 {
-				h.trees(c, ops[len(ops)-1:])
-			}
-		}
-	case "git":
-		if len(x.words) > 1 && x.words[1] == "clean" && !x.args.Has("-n", "--dry-run") {
-			cwd := h.cwd
-			h.changeDir(gitPlace(x))
-			h.trees(c, x.args.Operands)
-			if h.cwd != "" && len(x.args.Operands) == 0 {
-				h.trees(c, []string{h.cwd})
-			}
-			h.cwd = cwd
-		}
-		if len(x.words) > 1 && x.words[1] == "rm" && x.args.Has("-r") && !x.args.Has("--cached", "-n", "--dry-run") {
-			cwd := h.cwd
-			h.changeDir(gitPlace(x))
-			for _, p := range x.args.Operands {
-				if h.tree(p) == fatal {
-					h.ask(c, "hard:remove", whyRemove)
-				}
-			}
-			h.cwd = cwd
-		}
-		if len(x.words) > 2 && x.words[1] == "worktree" && x.words[2] == "remove" {
-			h.trees(c, x.args.Operands)
-		}
-		if place := gitPlace(x); place[0] != "." && len(x.words) > 1 && (x.words[1] == "checkout" || x.words[1] == "reset" ||
-			x.words[1] == "restore" || x.words[1] == "read-tree") {
-			h.trees(c, place)
-		}
-	case "dpkg-divert":
-		for _, p := range ops {
-			if h.overwritten(p) != harmless || h.tree(p) == fatal {
-				h.ask(c, "hard:remove", "it moves away what the machine needs")
-			}
-		}
-	case "update-alternatives", "alternatives":
-		h.alternative(c, x)
-	case "cpio":
-		if dir, ok := x.args.Get("-D", "--directory"); ok && x.args.Has("-i", "--extract") {
-			h.over(c, dir)
-		}
-	case "tar", "bsdtar", "gtar":
-		if file, ok := x.args.Get("-f", "--file"); ok && x.args.Has("-c", "-r", "-u", "--create", "--append", "--update") {
-			h.target(c, file)
-		}
-		if x.args.Has("--remove-files") {
-			cwd := h.cwd
-			if dir, ok := x.args.Get("-C", "--directory"); ok {
-				h.changeDir([]string{dir})
-			}
-			h.trees(c, ops)
-			h.cwd = cwd
-		}
-		if dir, ok := x.args.Get("-C", "--directory"); ok && x.args.Has("-x", "--extract", "--get") {
-			h.over(c, dir)
-		}
-	case "unzip":
-		if dir, ok := x.args.Get("-d"); ok {
-			h.over(c, dir)
-		}
-	case "dd", "dcfldd", "dc3dd":
-		for _, a := range x.argv[1:] {
-			key, p, _ := strings.Cut(a, "=")
-			switch key {
-			case "of", "wipe", "hof":
-				if h.target(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
-					h.ask(c, "hard:device", "what it overwrites is not known, and may be a disk")
-				}
-			}
-		}
-	case "userdel", "deluser":
-		if x.args.Has("-r", "--remove", "--remove-home", "--remove-all-files") {
-			h.ask(c, "hard:remove", "it removes a person's files")
-		}
-	case "tmux":
-		h.terminals(c, x)
-	case "7z", "7za", "7zz", "7zr":
-		if slices.Contains(x.argv, "-sdel") && len(ops) > 1 {
-			h.trees(c, ops[1:])
-		}
-	case "curl", "wget":
-		h.downloaded(c, x)
-	case "crontab":
-		if x.args.Has("-r") {
-			h.ask(c, "hard:remove", "it removes all of the user's jobs")
-		}
-		if h.fetched && !x.args.Has("-l", "-r") {
-			h.ask(c, "unknown", "the jobs may be what another machine has sent")
-		}
-		if len(ops) > 0 && ops[0] != "-" && ops[0] != "/dev/stdin" && !x.args.Has("-l", "-r", "-e") {
-			h.ask(c, "unknown", "it installs what runs later, and the file is not judged")
-		}
-	case "longterm":
-		h.ownSettings(c, x)
-	default:
+	if row := denialOf()[x.name]; row != nil {
+		row.judge(h, c, x)
+	} else {
 		h.disks(c, x)
 	}
 	h.signals(c, x)
 	h.gets(c, x)
 	h.ownFiles(c, x)
+	h.outputs(c, x)
+}
+
+// unlinks judges programs that remove single files and empty directories.
+func (h *hardRules) unlinks(c *Command, x *invocation) {
+	for _, p := range x.args.Operands {
+		if x.name != "rmdir" && h.overwritten(p) == perhaps {
+			h.ask(c, "hard:remove", h.whyNeeded(p))
+		}
+		if full, ok := h.clean(p); ok && (full == "/" || ours(full, h.home)) {
+			h.deny(c, "hard:remove", whyRemove, useRemove)
+		} else if h.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
+			h.ask(c, "hard:remove", whyRemove)
+		}
+	}
+}
+
+// goes asks about trees that are moved away or otherwise lost, for a reason.
+func (h *hardRules) goes(c *Command, paths []string, why string) {
+	for _, p := range paths {
+		if h.tree(p) == fatal {
+			h.ask(c, "hard:remove", why)
+		}
+	}
+}
+
+func (h *hardRules) finds(c *Command, x *invocation) {
+	if x.args.Has("-delete") {
+		h.trees(c, h.found(x))
+	}
+}
+
+func (h *hardRules) gio(c *Command, x *invocation) {
+	if ops := x.args.Operands; len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
+		h.goes(c, ops[1:], whyRemove)
+	}
+}
+
+func (h *hardRules) moves(c *Command, x *invocation) {
+	ops := x.args.Operands
+	if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 {
+		h.goes(c, ops[len(ops)-1:], "it takes the place of a directory of the system")
+	}
+	if x.args.Has("-t", "--target-directory") {
+		ops = append(ops[:len(ops):len(ops)], "") // the target is an option
+	}
+	if len(ops) < 2 {
+		return
+	}
+	for _, p := range ops[:len(ops)-1] {
+		if h.overwritten(p) == perhaps {
+			h.ask(c, "hard:remove", h.whyNeeded(p))
+		}
+		h.goes(c, []string{p}, "it moves the system or a person's files away")
+	}
+}
+
+// recursive reports that all below a directory is changed.
+func recursive(x *invocation) bool { return x.args.Has("-R", "--recursive") }
+
+// opens judges who may use trees.
+func (h *hardRules) opens(c *Command, paths []string) {
+	h.trees(c, paths)
+	if c.Rule != "" {
+		c.Why = whyRights
+	}
+}
+
+func (h *hardRules) modes(c *Command, x *invocation) {
+	ops := x.args.Operands
+	switch {
+	case recursive(x) && len(ops) > 1:
+		h.opens(c, ops[1:])
+	case x.args.Has("--reference"):
+		h.trees(c, ops)
+	case len(ops) > 1:
+		h.rights(c, ops[1:])
+	}
+}
+
+// lists judges access control lists, whose settings are values of options.
+func (h *hardRules) lists(c *Command, x *invocation) {
+	switch ops := x.args.Operands; {
+	case recursive(x) && len(ops) > 0:
+		h.opens(c, ops)
+	case x.args.Has("--reference"):
+		h.trees(c, ops)
+	default:
+		h.rights(c, ops)
+	}
+}
+
+// scans judges a search for viruses that removes or moves what it takes for one.
+func (h *hardRules) scans(c *Command, x *invocation) {
+	if x.args.Has("--remove", "--move") {
+		h.goes(c, x.args.Operands, whyRemove)
+	}
+}
+
+func (h *hardRules) users(c *Command, x *invocation) {
+	if x.args.Has("-r", "--remove", "--remove-home", "--remove-all-files") {
+		h.ask(c, "hard:remove", "it removes a person's files")
+	}
+}
+
+func (h *hardRules) rsync(c *Command, x *invocation) {
+	ops := x.args.Operands
+	if x.args.Has("--remove-source-files") && len(ops) > 1 {
+		h.trees(c, ops[:len(ops)-1])
+	}
+	for _, o := range x.args.Options {
+		if strings.HasPrefix(o.Name, "--delete") && len(ops) > 1 {
+			h.trees(c, ops[len(ops)-1:])
+		}
+	}
+}
+
+func (h *hardRules) rclone(c *Command, x *invocation) {
+	ops := x.args.Operands
+	if len(ops) > 1 && slices.Contains([]string{"purge", "delete", "rmdirs", "move", "moveto"}, ops[0]) {
+		h.trees(c, local(ops[1:2]))
+	} else if len(ops) > 2 && (ops[0] == "sync" || ops[0] == "bisync") {
+		h.trees(c, local(ops[2:3]))
+	}
+}
+
+// aria2c joins the directory and the name that it is given.
+func (h *hardRules) aria2c(c *Command, x *invocation) {
+	dir, _ := x.args.Get("-d", "--dir")
+	if name, named := x.args.Get("-o", "--out"); named && dir != "" {
+		h.target(c, dir+"/"+name)
+	}
+}
+
+func (h *hardRules) listens(c *Command, x *invocation) {
+	if x.args.Has("-e", "-c", "--exec", "--sh-exec", "--lua-exec") {
+		h.ask(c, "unknown", whyReached)
+	}
+}
+
+func (h *hardRules) socat(c *Command, x *invocation) {
+	for _, p := range x.args.Operands {
+		kind, what, _ := strings.Cut(p, ":")
+		if kind = strings.ToLower(kind); kind == "exec" || kind == "system" || kind == "shell" {
+			what, _, _ = strings.Cut(what, ",")
+			h.shellText(strings.Trim(what, `"'`), "socat")
+			h.ask(c, "unknown", whyReached)
+		}
+	}
+}
+
+func (h *hardRules) tar(c *Command, x *invocation) {
+	has := x.args.Has
+	if file, ok := x.args.Get("-f", "--file"); ok && has("-c", "-r", "-u", "--create", "--append", "--update") {
+		h.target(c, file)
+	}
+	dir, named := x.args.Get("-C", "--directory")
+	if has("--remove-files") {
+		h.in([]string{dir}, named, func() { h.trees(c, x.args.Operands) })
+	}
+	if !has("-x", "--extract", "--get") {
+		return
+	}
+	if has("-P", "--absolute-names", "--absolute-paths") {
+		h.ask(c, "hard:overwrite", "what it unpacks may overwrite any file: names that begin with / are taken as they are")
+	}
+	if named {
+		h.over(c, dir)
+	}
+}
+
+// in judges as if the command worked in another directory, where it is named.
+func (h *hardRules) in(dir []string, named bool, judge func()) {
+	cwd := h.cwd
+	if named {
+		h.changeDir(dir)
+	}
+	judge()
+	h.cwd = cwd
+}
+
+func (h *hardRules) cpio(c *Command, x *invocation) {
+	if dir, ok := x.args.Get("-D", "--directory"); ok && x.args.Has("-i", "--extract") {
+		h.over(c, dir)
+	}
+}
+
+func (h *hardRules) zip(c *Command, x *invocation) {
+	moves := slices.ContainsFunc(x.args.Options, func(o option) bool {
+		return o.Name == "--move" || strings.HasPrefix(o.Name, "-") && !strings.HasPrefix(o.Name, "--") && strings.Contains(o.Name, "m")
+	})
+	if ops := x.args.Operands; moves && len(ops) > 1 {
+		h.trees(c, ops[1:])
+	}
+}
+
+func (h *hardRules) unzip(c *Command, x *invocation) {
+	if dir, ok := x.args.Get("-d", "-dest"); ok {
+		h.over(c, dir)
+	}
+}
+
+func (h *hardRules) sevenZip(c *Command, x *invocation) {
+	ops := x.args.Operands
+	if slices.Contains(x.argv, "-sdel") && len(ops) > 1 {
+		h.trees(c, ops[1:])
+	}
+	if len(ops) > 1 && (ops[0] == "a" || ops[0] == "u") {
+		h.target(c, ops[1])
+	}
+}
+
+func (h *hardRules) git(c *Command, x *invocation) {
+	if len(x.words) < 2 {
+		return
+	}
+	ops, place := x.args.Operands, gitPlace(x)
+	switch dry := x.args.Has("-n", "--dry-run"); x.words[1] {
+	case "clean":
+		if !dry {
+			h.in(place, true, func() { h.cleans(c, ops) })
+		}
+	case "rm":
+		if x.args.Has("-r") && !x.args.Has("--cached") && !dry {
+			h.in(place, true, func() { h.goes(c, ops, whyRemove) })
+		}
+	case "worktree":
+		if len(x.words) > 2 && x.words[2] == "remove" {
+			h.trees(c, ops)
+		}
+	case "checkout", "reset", "restore", "read-tree":
+		if place[0] != "." {
+			h.trees(c, place)
+		}
+	}
+}
+
+// cleans judges git clean: what it is given, or all of where it works.
+func (h *hardRules) cleans(c *Command, paths []string) {
+	h.trees(c, paths)
+	if h.cwd != "" && len(paths) == 0 {
+		h.trees(c, []string{h.cwd})
+	}
+}
+
+func (h *hardRules) cmake(c *Command, x *invocation) {
+	h.cmakeScript(x)
+	for _, a := range x.argv[1:] { // a list is a command in some settings
+		if _, list, is := strings.Cut(a, "="); is && strings.HasPrefix(a, "-D") && strings.Contains(list, ";") {
+			h.only(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
+		}
+	}
+	if ops := x.args.Operands; len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
+		h.trees(c, ops[1:])
+	}
+	if i := slices.Index(x.argv, "-E"); i > 0 && i+2 < len(x.argv) {
+		switch rest := x.argv[i+1:]; rest[0] {
+		case "env", "time":
+			h.run(rest, stream{})
+		case "chdir":
+			h.run(append([]string{"env", "-C"}, rest[1:]...), stream{})
+		}
+	}
+}
+
+// pytest judges its directory of temporary files, which is emptied first.
+func (h *hardRules) pytest(c *Command, x *invocation) {
+	for i, a := range x.argv {
+		if dir, joined := strings.CutPrefix(a, "--basetemp="); joined {
+			h.trees(c, []string{dir})
+		} else if a == "--basetemp" && i+1 < len(x.argv) {
+			h.trees(c, x.argv[i+1:i+2])
+		}
+	}
+}
+
+func (h *hardRules) inPlace(c *Command, x *invocation) {
+	if x.args.Has("-i", "--in-place") {
+		h.edits(c, x)
+	}
+}
+
+func (h *hardRules) edits(c *Command, x *invocation) {
+	for _, p := range x.args.Operands {
+		h.target(c, p)
+	}
+}
+
+func (h *hardRules) copiesDisks(c *Command, x *invocation) {
+	for _, a := range x.argv[1:] {
+		switch key, p, _ := strings.Cut(a, "="); key {
+		case "of", "wipe", "hof":
+			if h.target(c, p); hasHole(p) && strings.IndexAny(p, holes) == 0 {
+				h.ask(c, "hard:device", "what it overwrites is not known, and may be a disk")
+			}
+		}
+	}
+}
+
+// mounts asks about places of the system that another one is put over.
+func (h *hardRules) mounts(c *Command, x *invocation) {
+	ops := x.args.Operands
+	over := slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "bind") || a == "overlay" || a == "-B" })
+	if len(ops) == 0 || !over {
+		return
+	}
+	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (needed.has(full) || vital[full]) {
+		h.ask(c, "hard:system", "it puts other files in the place of "+full)
+	}
+}
+
+// kernelSettings asks about settings that name a program which the kernel then runs as root.
+func (h *hardRules) kernelSettings(c *Command, x *invocation) {
+	for _, o := range x.argv[1:] {
+		if key, _, set := strings.Cut(o, "="); set && namesProgram(key) {
+			h.ask(c, "hard:system", "the kernel runs the program that "+key+" names, as root")
+		}
+	}
+}
+
+func (h *hardRules) fastboot(c *Command, x *invocation) {
+	if ops := x.args.Operands; x.args.Has("-w") || len(ops) > 0 && (ops[0] == "erase" || strings.HasPrefix(ops[0], "format")) {
+		h.ask(c, "hard:device", whyDevice)
+	}
+}
+
+func (h *hardRules) bootFiles(c *Command, x *invocation) {
+	if x.args.Has("-d") {
+		h.ask(c, "hard:system", "it removes what the machine starts with")
+	}
+}
+
+func (h *hardRules) diverts(c *Command, x *invocation) {
+	if x.args.Has("--list", "--listpackage", "--truename") {
+		return
+	}
+	paths := x.args.Operands
+	if to, ok := x.args.Get("--divert"); ok {
+		paths = append(paths[:len(paths):len(paths)], to)
+	}
+	for _, p := range paths {
+		if h.overwritten(p) != harmless || h.tree(p) == fatal {
+			h.ask(c, "hard:remove", "it moves away what the machine needs")
+		}
+	}
+}
+
+func (h *hardRules) crontab(c *Command, x *invocation) {
+	ops, lists := x.args.Operands, x.args.Has("-l", "-r")
+	if x.args.Has("-r") {
+		h.ask(c, "hard:remove", "it removes all of the user's jobs")
+	}
+	if h.fetched && !lists {
+		h.ask(c, "unknown", "the jobs may be what another machine has sent")
+	}
+	if len(ops) > 0 && ops[0] != "-" && ops[0] != "/dev/stdin" && !lists && !x.args.Has("-e") {
+		h.ask(c, "unknown", "it installs what runs later, and the file is not judged")
+	}
+}
+
+// types asks about keys that are pressed one by one in a window of others.
+func (h *hardRules) types(c *Command, x *invocation) {
+	if len(x.argv) > 2 && x.argv[1] == "key" && slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.EqualFold(a, "space") }) {
+		h.ask(c, "unknown", "what it types is told key by key")
+	}
+}
+
+// zpty is zsh's: it has the words after a name run, or typed.
+func (h *hardRules) zpty(_ *Command, x *invocation) {
+	if ops := x.args.Operands; len(ops) > 1 {
+		h.source(strings.Join(ops[1:], " "))
+	}
 }
 
 // whyReached is why a program is asked about that a connection is given to.
@@ -374,107 +595,151 @@ func (h *hardRules) trees(c *Command, paths []string) {
 	}
 }
 
+// destroys has the programs that make file systems and partitions or overwrite disks, and when they do; without a condition
+// they always do.
+var destroys = sync.OnceValue(func() map[string]func(x *invocation) bool {
+	return map[string]func(x *invocation) bool{
+		"flash_erase": nil, "flashcp": nil, "nandwrite": nil, "sg_sanitize": nil, "sg_write_same": nil, "scrub": nil, "nwipe": nil, "fdformat": nil,
+		"growisofs": nil, "cdrecord": nil, "ddrescue": nil, "dd_rescue": nil, "mke2fs": nil, "mkswap": nil, "mkdosfs": nil, "newfs": nil, "mkntfs": nil,
+		"mkreiserfs": nil, "mkudffs": nil, "newfs_apfs": nil, "newfs_hfs": nil, "bcachefs": nil, "mkfs": nil, "blkdiscard": nil, "pvcreate": nil,
+		"pvremove": nil, "sgdisk": nil, "zpool": nil, "diskutil": nil, "sg_format": nil, "shred": nil, "cfdisk": nil, "gdisk": nil, "cgdisk": nil,
+
+		"debugfs":    with("-w"),
+		"wipefs":     with("-a", "--all", "-o", "--offset", "-f", "--force"),
+		"badblocks":  with("-w", "-n"),
+		"mdadm":      with("--zero-superblock", "--create", "-C", "--stop"),
+		"fdisk":      without("-l", "--list", "-x", "-s"),
+		"sfdisk":     without("-l", "--list", "-d", "--dump", "-J", "--json", "-s", "-F", "-V"),
+		"nvme":       told("format", "sanitize", "write-zeroes", "delete-ns"),
+		"cryptsetup": func(x *invocation) bool { return luks(x.args.Operands) },
+		"parted":     func(x *invocation) bool { return slices.ContainsFunc(x.args.Operands, partedWrites.has) },
+		"hdparm": func(x *invocation) bool {
+			return slices.ContainsFunc(x.args.Options, func(o option) bool {
+				return strings.HasPrefix(o.Name, "--security-erase") || hdparmWrites.has(o.Name)
+			})
+		},
+	}
+})
+
+var (
+	partedWrites = words("mklabel mktable rm mkpart resizepart mkpartfs")
+	hdparmWrites = words("--trim-sector-ranges --write-sector --security-set-pass --yes-i-know-what-i-am-doing")
+	wholeDisks   = words("destroy labelclear erasedisk erasevolume zerodisk secureerase partitiondisk randomdisk format reformat deletevolume " +
+		"deletecontainer")
+)
+
+// with, without and told are conditions: one of the options is given, none of them, the first operand is one of the words.
+func with(options ...string) func(*invocation) bool {
+	return func(x *invocation) bool { return x.args.Has(options...) }
+}
+
+func without(options ...string) func(*invocation) bool {
+	return func(x *invocation) bool { return !x.args.Has(options...) }
+}
+
+func told(verbs ...string) func(*invocation) bool {
+	return func(x *invocation) bool {
+		return len(x.args.Operands) > 0 && slices.Contains(verbs, x.args.Operands[0])
+	}
+}
+
+func luks(ops []string) bool {
+	return len(ops) > 0 && (strings.HasPrefix(strings.ToLower(ops[0]), "luksformat") ||
+		slices.Contains([]string{"erase", "luksErase", "reencrypt", "format"}, ops[0]))
+}
+
 // disks judges programs that make file systems and partitions.
 func (h *hardRules) disks(c *Command, x *invocation) {
-	ops, has := x.args.Operands, x.args.Has
-	act := false
+	if h.volumes(c, x) {
+		return
+	}
+	when, known := destroys()[x.name]
+	if !known && !strings.HasPrefix(x.name, "mkfs.") || when != nil && !when(x) {
+		return
+	}
+	ops := x.args.Operands
 	switch x.name {
-	case "flashrom":
-		if has("-w", "--write", "-E", "--erase", "-r-x") {
-			h.deny(c, "hard:device", "it overwrites the firmware without which the machine does not start", useDevice)
-		}
-		return
-	case "flash_erase", "flashcp", "nandwrite", "sg_sanitize", "sg_write_same", "scrub", "nwipe", "fdformat",
-		"growisofs", "cdrecord", "ddrescue", "dd_rescue":
-		act = true
-	case "debugfs":
-		act = has("-w")
-	case "zfs":
-		if len(ops) > 0 && ops[0] == "destroy" {
-			h.ask(c, "hard:device", "it destroys a file system")
-		}
-		return
-	case "btrfs":
-		if len(ops) > 1 && (ops[1] == "delete" || ops[1] == "remove") {
-			h.trees(c, ops[2:])
-		}
-		return
-	case "mke2fs", "mkswap", "mkdosfs", "newfs", "mkntfs", "mkreiserfs", "mkudffs", "newfs_apfs",
-		"newfs_hfs", "bcachefs", "mkfs", "blkdiscard",
-		"pvcreate", "pvremove", "sgdisk", "zpool", "diskutil", "sg_format", "shred", "cfdisk", "gdisk",
-		"cgdisk":
-		act = true
-	case "wipefs":
-		act = has("-a", "--all", "-o", "--offset", "-f", "--force")
-	case "badblocks":
-		act = has("-w", "-n")
-	case "fdisk":
-		act = !has("-l", "--list", "-x", "-s")
-	case "sfdisk":
-		act = !has("-l", "--list", "-d", "--dump", "-J", "--json", "-s", "-F", "-V")
-	case "cryptsetup":
-		act = len(ops) > 0 && (strings.HasPrefix(strings.ToLower(ops[0]), "luksformat") ||
-			ops[0] == "erase" || ops[0] == "luksErase" ||
-			ops[0] == "reencrypt" || ops[0] == "format")
-	case "parted":
-		for _, o := range ops {
-			switch o {
-			case "mklabel", "mktable", "rm", "mkpart", "resizepart", "mkpartfs":
-				act = true
-			}
-		}
-	case "hdparm":
-		for _, o := range x.args.Options {
-			act = act || strings.HasPrefix(o.Name, "--security-erase") || o.Name == "--trim-sector-ranges" ||
-				o.Name == "--write-sector" ||
-				o.Name == "--security-set-pass" || o.Name == "--yes-i-know-what-i-am-doing"
-		}
-	case "nvme":
-		act = len(ops) > 0 && (ops[0] == "format" || ops[0] == "sanitize" || ops[0] == "write-zeroes" ||
-			ops[0] == "delete-ns")
-	case "mdadm":
-		act = has("--zero-superblock", "--create", "-C", "--stop")
-	case "vgremove", "lvremove", "dmsetup":
-		if len(ops) > 0 && (x.name != "dmsetup" || strings.HasPrefix(ops[0], "remove") || ops[0] == "wipe_table") {
-			h.ask(c, "hard:device", whyDevice)
-		}
-		return
-	default:
-		act = strings.HasPrefix(x.name, "mkfs.")
-	}
-	if !act {
-		return
-	}
-	if (x.name == "zpool" || x.name == "diskutil" || x.name == "bcachefs") && len(ops) > 0 {
-		switch strings.ToLower(ops[0]) {
-		case "destroy", "labelclear", "erasedisk", "erasevolume", "zerodisk", "secureerase",
-			"partitiondisk", "randomdisk", "format", "reformat",
-			"deletevolume", "deletecontainer":
+	case "zpool", "diskutil", "bcachefs":
+		if len(ops) > 0 && wholeDisks.has(strings.ToLower(ops[0])) {
 			h.deny(c, "hard:device", whyDevice, useDevice)
 		}
-	}
-	if x.name == "ddrescue" || x.name == "dd_rescue" {
+	case "ddrescue", "dd_rescue":
 		ops = ops[min(1, len(ops)):] // it reads the first
 	}
 	for _, p := range ops {
-		if x.name == "shred" && h.tree(p) == fatal { // all that find has printed
-			h.ask(c, "hard:remove", whyRemove)
-		}
-		if len(h.made) > 0 && h.device(p) == fatal {
-			h.deny(c, "hard:device", whyDevice, useDevice)
-		}
-		switch full, ok := h.clean(p); {
-		case hasHole(p) && strings.IndexAny(p, holes) == 0, ok && strings.HasPrefix(full, "/dev/") && hasHole(full):
-			h.ask(c, "hard:device", "which disk it destroys is not known")
-		case ok && (blockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
-			h.deny(c, "hard:device", whyDevice, useDevice)
-		case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && h.device(p) != harmless:
-			h.deny(c, "hard:device", whyDevice, useDevice)
-		}
+		h.destroyed(c, x, p)
 	}
 	for _, o := range x.args.Options {
 		if o.Has && h.device(o.Value) == fatal {
 			h.deny(c, "hard:device", whyDevice, useDevice)
+		}
+	}
+}
+
+// volumes judges programs whose operands are no files: firmware, volumes and file systems by their names. It reports false
+// for others.
+func (h *hardRules) volumes(c *Command, x *invocation) bool {
+	ops := x.args.Operands
+	switch x.name {
+	case "flashrom":
+		if x.args.Has("-w", "--write", "-E", "--erase", "-r-x") {
+			h.deny(c, "hard:device", "it overwrites the firmware without which the machine does not start", useDevice)
+		}
+	case "zfs":
+		if len(ops) > 0 && ops[0] == "destroy" {
+			h.ask(c, "hard:device", "it destroys a file system")
+		}
+	case "btrfs":
+		if len(ops) > 1 && (ops[1] == "delete" || ops[1] == "remove") {
+			h.trees(c, ops[2:])
+		}
+	case "vgremove", "lvremove", "dmsetup":
+		if len(ops) > 0 && (x.name != "dmsetup" || strings.HasPrefix(ops[0], "remove") || ops[0] == "wipe_table") {
+			h.ask(c, "hard:device", whyDevice)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// destroyed judges one operand of a program that destroys what it is given.
+func (h *hardRules) destroyed(c *Command, x *invocation, p string) {
+	if x.name == "shred" && h.tree(p) == fatal { // all that find has printed
+		h.ask(c, "hard:remove", whyRemove)
+	}
+	if len(h.made) > 0 && h.device(p) == fatal {
+		h.deny(c, "hard:device", whyDevice, useDevice)
+	}
+	switch full, ok := h.clean(p); {
+	case hasHole(p) && strings.IndexAny(p, holes) == 0, ok && strings.HasPrefix(full, "/dev/") && hasHole(full):
+		h.ask(c, "hard:device", "which disk it destroys is not known")
+	case ok && (blockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
+		h.deny(c, "hard:device", whyDevice, useDevice)
+	case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && h.device(p) != harmless:
+		h.deny(c, "hard:device", whyDevice, useDevice)
+	}
+}
+
+// outputOptions are what programs call the file that they write, whichever they are.
+var outputOptions = words("-o -O -w -out -sOutputFile --output --out --output-file --outfile --log-file --logfile --log --capturefile --dump --save " +
+	"--write --cwd-file --warc-file")
+
+// outputs asks about a program that is told to write a file without which the machine does not work.
+func (h *hardRules) outputs(c *Command, x *invocation) {
+	if c.Verdict != Allow || textual[x.name] {
+		return
+	}
+	for i, a := range x.argv[1:] {
+		name, file, joined := strings.Cut(a, "=")
+		if !outputOptions.has(name) || x.row != nil && x.row.Reads && !x.row.IsWrite(name) {
+			continue
+		}
+		if !joined && i+2 < len(x.argv) {
+			file = x.argv[i+2]
+		}
+		if h.overwritten(file) == perhaps {
+			h.ask(c, "hard:overwrite", whyOverwrites)
 		}
 	}
 }

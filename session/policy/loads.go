@@ -163,6 +163,12 @@ func (ho *handovers) optionsOf(x *invocation) {
 		if v := ho.scope.get("npm_config_script_shell"); v.set {
 			ho.shellNamed(x, v.text)
 		}
+	case "vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff":
+		for _, name := range []string{"VIMINIT", "EXINIT"} {
+			if v := ho.scope.get(name); v.set && v.text != "" {
+				ho.code("vim", v.text, x)
+			}
+		}
 	case "lua", "luajit":
 		if v := ho.scope.get("LUA_INIT"); v.set && v.text != "" {
 			ho.code("other", v.text, x)

@@ -8,8 +8,16 @@ import (
 	"strings"
 )
 
+// ownOptions are programs whose options these are.
+var ownOptions = words("ssh scp sftp")
+
 // operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
 func (ho *handovers) operandCode(x *invocation) {
+	for _, a := range x.argv[1:] { // an address that ssh takes for options
+		if _, command, is := strings.Cut(a, "-oProxyCommand="); is && !ownOptions.has(x.name) {
+			ho.only(func() { ho.source(strings.ReplaceAll(strings.ReplaceAll(command, "%2F", "/"), "%20", " ")) })
+		}
+	}
 	switch {
 	case x.row.Lang == "powershell":
 		for i, a := range x.argv[1:] {
@@ -40,11 +48,7 @@ func (ho *handovers) operandCode(x *invocation) {
 			}
 		}
 	case x.row.Lang == "node" && x.name != "deno":
-		for _, a := range x.argv[1:] {
-			if _, text, is := strings.Cut(a, "data:text/javascript,"); is {
-				ho.code("node", text, x)
-			}
-		}
+		ho.dataURLs(x)
 	case x.row.Lang == "vim":
 		for _, o := range x.args.Operands {
 			if x.name == "ed" && strings.HasPrefix(o, "!") {
@@ -104,12 +108,24 @@ func (ho *handovers) operandCode(x *invocation) {
 	case x.name == "deno" && slices.ContainsFunc(x.argv, standardInput) && x.in.is:
 		ho.code("node", x.in.text, x)
 	case x.name == "deno" && len(x.args.Operands) > 1 && x.args.Operands[0] == "run":
+		ho.dataURLs(x)
 		for i, o := range x.args.Operands[1:] {
 			if strings.HasPrefix(o, "npm:") || strings.HasPrefix(o, "jsr:") {
 				ho.run(append([]string{packaged(o)}, x.args.Operands[i+2:]...), stream{})
 			}
 		}
+	case x.row.Lang == "php":
+		for _, a := range x.argv[1:] { // artisan's and PHP's own
+			for _, begin := range []string{"--execute=", "auto_prepend_file=data:", "auto_append_file=data:"} {
+				if text, is := strings.CutPrefix(a, begin); is {
+					ho.code("php", text, x)
+				}
+			}
+		}
 	case x.row.Lang == "python":
+		if i := slices.Index(x.argv, "shell"); i > 0 && i+2 < len(x.argv) && (x.argv[i+1] == "-c" || x.argv[i+1] == "--command") { // manage.py's
+			ho.code("python", x.argv[i+2], x)
+		}
 		if x.in.is && len(x.args.Operands) > 0 && (x.args.Has("-i") || ho.scope.get("PYTHONINSPECT").text != "") {
 			ho.code("python", x.in.text, x)
 		}
@@ -122,6 +138,15 @@ func (ho *handovers) operandCode(x *invocation) {
 		}
 	default:
 		ho.ownForms(x)
+	}
+}
+
+// dataURLs judges the code that stands in an address itself.
+func (ho *handovers) dataURLs(x *invocation) {
+	for _, a := range x.argv[1:] {
+		if _, text, is := strings.Cut(a, "data:text/javascript,"); is {
+			ho.code("node", text, x)
+		}
 	}
 }
 
@@ -170,6 +195,32 @@ func (ho *handovers) ownForms(x *invocation) {
 				ho.run([]string{"rm", "-rf", place}, stream{})
 			}
 		}
+	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "set-environment"):
+		for _, a := range x.argv[1:] {
+			if name, value, set := strings.Cut(a, "="); set && loading.has(name) {
+				ho.loads(x, value)
+			}
+		}
+	case (x.name == "lxc" || x.name == "incus") && slices.Contains(x.argv, "device"):
+		for _, a := range x.argv {
+			if place, is := strings.CutPrefix(a, "source="); is && ho.tree(place) == fatal {
+				ho.unknown(x.argv, "the container can change "+place)
+			}
+		}
+	case x.name == "mvn":
+		ho.mavenExec(x)
+	case (x.name == "exim" || x.name == "sendmail") && x.args.Has("-be") && x.in.is:
+		ho.code("console", x.in.text, x)
+	case typesetters.has(x.name) && x.args.Has("-U"):
+		ho.code("console", x.in.text+"\n"+ho.pipedTexts(x), x)
+	case x.name == "ip":
+		ho.code("console", ho.pipedTexts(x), x)
+	case x.name == "bc":
+		for line := range strings.Lines(x.in.text + "\n" + ho.pipedTexts(x)) {
+			if command, is := strings.CutPrefix(line, "!"); is && !strings.HasPrefix(command, "=") {
+				ho.mayAsk(func() { ho.source(command) })
+			}
+		}
 	case x.name == "logrotate":
 		ho.rotates(x)
 	case x.name == "run-parts":
@@ -194,8 +245,12 @@ func (ho *handovers) ownForms(x *invocation) {
 			ho.run(append([]string{x.argv[i][10:]}, x.argv[min(i+2, len(x.argv)):]...), stream{})
 		}
 	case x.name == "rpm":
-		if v, ok := x.args.Get("-E", "--eval"); ok && strings.Contains(v, "%(") {
-			ho.shellText(strings.TrimSuffix(v[strings.Index(v, "%(")+2:], ")"), "rpm")
+		for _, a := range x.argv[1:] {
+			if _, text, is := strings.Cut(a, "%("); is {
+				ho.shellText(strings.TrimSuffix(text, ")"), "rpm")
+			} else if _, text, is := strings.Cut(a, "%{lua:"); is {
+				ho.code("other", text, x)
+			}
 		}
 	case x.name == "zip":
 		for _, a := range x.argv[1:] {
@@ -212,6 +267,33 @@ func (ho *handovers) ownForms(x *invocation) {
 				ho.shellText(strings.Join(fields[5:], " "), "crontab")
 			}
 		}
+	}
+}
+
+// typesetters run commands of the text where they are told that it is no stranger's, by -U.
+var typesetters = words("groff groffer troff gtroff nroff pic gpic ditroff")
+
+// pipedTexts are the files that the line makes for a program, one behind the other.
+func (ho *handovers) pipedTexts(x *invocation) string {
+	var all strings.Builder
+	for _, o := range x.args.Operands {
+		all.WriteString(ho.pipes[o])
+	}
+	return all.String()
+}
+
+// mavenExec judges the program that Maven's exec plugin starts.
+func (ho *handovers) mavenExec(x *invocation) {
+	program, args := "", ""
+	for _, a := range x.argv[1:] {
+		if value, is := strings.CutPrefix(a, "-Dexec.executable="); is {
+			program = value
+		} else if value, is := strings.CutPrefix(a, "-Dexec.args="); is {
+			args = value
+		}
+	}
+	if program != "" {
+		ho.mayAsk(func() { ho.source(program + " " + args) })
 	}
 }
 
@@ -352,7 +434,7 @@ func (ho *handovers) runsAll(x *invocation) {
 		return
 	}
 	for _, dir := range x.args.Operands {
-		if full, ok := ho.clean(dir); !ok || !strings.HasPrefix(full, "/etc/") && !strings.HasPrefix(full, "/usr/") {
+		if full, ok := ho.clean(dir); !ok || !strings.HasPrefix(full, "/etc/") && !strings.HasPrefix(full, "/usr/") || systemPlaces[full+"/"] {
 			ho.unknown(x.argv, "it runs every program in "+dir)
 		}
 	}

@@ -68,3 +68,17 @@ func TestLinesForOtherPrograms(t *testing.T) {
 		}
 	}
 }
+
+// A program stands in one row of the denials: which of two would count would be a matter of their order.
+func TestAProgramHasOneDenial(t *testing.T) {
+	seen := map[string]bool{}
+	for _, row := range denials {
+		for name := range strings.FieldsSeq(row.programs) {
+			_, disk := destroys()[name]
+			if seen[name] || disk {
+				t.Errorf("%s stands in two rows", name)
+			}
+			seen[name] = true
+		}
+	}
+}

@@ -288,7 +288,13 @@ var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/grou
 	"/etc/sudoers": true, "/etc/fstab": true,
 	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,
 	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true,
-	"/etc/crypttab": true}
+	"/etc/crypttab": true, "/etc/sudoers.d": true, "/proc/sys/kernel/core_pattern": true, "/proc/sys/kernel/modprobe": true,
+	"/proc/sys/kernel/hotplug": true, "/proc/sys/fs/binfmt_misc/register": true, "/sys/kernel/uevent_helper": true}
+
+// namesProgram reports settings of the kernel's that name a program which it runs.
+func namesProgram(setting string) bool {
+	return vital["/proc/sys/"+strings.ReplaceAll(strings.TrimSpace(setting), ".", "/")]
+}
 
 // overwritten judges a path that is written to.
 func (fs *files) overwritten(p string) danger {
@@ -386,7 +392,7 @@ var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /s
 func (h *hardRules) rights(c *Command, paths []string) {
 	for _, p := range paths {
 		if full, ok := h.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && h.tree(p) == fatal) {
-			h.ask(c, "hard:system", "it changes who may use the whole system")
+			h.ask(c, "hard:system", whyRights)
 		}
 	}
 }

@@ -1,10 +1,14 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/policy/building"
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // maxProposed is how many rules are shown as one proposal: more are not read.
@@ -79,7 +83,7 @@ func (c Command) Propose() Rule {
 	if len(c.Argv) == 0 || c.Verdict == Deny || c.Rule == "unknown" || c.Rule == "environment" || c.Rule == "secret" {
 		return Rule{}
 	}
-	if slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsAny(a, "…*?\x1a\n") }) {
+	if slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsAny(a, "…*?\x1a\n"+holes+globs) || !utf8.ValidString(a) }) {
 		return Rule{}
 	}
 	file := c.Argv[0]
@@ -98,7 +102,7 @@ func (c Command) Propose() Rule {
 		r.Program = base
 	}
 	row, words, args := resolve(base, c.Argv)
-	if runsOthers[base] || row != nil && (row.Run != 0 || row.Argv != "" && slices.ContainsFunc(args.Options,
+	if runsOthers[base] || row != nil && (row.Run != programs.RunNothing && row.Run != programs.RunPerhaps || row.Argv != "" && slices.ContainsFunc(args.Options,
 		func(o option) bool { return row.IsArgv(o.Name) })) {
 		if row == nil || row.Lang != "awk" && row.Lang != "sed" {
 			return Rule{}
@@ -154,17 +158,43 @@ func (r Rule) String() string {
 	if r.Exact {
 		verb += " exactly"
 	}
-	return strings.Join(slices.Concat([]string{verb, r.Program}, quoted(r.Words), r.Options), " ")
+	return strings.Join(slices.Concat(escaped([]string{verb, r.Program}), quoted(r.Words), escaped(r.Options)), " ")
 }
 
 // quoted quotes the words that a shell would split.
 func quoted(words []string) []string {
-	out := make([]string, len(words))
+	out := escaped(words)
 	for i, word := range words {
-		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`;&|<>(){}*?[#~!") {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		if out[i] == word && (word == "" || strings.ContainsAny(word, " '\"\\$`;&|<>(){}*?[#~!")) {
+			out[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
-		out[i] = word
+	}
+	return out
+}
+
+// escaped writes words with characters that nobody sees as $'…', so that who types what is shown gives the same rule.
+func escaped(words []string) []string {
+	out := slices.Clone(words)
+	for i, word := range words {
+		if utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			continue
+		}
+		var b strings.Builder
+		for rest := word; rest != ""; {
+			r, size := utf8.DecodeRuneInString(rest)
+			one := rest[:size]
+			rest = rest[size:]
+			if at := strings.IndexRune("\n\t\r\x1b\\'", r); at >= 0 {
+				b.WriteString(`\` + `ntre\'`[at:at+1])
+			} else if r == utf8.RuneError && size == 1 || !unicode.IsPrint(r) {
+				for _, c := range []byte(one) {
+					fmt.Fprintf(&b, `\x%02x`, c)
+				}
+			} else {
+				b.WriteString(one)
+			}
+		}
+		out[i] = "$'" + b.String() + "'"
 	}
 	return out
 }

@@ -195,5 +195,15 @@ func (e *Engine) asksOfFiles() bool { return e.preset == ReadOnly || e.preset ==
 type words string
 
 func (l words) has(word string) bool {
-	return word != "" && strings.Contains(" "+string(l)+" ", " "+word+" ")
+	for at := 0; word != ""; at++ {
+		i := strings.Index(string(l[at:]), word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if end := at + len(word); (at == 0 || l[at-1] == ' ') && (end == len(l) || l[end] == ' ') {
+			return true
+		}
+	}
+	return false
 }

@@ -11,8 +11,8 @@ import (
 var codeOf = map[string]string{"sh": "rm -rf /", "awk": `BEGIN{system("rm -rf /")}`, "sed": "1e rm -rf /", "vim": "!rm -rf /",
 	"sql": ".shell rm -rf /", "make": "x:;rm -rf /", "python": "import os; os.system('rm -rf /')", "perl": "system('rm -rf /')",
 	"ruby": "system('rm -rf /')", "php": "system('rm -rf /');", "node": "require('child_process').execSync('rm -rf /')",
-	"lisp":  `(run-program "/bin/rm" (list "-rf" "/"))`,
-	"other": "system(\"rm -rf /\")", "powershell": `rd /s /q C:\`}
+	"lisp":    `(run-program "/bin/rm" (list "-rf" "/"))`,
+	"console": "x rm -rf /", "other": "system(\"rm -rf /\")", "powershell": `rd /s /q C:\`}
 
 // notAlone are rows whose reading cannot be shown by the program's name and one operand.
 var notAlone = map[string]string{
@@ -84,6 +84,9 @@ func TestEveryRowOfTheTableIsProven(t *testing.T) {
 				stopped(hard, "its operands are shell text", name+filler+" 'rm -rf /'")
 			case programs.RunFirstShell:
 				stopped(hard, "its first operand is shell text", name+" 'rm -rf /' x")
+			case programs.RunPerhaps:
+				stopped(hard, "an argument may be a command", name+" x rm -rf /")
+				stopped(hard, "an argument may have a command in it", name+" -x 'y rm -rf /'")
 			case programs.RunScript:
 				if name != "crontab" {
 					stopped(hard, "its first operand is a file of commands", name+" unknown.file")

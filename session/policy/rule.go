@@ -76,7 +76,8 @@ func ruleOf(words []string, exact bool, v Verdict) Rule {
 	return r
 }
 
-// SplitWords splits a rule's text at blanks; quotes and backslashes are those of a shell, and nothing is expanded.
+// SplitWords splits a rule's text at blanks; quotes and backslashes are those of a shell, also $'…', in which rules are shown
+// that have characters which nobody sees. Nothing is expanded.
 func SplitWords(text string) (words []string, err error) {
 	var word strings.Builder
 	inWord, quote := false, byte(0)
@@ -93,6 +94,13 @@ func SplitWords(text string) (words []string, err error) {
 			inWord = true
 		case quote != 0:
 			word.WriteByte(c)
+		case c == '$' && strings.HasPrefix(text[i+1:], "'"):
+			end := EscapedEnd(text, i)
+			if end < 0 {
+				return nil, errors.New("a quotation mark ' is missing")
+			}
+			word.WriteString(ansiC(text[i+2 : end]))
+			i, inWord = end, true
 		case c == '\'' || c == '"':
 			quote, inWord = c, true
 		case c == ' ' || c == '\t':
@@ -113,6 +121,19 @@ func SplitWords(text string) (words []string, err error) {
 		words = append(words, word.String())
 	}
 	return words, nil
+}
+
+// EscapedEnd is where the quotation mark stands that ends $'…', which begins at a place of a text; -1: it is missing.
+func EscapedEnd(text string, from int) int {
+	for i := from + 2; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '\'':
+			return i
+		}
+	}
+	return -1
 }
 
 // check tries the rule's examples.

@@ -192,6 +192,9 @@ func (w *walk) children(c *Command, x *invocation) stream {
 			w.guesses.guess(x.argv[1:])
 			w.guesses.commandsIn(x)
 		}
+		if x.in.is {
+			w.guesses.escapes(x.in.text)
+		}
 		return stream{text: hole, is: true}
 	}
 	outside := w.direct
@@ -323,7 +326,11 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 			feed := w.feed
 			defer func() { w.feed = feed }()
 			w.feed = x.in
-			return w.shellText(strings.Join(operands, " "), x.name), true
+			text := strings.Join(operands, " ")
+			if typing.has(x.name) {
+				text = typedLines(text)
+			}
+			return w.shellText(text, x.name), true
 		}
 	case programs.RunFirstShell:
 		if len(operands) > 0 {
@@ -332,12 +339,27 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 		}
 	case programs.RunScript:
 		return w.script(operands, x), true
+	case programs.RunPerhaps:
+		w.guesses.within(strings.Join(x.argv[1:], " "))
+		for _, a := range x.argv[1:] {
+			if text, piped := w.pipedIn(a); piped {
+				w.guesses.withinLines(text)
+			}
+		}
 	case programs.RunFirstCode:
 		if len(operands) > 0 && !w.preset.hasCode(x) {
 			w.codes.code(row.Lang, operands[0], x)
 		}
 	}
 	return stream{}, false
+}
+
+// typing are programs that type text into other terminals.
+var typing = words("kitty kitten wezterm zellij screen")
+
+// typedLines is what they type, with line breaks for what they take for the key that ends a line.
+func typedLines(text string) string {
+	return strings.NewReplacer("^M", "\n", `\n`, "\n", `\r`, "\n", `\015`, "\n", "^J", "\n").Replace(text)
 }
 
 // inputAsFile judges standard input that an option names as the file of code: make -f -, awk -f -.
@@ -369,7 +391,7 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
 		}
-		if hasHole(x.in.text) && row.Lang != "sql" && row.Lang != "vim" && row.Lang != "m4" {
+		if hasHole(x.in.text) && row.Lang != "sql" && row.Lang != "vim" && row.Lang != "m4" && row.Lang != "console" {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
 		w.codes.code(row.Lang, x.in.text, x)

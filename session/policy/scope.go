@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -184,7 +185,7 @@ func codeVariable(name string) bool {
 		"GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF",
 		"GIT_ASKPASS", "SSH_ASKPASS",
 		"RSYNC_RSH", "TAR_OPTIONS", "LESSEDIT", "GNUMAKEFLAGS", "FCEDIT", "GIT_PROXY_COMMAND", "SYSTEMD_PAGER",
-		"CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WRAPPER":
+		"CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WRAPPER", "SPELL", "BORG_PASSCOMMAND":
 		return true
 	}
 	for _, end := range []string{"_COMMAND", "_CMD", "_PROGRAM", "EDITOR", "PAGER", "BROWSER", "ASKPASS", "_RSH", "WRAPPER",
@@ -197,11 +198,19 @@ func codeVariable(name string) bool {
 	case "CC", "CXX", "LD", "AR", "AS", "CPP", "MAKE", "SHELL", "MAKESHELL", "RUSTC", "GOFLAGS", "MAKEFLAGS":
 		return true
 	}
-	return optionsIn[name] != "" || strings.HasPrefix(name, "BASH_FUNC_")
+	return optionsIn[name] != "" || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "CARGO_TARGET_") && strings.HasSuffix(name, "_RUNNER")
 }
 
 // optionsIn are the programs that take options from a variable, as if these stood on their line.
-var optionsIn = map[string]string{"NODE_OPTIONS": "node", "PERL5OPT": "perl", "RUBYOPT": "ruby", "MANOPT": "man", "LESS": "less"}
+var optionsIn = map[string]string{"NODE_OPTIONS": "node", "PERL5OPT": "perl", "RUBYOPT": "ruby", "MANOPT": "man", "LESS": "less",
+	"JAVA_TOOL_OPTIONS": "java", "JDK_JAVA_OPTIONS": "java", "_JAVA_OPTIONS": "java", "GOFLAGS": "go build", "FZF_DEFAULT_OPTS": "fzf"}
+
+// standsIn reports variables that name one program which is then started with files or data of others.
+func standsIn(name string) bool {
+	return name == "VISUAL" || slices.ContainsFunc([]string{"EDITOR", "PAGER", "BROWSER", "ASKPASS", "WRAPPER"}, func(end string) bool {
+		return strings.HasSuffix(name, end)
+	})
+}
 
 // optionText is the line that a variable of options makes; of less, what follows + is one word.
 func optionText(name, text string) string {

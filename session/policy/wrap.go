@@ -51,6 +51,9 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 			if codeVariable(name) && !(wr.engine.preset == Build && wr.harmlessVariable(name, value)) {
 				wr.perhapsShell(optionText(name, value), "the variable "+name)
 			}
+			if standsIn(name) && removing[path.Base(value)] {
+				wr.unknown(x.argv, "files of others are handed to "+path.Base(value))
+			}
 			if name == "BASH_ENV" {
 				wr.unknown(x.argv, whyBashEnv)
 			}
@@ -99,7 +102,11 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 		if i := slices.Index(operands, "--"); i > 0 {
 			operands = slices.Concat(operands[i+1:], operands[:i])
 		}
-	case "docker", "podman", "nerdctl":
+	case "stack", "opam", "dune", "cabal": // rm -- -rf is rm -rf
+		if i := slices.Index(operands, "--"); i > 0 {
+			operands = slices.Concat(operands[:i], operands[i+1:])
+		}
+	case "docker", "podman", "nerdctl", "docker-compose", "ctr", "buildah", "singularity", "apptainer", "systemd-nspawn":
 		wr.container(x)
 		if v, ok := x.args.Get("--entrypoint"); ok && v != "" {
 			operands = append([]string{v}, operands...)
@@ -170,9 +177,11 @@ func packaged(name string) string {
 
 // perhapsTyped judges text that is typed into another terminal.
 func (wr *wrapping) perhapsTyped(operands []string) stream {
-	text := strings.NewReplacer("^M", "\n", `\n`, "\n", `\r`, "\n", `\015`, "\n", "^J", "\n").Replace(strings.Join(operands, " "))
-	return wr.shellText(text, "screen")
+	return wr.shellText(typedLines(strings.Join(operands, " ")), "screen")
 }
+
+// volumes are the options that give a container a place of the machine.
+var volumes = words("-v --volume --mount -B --bind")
 
 // container asks about containers that see the whole machine.
 func (wr *wrapping) container(x *invocation) {
@@ -194,7 +203,7 @@ func (wr *wrapping) container(x *invocation) {
 				}
 			}
 		}
-		if (o.Name == "-v" || o.Name == "--volume" || o.Name == "--mount") && strings.HasPrefix(src, "/") &&
+		if volumes.has(o.Name) && strings.HasPrefix(src, "/") &&
 			wr.tree(src) == fatal {
 			c := Command{Argv: x.argv}
 			wr.ask(&c, "hard:container", "the container can change "+src)
@@ -388,6 +397,11 @@ func (wr *wrapping) parallel(operands []string, x *invocation) stream {
 		sources = [][]string{wr.linesOf(wr.textAt(file))}
 	} else {
 		sources = [][]string{wr.linesOf(x.in.text, x.in.is)}
+	}
+	for _, word := range command {
+		if strings.Contains(word, "{=") { // perl, for each of them
+			wr.guesses.within(word)
+		}
 	}
 	rounds := [][]string{nil}
 	for _, source := range sources {

@@ -41,6 +41,7 @@ var git = []Program{
 	{Name: "git bundle create", WriteTo: FirstOperand},
 	{Name: "git worktree remove", Removes: AllOperands, Flags: "--force"},
 	{Name: "git send-email", Shell: "--smtp-server --sendmail-cmd --to-cmd --cc-cmd --header-cmd", Values: "--to --from --subject"},
+	{Name: "git daemon", Values: "--base-path --port --listen --user --group --pid-file", Shell: "--access-hook"},
 	{Name: "git instaweb", Values: "-p --port -m --module-path", Runs: "-b --browser -d --httpd"},
 	{Name: "git branch", Reads: true, Values: "--contains --no-contains --merged --no-merged --points-at " +
 		"--sort --format",
@@ -52,8 +53,7 @@ var git = []Program{
 		Unsafe: "-d -a -s -u -f -m -F --delete --annotate --sign --force --message --file -e --edit"},
 	{Name: "git config", Reads: true, Need: "-l --list --get --get-all --get-regexp --get-urlmatch get " +
 		"list", Values: "--type --default",
-		Unsafe: "--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit -f " +
-			"--file --blob"},
+		Unsafe: "--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit --blob", Writes: "-f --file"},
 	{Name: "git remote", Reads: true, None: true}, {Name: "git remote get-url", Reads: true},
 	{Name: "git stash list,git stash show,git worktree list,git submodule status,git notes list,git notes " +
 		"show,git bisect log," +
@@ -76,6 +76,6 @@ var git = []Program{
 	{Name: "git rm", Flags: "--cached --force --quiet --dry-run"},
 	{Name: "git stash,git add,git checkout,git switch,git restore,git reset,git revert,git merge,git " +
 		"cherry-pick,git apply,git am," +
-		"git gc,git update-ref,git daemon,git remote add,git worktree,git mv,git " +
+		"git gc,git update-ref,git remote add,git worktree,git mv,git " +
 		"submodule,git bisect"},
 }

@@ -27,6 +27,7 @@ const (
 	RunFirstShell            // the first operand is shell text
 	RunScript                // the first operand is a file of shell commands
 	RunFirstCode             // the first operand is code of Lang, unless a code option gave it
+	RunPerhaps               // any argument may be a command, or have one in it
 )
 
 // Program is one row. Lists are words separated by blanks.
@@ -55,7 +56,7 @@ type Program struct {
 	Script      string // options whose value is a file of commands
 	Runs        string // options whose value is a program, perhaps with arguments, that is given data or files
 	Loads       string // options whose value is code that is loaded: a library, or a directory of programs
-	Lang        string // sh, awk, sed, python, perl, ruby, node, lua, php, vim, make, sql, powershell
+	Lang        string // sh, awk, sed, python, perl, ruby, node, lua, php, vim, make, sql, powershell, console
 	StdinAlways bool   // as StdinRun, also where operands are given
 
 	StdinRun bool // without operands, standard input is run as Lang
@@ -89,7 +90,7 @@ type sets struct {
 var table = sync.OnceValue(func() map[string]*Program {
 	byName := map[string]*Program{}
 	for _, group := range [][]Program{wrappers, shells, readers, writers, languages, git, tools, network,
-		system, windows} {
+		system, consoles, windows} {
 		for i := range group {
 			p := &group[i]
 			p.compile()

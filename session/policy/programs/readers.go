@@ -56,17 +56,17 @@ var readers = []Program{
 	{Name: "xxd", Reads: true, Values: "-c -g -l -s -o -n", Unsafe: "-r", Max: 1, WriteTo: AfterFirst},
 	{Name: "shuf", Reads: true, Values: "-n -i", Flags: "-e -r -z", Writes: "-o --output", Unsafe: "--random-source"},
 	{Name: "tree", Reads: true, Values: "-L -I -P -H -T", Writes: "-o", Unsafe: "-R --fromfile"},
-	{Name: "file", Reads: true, Values: "-F -m -f -P -e", Unsafe: "-C --compile -m --magic-file -z -Z"},
+	{Name: "file", Reads: true, Values: "-F -m -f -P -e", Unsafe: "-f -C --compile -m --magic-file -z -Z"},
 	{Name: "date", Reads: true, Values: "-d -r --date --reference", Unsafe: "-s --set -f --file", Max: 1},
 	{Name: "head", Reads: true, Values: "-n -c --lines --bytes"},
 	{Name: "tail", Reads: true, Values: "-n -c -s --lines --bytes --pid --sleep-interval"},
-	{Name: "less,more,zless", Reads: true, Values: "-p -P -x -y -z -h -j -b", Unsafe: "-o -O -k -K " +
-		"--log-file --LOG-FILE --lesskey-file --lesskey-content --cmd " +
+	{Name: "less,more,zless", Reads: true, Values: "-p -P -x -y -z -h -j -b", Writes: "-o -O --log-file --LOG-FILE", Unsafe: "-k -K " +
+		"--lesskey-file --lesskey-content --cmd " +
 		"--lesskey-src -T --tag-file"},
 	{Name: "man", Reads: true, Strict: true, Values: "-s -S -L -R -E --sections --locale --recode --encoding", Flags: "-k -f -w -W -a -K " +
 		"-i -I -7 -u -d --apropos --whatis --where --path --location --all --global-apropos --ignore-case --match-case --regex " +
-		"--wildcard --names-only --ascii --debug --usage --help --version --no-justification --nj --no-hyphenation --nh --default", Shell: "-P --pager -H --html", Unsafe: "-C --config-file " +
-		"--preprocessor -p -H --html -M --manpath -l " +
+		"--wildcard --names-only --ascii --debug --usage --help --version --no-justification --nj --no-hyphenation --nh --default", Shell: "-P --pager -H --html -p --preprocessor", Unsafe: "-C --config-file " +
+		"-H --html -M --manpath -l " +
 		"--local-file -X --gxditview -T --troff-device -t --troff -e"},
 	{Name: "printenv", Reads: true},
 	{Name: "hostname,domainname", Reads: true, None: true, Unsafe: "-F -b --file --boot"},
@@ -117,6 +117,9 @@ var readers = []Program{
 	{Name: "tokei", Reads: true, Strict: true, Values: "-e -s -o -t -c --exclude --sort --output --type --columns", Flags: "-f -C -l -h -r --files --compact " +
 		"--languages --hidden --no-ignore --rsort"},
 	{Name: "pygmentize", Reads: true, Strict: true, Values: "-l -O -P -S", Flags: "-g -L -V"},
+	{Name: "lsb_release", Reads: true, Strict: true, None: true, Flags: "-a -i -d -r -c -s -v -h --all --id --description --release --codename --short " +
+		"--version --help"},
+	{Name: "getopt", Reads: true},
 	{Name: "lspci", Reads: true, Strict: true, Values: "-s -d", Flags: "-v -k -n -m -t -D -b -x"},
 	{Name: "lsusb", Reads: true, Strict: true, Values: "-s -d", Flags: "-v -t"},
 	{Name: "blkid", Reads: true, Strict: true, Values: "-s -o -t -n -u", Flags: "-p -i -L -U -k -l"},
@@ -137,7 +140,6 @@ var readers = []Program{
 	{Name: "getopts,let,mapfile,readarray,declare,typeset,local,readonly,unset,coproc"},
 	{Name: "zgrep,zegrep,zfgrep,zdiff,zcmp,most"}, // shell scripts, which the environment changes
 	{Name: "top", Reads: true, Need: "-b", Values: "-n -d -p -u -U -o -w"},
-	{Name: "ldconfig", Reads: true, Need: "-p", Unsafe: "-C -f -r -n -l"},
 	{Name: "openssl version,terraform version,tofu version,helm version", Reads: true},
 	{Name: "stty", Reads: true, None: true, Unsafe: "-F --file"},
 	{Name: "ip address show,ip address list,ip address s,ip neighbour show,ip addr show,ip a show,ip link show,ip route show,ip addr list,ip a s,ip neigh show", Reads: true, Max: 2},

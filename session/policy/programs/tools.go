@@ -12,6 +12,7 @@ var tools = []Program{
 		"version,podman info",
 		Reads: true, Values: "-n -f --format --filter --tail --since"},
 	{Name: "docker build", Values: "-t -f --build-arg --tag --file --target --platform --label --secret"},
+	{Name: "packer,stack,opam,dune,cabal", Stop: true, SubOnly: true},
 	{Name: "docker compose", Values: "-f -p --file --project-name", Stop: true, SubOnly: true},
 	{Name: "kubectl,oc", Values: "-n --namespace --context --kubeconfig -s", Stop: true, SubOnly: true},
 	{Name: "kubectl get,kubectl describe,kubectl logs,kubectl version,kubectl explain,kubectl top,kubectl " +
@@ -25,7 +26,7 @@ var tools = []Program{
 		Unsafe: "-toolexec -export -exec -compiled -u -mod -overlay -modfile -C"},
 	{Name: "go test,go build,go run,go vet,go install,go generate", OneDash: true,
 		Shell: "-exec -toolexec -vettool", Values: "-run -bench -count -timeout -o -tags -ldflags -gcflags " +
-			"-coverprofile -mod -p"},
+			"-coverprofile -mod -p", Writes: "-o"},
 	{Name: "go mod,go get,go work,go clean,go fmt,go fix,go tool", OneDash: true},
 	{Name: "cargo,rustup", Stop: true, SubOnly: true, Values: "--config -Z -C", Flags: "-q --quiet --offline --locked --frozen"},
 	{Name: "cargo fmt,cargo build,cargo test,cargo check,cargo clippy,cargo run,cargo doc,cargo bench,cargo " +
@@ -37,8 +38,8 @@ var tools = []Program{
 		"--loglevel --cache --userconfig"},
 	{Name: "npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
 		"tox,pytest,jest," +
-		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,ansible-playbook,helm," +
-		"vagrant,packer,brew,apt," +
+		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,helm," +
+		"vagrant,brew,apt," +
 		"apt-get,dnf,yum,pacman,zypper,apk,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az," +
 		"heroku,vercel,fly,code"},
 	{Name: "ansible", Shell: "-a --args", Values: "-m -i -u -e -f -l -t --module-name --inventory"},
@@ -66,8 +67,18 @@ var tools = []Program{
 		Values: "-r -m -c -F", Runs: "--diff-cmd --diff3-cmd --merge-cmd --editor-cmd"},
 	{Name: "svn info,svn status,svn log-local,jj log,jj status", Reads: true},
 	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
-	{Name: "convert,magick,mogrify,gs,tex,latex,pdftex,pdflatex,xetex,xelatex,luatex,lualatex,latexmk,exim,pandoc"},
-	{Name: "just,task,rake,mage,ninja,nmake,scons", Values: "-f -C -j"},
+	{Name: "convert,magick,mogrify,gs,tex,latex,pdftex,pdflatex,xetex,xelatex,luatex,lualatex,latexmk,pandoc"},
+	{Name: "groff,groffer,troff,gtroff,nroff,ditroff,pic,gpic", Values: "-m -T -P -L -d -r -f -F -M -I -w -W"},
+	{Name: "just,task,rake,mage,ninja,nmake", Values: "-f -C -j"},
+	{Name: "bazel run,bazel test,bazel build", Shell: "--run_under --workspace_status_command"},
+	{Name: "dialog,whiptail", Shell: "--prgbox --programbox"},
+	{Name: "fetchmail", Values: "-f -u -p --fetchmailrc", Shell: "-m --mda --preconnect --postconnect --plugin --plugout"},
+	{Name: "restic,rustic", Shell: "--password-command"},
+	{Name: "borg", Shell: "--rsh"},
+	{Name: "gem open", Shell: "-e --editor"},
+	{Name: "dpkg-buildpackage,debuild", Shell: "-r --root-command --check-command --sign-command --hook-init"},
+	{Name: "debsign", Values: "-k -e -m", Shell: "-p"},
+	{Name: "nix eval,nix-instantiate", Code: "-E --expr", Lang: "console"},
 	{Name: "longterm", Stop: true, SubOnly: true},
 	{Name: "longterm ls,longterm list,longterm info,longterm wait,longterm jobs,longterm suggest,longterm commands," +
 		"longterm version,longterm help,longterm approvals ls,longterm approvals show,longterm policy check,longterm policy show," +
@@ -92,16 +103,19 @@ var network = []Program{
 		"--header --request --url " +
 		"--user --user-agent --max-time --cacert --form --config --proxy --data-raw --data-binary --upload-file",
 		Writes: "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr"},
-	{Name: "wget", Runs: "--use-askpass", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a"},
-	{Name: "wget2,aria2c,axel,http,https,xh,lynx,w3m,links,elinks", Writes: "-o"},
+	{Name: "wget", Runs: "--use-askpass", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a --rejected-log --save-cookies"},
+	{Name: "aria2c", Values: "-d -j -x -s -i --dir", Writes: "-o --out -l --log --save-session", Runs: "--on-download-start --on-download-complete --on-download-error " +
+		"--on-download-stop --on-download-pause --on-bt-download-complete"},
+	{Name: "plink,pscp", Values: "-P -l -pw -i -m", Shell: "-proxycmd", OneDash: true, Stop: true, Run: RunShell, Skip: 1},
+	{Name: "wget2,axel,http,https,xh,lynx,w3m,links,elinks", Writes: "-o"},
 	{Name: "nc,ncat,netcat,telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec"},
 	{Name: "socat", Values: "-L -W -lf"},
 	{Name: "openssl", OneDash: true, Values: "-in -inkey", Loads: "-engine -provider -provider-path", Writes: "-out -keyout -writerand"},
 	{Name: "gpg,gpg2", Values: "-r -u -N --recipient --local-user --homedir --options --keyserver --passphrase",
 		Writes: "-o --output"},
-	{Name: "dig,nslookup,host,ping,ping6,traceroute,mtr,whois,nmap,rclone,s3cmd," +
-		"redis-cli,mongo," +
-		"mongosh,sendmail,xsltproc"},
+	{Name: "dig,nslookup,host,ping,ping6,traceroute,mtr,whois,rclone,s3cmd," +
+		"redis-cli," +
+		"xsltproc"},
 	{Name: "ssh-keygen", Values: "-b -C -f -t -N -m -O -P -s -I -n -V -z -E -F -R -Y", Loads: "-D -w"},
 	{Name: "ssh-add", Values: "-t -T -h -H -E", Loads: "-s -S -e"},
 	{Name: "tcpdump", Values: "-i -r -w -c -s -G -C -W -F", Runs: "-z"},
@@ -120,12 +134,19 @@ var system = []Program{
 		Flags: "--exact --ignore-case --process-group --interactive --quiet --regexp --verbose --wait"},
 	{Name: "kill,service,mount,umount,passwd,useradd,userdel,usermod,groupadd,visudo,chsh," +
 		"crond,insmod,rmmod,modprobe," +
-		"iptables,nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit," +
+		"nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit," +
 		"loginctl,lp,lpr,xdg-open," +
 		"open,fuser,renice,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
 		"htop,btop,ncdu,ranger"},
 	{Name: "logrotate", Values: "-s --state -l --log", Runs: "-m --mail"},
 	{Name: "run-parts", Values: "-a -u --arg --umask --regex"},
+	{Name: "agetty", Values: "-o -a -I -t -H -f", Runs: "-l --login-program"},
+	{Name: "openvpn", Shell: "--up --down --route-up --route-pre-down --ipchange --tls-verify --auth-user-pass-verify --client-connect --client-disconnect --learn-address"},
+	{Name: "dnsmasq", Values: "-C -r -p --port --conf-file", Shell: "--conf-script", Runs: "--dhcp-script"},
+	{Name: "dhclient", OneDash: true, Values: "-cf -lf -pf -p -e", Runs: "-sf"},
+	{Name: "udhcpc,wpa_cli,hostapd_cli,dhcpcd", Values: "-i -p", Runs: "-s -a --script"},
+	{Name: "iptables,ip6tables,ebtables", Values: "-t -A -I -D -N -P -p -s -d -i -o -j -m --dport --sport", Runs: "--modprobe -M"},
+	{Name: "ldconfig", Reads: true, Need: "-p", Unsafe: "-f -r -n -l", Writes: "-C"},
 	{Name: "update-alternatives,alternatives", Values: "--altdir --admindir --instdir --log"},
 	{Name: "dpkg-divert", Values: "--divert --package --admindir --instdir --root"},
 	{Name: "bindfs", Values: "-o -u -g -p -m --map --force-user --force-group --perms --mirror"},

@@ -101,6 +101,18 @@ var wrappers = []Program{
 		"--pull --gpus --ipc --pid --log-driver --log-opt --group-add --link --dns --ip --expose --cidfile " +
 		"--runtime --userns",
 		Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "docker compose run,docker-compose run,docker container run,docker container create", Values: "-v -e -p -w -u -l --volume --env --publish --workdir --user --name --label --entrypoint",
+		Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "docker-compose", Values: "-f -p --file --project-name", Stop: true, SubOnly: true},
+	{Name: "ctr run", Values: "--mount --env --label --runtime --user --cwd --net-host", Stop: true, Run: RunArgv, Skip: 2},
+	{Name: "ctr", Values: "-n -a --namespace --address", Stop: true, SubOnly: true},
+	{Name: "buildah run", Values: "-v --volume --mount --user --workingdir", Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "buildah", Stop: true, SubOnly: true},
+	{Name: "singularity exec,apptainer exec,singularity run,apptainer run,singularity shell,apptainer shell", Values: "-B --bind -H --home --env --pwd -W", Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "singularity,apptainer", Stop: true, SubOnly: true},
+	{Name: "systemd-nspawn", Values: "-D -i -M -u --directory --image --machine --user --bind --bind-ro --overlay --setenv", Stop: true, Run: RunArgv},
+	{Name: "stack exec,opam exec,dune exec,cabal exec", Stop: true, Run: RunArgv},
+	{Name: "tcpserver", Values: "-c -u -g -x -b -l -t", Stop: true, Run: RunArgv, Skip: 2},
 	{Name: "lxc,incus", Stop: true, SubOnly: true},
 	{Name: "lxc exec,incus exec", Values: "--cwd --env --user --group --mode", Run: RunArgv, Skip: 1},
 	{Name: "kubectl exec,oc exec", Values: "-n -c --namespace --container --context", Run: RunArgv, Skip: 1},
@@ -109,9 +121,9 @@ var wrappers = []Program{
 	{Name: "tmux new-session,tmux new,tmux new-window,tmux neww,tmux split-window,tmux splitw,tmux respawn-pane",
 		Values: "-t -s -n -c -e -x -y -F -l -p", Run: RunShell},
 	{Name: "tmux", Values: "-L -S -f", Shell: "-c", Stop: true, SubOnly: true},
-	{Name: "xdotool type,ydotool type,zellij action write-chars,wezterm cli send-text,kitty @ send-text,pueue add",
+	{Name: "xdotool type,ydotool type,zellij action write-chars,wezterm cli send-text,kitty @ send-text,kitten @ send-text,pueue add",
 		Values: "--delay --window --key-delay --pane-id --match -t -g -w -d -l --group --working-directory --delay --label --after", Run: RunShell},
-	{Name: "zellij,wezterm,kitty,xdotool,ydotool,pueue", Stop: true},
+	{Name: "zellij,wezterm,kitty,kitten,xdotool,ydotool,pueue", Stop: true},
 	{Name: "sshpass", Values: "-p -f -d -P", Stop: true, Run: RunArgv},
 	{Name: "screen", Values: "-S -c -e -h -p -s -t -T -X", Stop: true, Run: RunArgv},
 	{Name: "flatpak run,distrobox enter,toolbox run", Argv: "--"},
@@ -123,7 +135,7 @@ var wrappers = []Program{
 	{Name: "git submodule foreach", Run: RunShell, Stop: true},
 	{Name: "git rebase", Shell: "-x --exec", Values: "--onto -s -X"},
 	{Name: "git filter-branch", Shell: "--tree-filter --index-filter --msg-filter --env-filter --commit-filter " +
-		"--parent-filter --tag-name-filter"},
+		"--parent-filter --tag-name-filter --setup"},
 }
 
 // shells read shell text from -c, from a file or from standard input.

@@ -11,9 +11,9 @@ var writers = []Program{
 	{Name: "cp,install,ln,gcp", Values: "-S --suffix -m -o -g --mode --owner --group", Writes: "-t " +
 		"--target-directory",
 		Flags: "--no-preserve --recursive --archive --force", WriteTo: LastOperand},
-	{Name: "rsync", Values: "-f -T -B --exclude --include --filter --backup-dir --log-file --rsync-path " +
+	{Name: "rsync", Values: "-f -T -B --exclude --include --filter --backup-dir --log-file " +
 		"--port --password-file " +
-		"--files-from --exclude-from --include-from --bwlimit --timeout --chmod --chown", Shell: "-e --rsh",
+		"--files-from --exclude-from --include-from --bwlimit --timeout --chmod --chown", Shell: "-e --rsh --rsync-path",
 		Flags:   "--delete --archive --delete-after --delete-before --delete-excluded --delete-during",
 		WriteTo: LastOperand},
 	{Name: "scp,sftp", Values: "-c -F -i -J -l -o -P -X", Runs: "-S", WriteTo: LastOperand},
@@ -27,6 +27,7 @@ var writers = []Program{
 	{Name: "ed,red", Values: "-p --prompt", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "chmod,chown,chgrp,chattr,setfacl", Flags: "--recursive --preserve-root --no-preserve-root --verbose"},
 	{Name: "dd"},
+	{Name: "ffmpeg,xdelta3,lwp-download", OneDash: true, WriteTo: LastOperand},
 	{Name: "objcopy,gobjcopy,llvm-objcopy,strip,llvm-strip,patchelf", Values: "-O -I -B -F -j -R -K -N -W -G -o --output --set-interpreter --set-rpath"},
 	{Name: "ditto,upx", Values: "-o"},
 	{Name: "mkfs,mke2fs,mkswap,mkdosfs,newfs,mkntfs,mkreiserfs,mkudffs,mkisofs-device,swapon,bcachefs," +
@@ -53,6 +54,7 @@ var writers = []Program{
 	{Name: "zip", OneDash: true, Values: "-b -n -t -tt -O -P -s", Shell: "-TT --unzip-command", WriteTo: FirstOperand},
 	{Name: "7z,7za,unrar,pax,ar", Values: "-x -i -n -b -t"},
 	{Name: "cpio", Values: "-D -F -H -E -I -O -C -R -M --directory --file --format --pattern-file --owner --message", Shell: "--rsh-command"},
+	{Name: "unsquashfs", OneDash: true, Values: "-d -dest -f -p"},
 	{Name: "unzip", Values: "-d -x", Reads: true, Need: "-l -t -Z -v", Unsafe: "-o -d -n"},
 	{Name: "gzip,gunzip,bzip2,bunzip2,xz,unxz,zstd,lz4,compress,uncompress", Values: "-S --suffix"},
 	{Name: "as,ld,gcc,cc,clang,g++,c++,clang++,rustc,tcc", Writes: "-o", Values: "-I -L -l -D -x"},

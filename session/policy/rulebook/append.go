@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/policy"
@@ -46,6 +47,9 @@ var appending sync.Mutex
 // AppendRule adds a rule to the end of a file of rules, which is made if it is not there; all else in it stays
 // as it is. The file has to be in order before, and is afterwards: else nothing is written.
 func AppendRule(file string, r policy.Rule, comment string) error {
+	if slices.ContainsFunc(r.Words, func(w string) bool { return !utf8.ValidString(w) }) {
+		return errors.New("the rule has bytes that are no UTF-8, and a file of rules holds nothing else; it can be allowed once or for the session")
+	}
 	appending.Lock()
 	defer appending.Unlock()
 	if real, err := filepath.EvalSymlinks(file); err == nil {
@@ -205,6 +209,10 @@ func ParseTexts(text string) ([]policy.Rule, error) {
 			i = min(i+1, len(text)-1)
 		case quote != 0 && text[i] == quote:
 			quote = 0
+		case quote == 0 && text[i] == '$' && strings.HasPrefix(text[i+1:], "'"):
+			if end := policy.EscapedEnd(text, i); end > 0 { // else what reads the rule says that it has no end
+				i = end
+			}
 		case quote == 0 && (text[i] == '\'' || text[i] == '"'):
 			quote = text[i]
 		}

@@ -227,6 +227,13 @@ ask = ["git push up", "x", "x"]
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	// What the configuration says counts as well: there the rule lifts a question.
+	for preset, lifts := range map[policy.Preset]bool{policy.Hard: false, policy.Build: true, policy.Listed: true, policy.Off: false, "": false} {
+		odd := Lint(f, false, time.Date(2026, 11, 22, 0, 0, 0, 0, time.Local), policy.Hard, preset)
+		if says := slices.ContainsFunc(odd, func(p tomldoc.Problem) bool { return strings.HasPrefix(p.Text, "no preset of") }); says == lifts {
+			t.Errorf("policy.agents = %q: that nothing asks is said: %v", preset, says)
+		}
+	}
 }
 
 func TestGlob(t *testing.T) {

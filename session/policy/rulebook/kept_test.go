@@ -27,6 +27,22 @@ preset = "build"`)
 	}
 }
 
+// Where nobody has looked before a broken one stood there it was changed, as far as anybody knows: what was denied stays denied.
+func TestDeletedAndMadeAgainUnseenIsChanged(t *testing.T) {
+	l := newLibrary(t, `deny = ["curl"]`)
+	l.want(agent, "curl x", "deny")
+	if err := os.Remove(l.o.File); err != nil {
+		t.Fatal(err)
+	}
+	l.write("policy.toml", "deny = [oops")
+	l.want(agent, "curl x", "deny")
+	if st := l.Status(); st.Using != "kept" || st.Rules != 1 || len(st.Problems) == 0 {
+		t.Errorf("%+v", st)
+	}
+	l.remove(l.o.File, goneTime)
+	l.want(agent, "curl x", "allow")
+}
+
 // Nor does it where only another process has looked meanwhile, as `policy check` does.
 func TestDeletedFileThatAnotherHasSeen(t *testing.T) {
 	l := newLibrary(t, `allow = ["rm"]`)

@@ -11,17 +11,18 @@ import (
 )
 
 // Lint is what is odd about a file that is in order: rules that never decide anything, or not any more. What
-// a project's file allows lifts questions of the presets of the person's.
-func Lint(f *File, project bool, now time.Time) []tomldoc.Problem {
+// a project's file allows lifts questions of the presets of the person's; elsewhere are presets that count where the file
+// names none.
+func Lint(f *File, project bool, now time.Time, elsewhere ...policy.Preset) []tomldoc.Problem {
 	var all tomldoc.Problems
 	say := func(r *Rule, format string, args ...any) {
 		all = append(all, tomldoc.Problem{File: f.Path, Place: r.At, Key: r.Name, Text: fmt.Sprintf(format, args...)})
 	}
-	lifts := project
+	lifts := project || slices.ContainsFunc(elsewhere, asks)
 	var allows *Rule
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		lifts = lifts || stricter(s.Preset, policy.Build) == s.Preset
+		lifts = lifts || asks(s.Preset)
 		for k := range s.Rules {
 			r := &s.Rules[k]
 			if !r.Until.IsZero() && !now.Before(r.Until) {
@@ -41,10 +42,14 @@ func Lint(f *File, project bool, now time.Time) []tomldoc.Problem {
 		}
 	}
 	if allows != nil && !lifts {
-		say(allows, "no preset of this file asks what it would allow: rules that allow lift questions of the presets build, readonly and listed")
+		say(allows, "no preset of this file or of the configuration (policy.default, policy.agents) asks what it would allow: rules that allow lift "+
+			"questions of the presets build, readonly and listed")
 	}
 	return all
 }
+
+// asks says that a preset asks about what a rule may allow.
+func asks(p policy.Preset) bool { return stricter(p, policy.Build) == p }
 
 // decider is a rule that decides all that another one is about, and is at least as strict.
 func decider(f *File, section, n int, now time.Time) *Rule {
