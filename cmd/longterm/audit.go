@@ -57,6 +57,9 @@ that record was rewritten. See docs/audit.md for the format.`
 		if err != nil {
 			return err
 		}
+		if len(list) == 0 && q.Session != "" {
+			fmt.Fprintf(a.Stderr, "longterm: no record is of a session %q, or none that you ask for; `longterm ls` lists the sessions\n", q.Session)
+		}
 		return a.Print(list, func(w io.Writer) { auditTable(w, list) })
 	}
 	f := c.Flags()

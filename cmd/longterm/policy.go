@@ -88,6 +88,10 @@ func policyCheck(a *app) *cobra.Command {
 			return judge.Batch(a.stdin, a.Stdout)
 		}
 		q.Cmd = args[0]
+		absent, err := placeOf(&q.Cwd)
+		if err != nil {
+			return err
+		}
 		if q.Policy != "" && (q.Preset != "" || len(q.Allow)+len(q.Deny) > 0) {
 			return exit.Usagef("--policy adds to the rules in effect, and --preset, --allow and --deny take their place: give one of them")
 		}
@@ -98,6 +102,7 @@ func policyCheck(a *app) *cobra.Command {
 		case err != nil:
 			return exit.Usage(err)
 		}
+		answer.Warnings = append(answer.Warnings, absent...)
 		for _, w := range answer.Warnings {
 			fmt.Fprintf(a.Stderr, "longterm: %s\n", w)
 		}
@@ -107,6 +112,21 @@ func policyCheck(a *app) *cobra.Command {
 		return exit.Silent(answer.ExitStatus())
 	}
 	return c
+}
+
+// placeOf makes a directory that was given absolute. One that is not there is no mistake: lines of another machine are judged, too;
+// but who mistyped it would take what is judged for what counts in his project.
+func placeOf(dir *string) (absent []string, err error) {
+	if *dir == "" {
+		return nil, nil
+	}
+	if *dir, err = filepath.Abs(*dir); err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(*dir); err != nil || !st.IsDir() {
+		absent = []string{fmt.Sprintf("--cwd %s: there is no such directory here, so no project's rules count; the line is judged as if it were there", *dir)}
+	}
+	return absent, nil
 }
 
 func policyShow(a *app) *cobra.Command {
@@ -136,13 +156,15 @@ func (a *app) showPolicy(s rulebook.Subject) error {
 			return exit.Usage(err)
 		}
 	}
-	if s.Cwd == "" {
-		s.Cwd, _ = os.Getwd() // it may be gone
-	} else if s.Cwd, err = filepath.Abs(s.Cwd); err != nil {
+	absent, err := placeOf(&s.Cwd)
+	if err != nil {
 		return err
 	}
+	if s.Cwd == "" {
+		s.Cwd, _ = os.Getwd() // it may be gone
+	}
 	_, src := book.For(s)
-	for _, w := range src.Warnings() {
+	for _, w := range append(src.Warnings(), absent...) {
 		fmt.Fprintf(a.Stderr, "longterm: %s\n", w)
 	}
 	shown := policycheck.Show(src)
@@ -200,7 +222,8 @@ func (a *app) testPolicy(ctx context.Context, path string, past bool, agent stri
 		return exit.Silent(api.ExitFailure)
 	}
 	report.Problems, report.Rules = []tomldoc.Problem{}, file.Rules()
-	report.Odd = append(report.Odd, rulebook.Lint(file, project, time.Now())...)
+	conf := a.settings()
+	report.Odd = append(report.Odd, rulebook.Lint(file, project, time.Now(), policy.Preset(conf.Policy.Default), policy.Preset(conf.Policy.Agents))...)
 	if past {
 		if report.History, err = a.rehearse(ctx, file, project, agent); err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
@@ -30,7 +32,11 @@ func checkRules(ctx context.Context, d *Doctor) finding {
 	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Rules.Problems) > 0 {
 		return warn("look again in a moment", "%s is in order, but the daemon has not taken it yet", path)
 	}
-	if odd := rulebook.Lint(f, false, time.Now()); len(odd) > 0 {
+	var elsewhere []policy.Preset
+	if c, _, err := config.Read(d.Dirs.ConfigFile()); err == nil { // else another check says what is wrong with it
+		elsewhere = []policy.Preset{policy.Preset(c.Settings.Policy.Default), policy.Preset(c.Settings.Policy.Agents)}
+	}
+	if odd := rulebook.Lint(f, false, time.Now(), elsewhere...); len(odd) > 0 {
 		return warn("`longterm policy test "+path+"` names them", "%s has rules that decide nothing", path)
 	}
 	return ok("%s is in order", path)
