@@ -364,6 +364,33 @@ func benchViewer(bm *testing.B, panes int) *viewer {
 	return v
 }
 
+// A program that asks for the pointer's motion gets it at once, and is left alone as soon as it wants no more.
+//
+// FEATURES: R35
+func TestMotionIsAskedForAtOnce(t *testing.T) {
+	b := newBench(t, 80, 24, Options{})
+	b.list(running("a"))
+	p := b.panes.Get("a")
+	e := vterm.New(vterm.Options{Cols: p.Cols, Rows: p.Rows})
+	p.Apply(frameSince(e, 0))
+	b.refresh()
+	for _, c := range []struct {
+		print string
+		wants bool
+	}{{"one\x1b[?1003h", true}, {"two\x1b[?1003l", false}} {
+		since := e.Version()
+		_, _ = e.Write([]byte(c.print))
+		f := frameSince(e, since)
+		f.Modes = e.Modes()
+		b.changed = !p.Apply(f)
+		b.pacer.urgent = true
+		b.pace()
+		if got := b.pointer.flags&tcell.MouseMotionEvents != 0; got != c.wants {
+			t.Errorf("%q: asked for: %t", c.print, got)
+		}
+	}
+}
+
 // What a program prints is drawn without asking what bar and status say: they say the same. A new title, or what the person
 // does, has all looked at.
 // FEATURES: R35

@@ -225,9 +225,11 @@ func (c *Canvas) Size() (cols, rows int) { return c.screen.Size() }
 
 // Show sends what was drawn, if anything was.
 func (c *Canvas) Show() {
-	if len(c.pictures.want) > 0 {
+	wanted := len(c.pictures.want) > 0
+	if wanted {
 		c.unsettle()
 	}
+	c.answer()
 	if c.pictures.uncover(c.screen) {
 		c.touched = true
 	}
@@ -237,7 +239,7 @@ func (c *Canvas) Show() {
 		c.screen.Show()
 	}
 	c.pictures.draw(c.screen)
-	if drawn {
+	if drawn && !wanted {
 		c.settle()
 	}
 }

@@ -28,6 +28,7 @@ type hearing struct {
 	tcell.Tty
 	screen  tcell.Screen // that draws on it
 	settled atomic.Bool  // cells of the screen are locked
+	anew    atomic.Bool  // it asked to be drawn anew
 	scan    groundScan
 	tell    func(theme.Ground)
 

@@ -98,10 +98,37 @@ func (e *emulated) shows() string {
 	return strings.TrimRight(strings.Join(out, "\n"), "\n")
 }
 
+// texts are those of its rows.
+func (e *emulated) texts() (all []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var f vterm.Frame
+	e.emu.Frame(&f, vterm.Query{})
+	var s render.Screen
+	render.FromFrame(&s, &f)
+	for _, l := range s.Lines {
+		all = append(all, strings.TrimRight(l.Text, " "))
+	}
+	return append(all, make([]string, e.rows-len(all))...)
+}
+
+// size is how many bytes were written.
+func (e *emulated) size() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.written)
+}
+
 // emulator is a canvas on an emulated terminal, and what that says of its means.
 func emulator(t testing.TB, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
 	t.Helper()
-	t.Setenv("TERM", "xterm-256color")
+	return emulatorOf(t, "xterm-256color", cols, rows)
+}
+
+// emulatorOf is emulator under another name, which says what the terminal can do.
+func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
+	t.Helper()
+	t.Setenv("TERM", name)
 	t.Setenv("STY", "")
 	t.Setenv("TMUX", "")
 	e := &emulated{cols: cols, rows: rows, typed: make(chan []byte, 64), stopped: make(chan struct{}), wrote: make(chan struct{}, 1), emu: vterm.New(vterm.Options{Cols: cols, Rows: rows})}

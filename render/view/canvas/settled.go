@@ -9,14 +9,20 @@ import (
 // what it drew before, which takes longer than all else between a key's echo and its drawing. So cells that were drawn are
 // locked there, and what is put into one is compared here: a lock is passed over at once, and what loses it is drawn.
 //
-// While much changes at each drawing, as under floods, nothing is locked: that would be more work, not less. Nor is anything
-// while images are shown, which lock what lies below them.
+// While much changes at each drawing, as under floods, no more is locked: that would be more work, not less. Nor is anything
+// while images are wanted or shown: shown, they lock what lies below them.
+//
+// The last two cells of the screen are not: some terminals reach the corner only by way of the cell before it, which the
+// screen then draws again.
 type settled struct {
 	cols, rows int
-	locked     []bool
-	loose      []int // cells that were locked; nil: nothing is
-	changes    int   // since the last drawing
+	locked     []bool // nil: nothing is
+	loose      []int  // cells that were locked before
+	changes    int    // since the last drawing
 }
+
+// cornerCells are the last ones, which are never locked.
+const cornerCells = 2
 
 // fewChanges is the part of all cells of which at most so many change at a drawing that it is worth while to lock them.
 const fewChanges = 8
@@ -45,11 +51,13 @@ func (c *Canvas) put(x, y int, text string, st tcell.Style) (rest string, width 
 	return rest, width
 }
 
-// loosen has cells of a row drawn.
+// loosen has cells of a row drawn, and what wide characters in them cover: they may go.
 func (c *Canvas) loosen(x, y, n int) {
 	s := &c.settled
 	for end := x + n; x < end; x++ {
 		if s.holds(x, y) {
+			_, _, width := c.screen.Get(x, y)
+			end = max(end, x+width)
 			s.locked[y*s.cols+x] = false
 			s.loose = append(s.loose, y*s.cols+x)
 			c.screen.LockRegion(x, y, 1, 1, false)
@@ -63,16 +71,20 @@ func (c *Canvas) settle() {
 	changes := s.changes
 	s.changes = 0
 	cols, rows := c.screen.Size()
-	if changes > cols*rows/fewChanges || len(c.pictures.shown) > 0 {
+	if changes > cols*rows/fewChanges || len(c.pictures.shown) > 0 || c.hearing().asksAnew() {
 		return
 	}
 	if s.locked == nil || s.cols != cols || s.rows != rows {
 		*s = settled{cols: cols, rows: rows, locked: make([]bool, cols*rows)}
-		for i := range s.locked {
+		corner := max(0, cols*rows-cornerCells)
+		for i := range corner {
 			s.locked[i] = true
 		}
 		c.tellSettled(true)
 		c.screen.LockRegion(0, 0, cols, rows, true)
+		for i := corner; i < cols*rows; i++ {
+			c.screen.LockRegion(i%cols, i/cols, 1, 1, false)
+		}
 		return
 	}
 	for _, i := range s.loose {
@@ -96,23 +108,43 @@ func loosenAll(screen tcell.Screen) {
 	screen.LockRegion(0, 0, cols, rows, false)
 }
 
+// hearing is the terminal as it is drawn on; nil: a simulated one.
+func (c *Canvas) hearing() *hearing {
+	tty, _ := c.screen.Tty()
+	h, _ := tty.(*hearing)
+	return h
+}
+
 // tellSettled tells the terminal whether cells are locked.
 func (c *Canvas) tellSettled(is bool) {
-	if tty, _ := c.screen.Tty(); tty != nil {
-		if h, ok := tty.(*hearing); ok {
-			h.settled.Store(is)
+	if h := c.hearing(); h != nil {
+		h.settled.Store(is)
+	}
+}
+
+// answer draws all anew where the terminal asked for that: the screen did, of what was not locked then. Where there are
+// images nothing was.
+func (c *Canvas) answer() {
+	if h := c.hearing(); h.asksAnew() {
+		h.anew.Store(false)
+		if len(c.pictures.want)+len(c.pictures.shown) == 0 {
+			c.Sync()
 		}
 	}
 }
 
+// asksAnew says whether the terminal asked to be drawn anew, and was not answered.
+func (h *hearing) asksAnew() bool { return h != nil && h.anew.Load() }
+
 // NotifyResize implements tcell.Tty. A terminal that says it has a new size and has the old one asks to be drawn anew: the
-// screen does so, of what is not locked.
+// screen does so, of what is not locked. What is locked in between is drawn with what is drawn next.
 func (h *hearing) NotifyResize(resized func()) {
 	if resized == nil {
 		h.Tty.NotifyResize(nil)
 		return
 	}
 	h.Tty.NotifyResize(func() {
+		h.anew.Store(true)
 		if h.settled.Load() {
 			loosenAll(h.screen)
 		}

@@ -81,7 +81,7 @@ func (p *Pane) Apply(f Frame) (rows bool) {
 		p.takeNotice(f, false)
 		return false
 	}
-	rows = f.Screen.Title == p.screen.Title && !f.Held
+	rows = f.Screen.Title == p.screen.Title && f.Modes.Mouse == p.modes.Mouse && !f.Held
 	if !f.Screen.Delta { // the stream may be another, which was asked for nothing
 		p.asked = nil
 	}
