@@ -32,7 +32,6 @@ import (
 	"net/url"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -228,12 +227,6 @@ func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
 // EventsWithOutput is Events with those of what sessions print, at most ten of a kind in a second for each.
 func (c *Client) EventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.events(ctx, url.Values{"output": {"true"}}, f)
-}
-
-// EventsAfter is Events for one that saw those up to a number (Event.Seq): what happened since comes first, or an
-// event "lost", where that is not known any more.
-func (c *Client) EventsAfter(ctx context.Context, seq uint64, f func(api.Event) error) error {
-	return c.events(ctx, url.Values{"after": {strconv.FormatUint(seq, 10)}}, f)
 }
 
 func (c *Client) events(ctx context.Context, q url.Values, f func(api.Event) error) error {

@@ -262,6 +262,7 @@ export class Grid {
     }
     const ink = (color) => {
       if (!inks.has(color)) {
+        canvas.style.color = ''; // a browser keeps the one before where it knows no color-mix
         canvas.style.color = color;
         inks.set(color, getComputedStyle(canvas).color);
       }
