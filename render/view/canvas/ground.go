@@ -30,6 +30,7 @@ type hearing struct {
 	settled atomic.Bool  // cells of the screen are locked
 	anew    atomic.Bool  // it asked to be drawn anew
 	scan    groundScan
+	typed   typedText
 	tell    func(theme.Ground)
 
 	mu      sync.Mutex // guards answers
@@ -65,6 +66,14 @@ func (h *hearing) Write(p []byte) (int, error) {
 }
 
 func (h *hearing) Read(p []byte) (int, error) {
+	if h.screen != nil && !isUTF8(h.screen.CharacterSet()) {
+		return h.hear(p)
+	}
+	return h.typed.read(p, h.hear)
+}
+
+// hear reads what comes from the terminal, and takes notice of its answers.
+func (h *hearing) hear(p []byte) (int, error) {
 	n, err := h.Tty.Read(p)
 	h.scan.feed(p[:max(n, 0)], h.tell)
 	h.mu.Lock()

@@ -1,0 +1,67 @@
+package canvas
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// Bytes that are no UTF-8 are what they are in Latin-1, and the keys behind them are read.
+//
+// FEATURES: R35
+func TestTypedBytesThatAreNoUTF8(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	c, e, _ := emulator(t, 10, 3)
+	for _, piece := range []string{"A\xffB", "\xc3", "C", "\xed\xa0\x80D\xf4\x90\x80\x80", "\xe4\xbd", "\xa0E", "caf\xe9!", "\ufffd."} {
+		e.typed <- []byte(piece)
+	}
+	want, got := "AÿBÃCí\u00a0?Dô???你Ecafé!?.", ""
+	for len(got) < len(want) {
+		if k, ok := c.screen.PollEvent().(*tcell.EventKey); ok && k.Key() == tcell.KeyRune {
+			got += string(k.Rune())
+		}
+	}
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// FuzzTyped: what is read is the same however it is cut, and valid, but for what is begun.
+func FuzzTyped(f *testing.F) {
+	f.Add([]byte("a\xff\xe4\xbd\xa0\xc3b"), uint8(1), uint8(2))
+	f.Fuzz(func(t *testing.T, in []byte, cut, room uint8) {
+		var text typedText
+		rest, got := in, []byte(nil)
+		p := make([]byte, 1+int(room)%40)
+		for {
+			n, _ := text.read(p, func(p []byte) (int, error) {
+				n := copy(p, rest[:min(len(rest), 1+int(cut)%7)])
+				rest = rest[n:]
+				return n, nil
+			})
+			if n == 0 {
+				break
+			}
+			got = append(got, p[:n]...)
+		}
+		var want strings.Builder
+		whole := in[:len(in)-len(text.begun)]
+		for len(whole) > 0 {
+			r, n := utf8.DecodeRune(whole)
+			switch {
+			case r == utf8.RuneError && n == 1 && whole[0] >= 0xa0:
+				r = rune(whole[0])
+			case r == utf8.RuneError:
+				r = '?'
+			}
+			want.WriteRune(r)
+			whole = whole[n:]
+		}
+		if !utf8.Valid(got) || !bytes.HasSuffix(in, text.begun) || string(got) != want.String() || len(text.begun) > 0 && utf8.FullRune(text.begun) {
+			t.Errorf("%q of %q, %q is begun", got, in, text.begun)
+		}
+	})
+}
