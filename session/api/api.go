@@ -671,7 +671,7 @@ type Event struct {
 	Approval *Approval    `json:"approval,omitempty" doc:"for approval (asked), approval-answered and approval-gone"`
 	Arrange  *Arrange     `json:"arrange,omitempty" doc:"for arrange: what viewers are to change"`
 	Hook     *HookFailure `json:"hook,omitempty" doc:"for hook: how a hook failed"`
-	Lost     uint64       `json:"lost,omitempty" doc:"for lost: events this listener missed by being slow"`
+	Lost     uint64       `json:"lost,omitempty" doc:"for lost: events this listener missed, by being slow or away; absent: it is not known how many, as of another daemon's"`
 	Count    int          `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
 	Printed  *Range       `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
 	Version  uint64       `json:"version,omitempty" doc:"for screen: its version"`

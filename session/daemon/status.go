@@ -52,6 +52,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 	d.mu.Lock()
 	st.Notices = append([]string{}, d.notices...)
 	d.mu.Unlock()
+	if p := d.reg.Index.Problem(); p != "" {
+		st.Notices = append(st.Notices, p)
+	}
 	if d.gate != nil {
 		st.Notices = append(st.Notices, d.gate.ProjectProblems()...)
 	}

@@ -89,16 +89,19 @@ func (b *Bus) Begin() (l *Listener, seq uint64) {
 }
 
 // Resume subscribes as Listen does, for one that saw the events up to a number; missed are those after it. Where not
-// all of them are kept any more, or the number was another daemon's, whole is false and nothing is missed: whoever
-// comes looks at everything anew. seq is the number of the newest event.
-func (b *Bus) Resume(after uint64) (l *Listener, missed []api.Event, seq uint64, whole bool) {
+// all of them are kept any more, or the number was another daemon's, it is one that they are lost: whoever comes looks
+// at everything anew. seq is the number of the newest event.
+func (b *Bus) Resume(after uint64) (l *Listener, missed []api.Event, seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := uint64(len(b.kept))
-	if after > b.seq || b.seq-after > n {
-		return b.listen(), nil, b.seq, false
+	if n := uint64(len(b.kept)); after <= b.seq && b.seq-after <= n {
+		return b.listen(), slices.Clone(b.kept[n-(b.seq-after):]), b.seq
 	}
-	return b.listen(), slices.Clone(b.kept[n-(b.seq-after):]), b.seq, true
+	gone := api.Event{Seq: b.seq, Kind: "lost"}
+	if b.first <= after && after <= b.seq { // else nobody knows how many: numbers of two daemons are not counted together
+		gone.Lost = b.seq - after
+	}
+	return b.listen(), []api.Event{gone}, b.seq
 }
 
 // Leave ends a subscription.

@@ -22,14 +22,12 @@ func TestResume(t *testing.T) {
 	for _, c := range []struct {
 		after  uint64
 		missed int
-		whole  bool
 	}{
-		{newest, 0, true}, {newest - 1, 1, true}, {newest - keep, keep, true},
-		{newest - 2*keep, 0, false}, {1000, 0, false}, {999, 0, false}, {0, 0, false}, {newest + 1, 0, false},
+		{newest, 0}, {newest - 1, 1}, {newest - keep, keep},
 	} {
-		l, missed, seq, whole := b.Resume(c.after)
-		if len(missed) != c.missed || whole != c.whole || seq != newest {
-			t.Errorf("after %d: %d missed, %v, newest %d", c.after, len(missed), whole, seq)
+		l, missed, seq := b.Resume(c.after)
+		if len(missed) != c.missed || seq != newest {
+			t.Errorf("after %d: %d missed, newest %d", c.after, len(missed), seq)
 		}
 		for i := range missed {
 			if missed[i].Seq != c.after+1+uint64(i) {
@@ -38,7 +36,15 @@ func TestResume(t *testing.T) {
 		}
 		b.Leave(l)
 	}
-	l, _, _, _ := b.Resume(newest)
+	// How many are lost is known of this daemon's only.
+	for after, lost := range map[uint64]uint64{newest - 2*keep: 2 * keep, 1000: 5 * keep, 999: 0, 0: 0, newest + 1: 0} {
+		l, missed, seq := b.Resume(after)
+		if len(missed) != 1 || missed[0].Kind != "lost" || missed[0].Lost != lost || missed[0].Seq != newest || seq != newest {
+			t.Errorf("after %d: %+v, want %d lost", after, missed, lost)
+		}
+		b.Leave(l)
+	}
+	l, _, _ := b.Resume(newest)
 	b.Publish("state", nil)
 	if e := <-l.C; e.Seq != newest+1 {
 		t.Errorf("the next one is %d", e.Seq)
@@ -49,14 +55,14 @@ func TestResume(t *testing.T) {
 func TestResumeAtTheBeginning(t *testing.T) {
 	var b Bus
 	b.From(7)
-	if _, missed, seq, whole := b.Resume(7); len(missed) != 0 || seq != 7 || !whole {
-		t.Errorf("%d, %d, %v", len(missed), seq, whole)
+	if _, missed, seq := b.Resume(7); len(missed) != 0 || seq != 7 {
+		t.Errorf("%d, %d", len(missed), seq)
 	}
 	b.Publish("state", nil)
-	if _, missed, _, whole := b.Resume(7); len(missed) != 1 || !whole {
-		t.Errorf("%d, %v", len(missed), whole)
+	if _, missed, _ := b.Resume(7); len(missed) != 1 || missed[0].Kind != "state" {
+		t.Errorf("%+v", missed)
 	}
-	if _, missed, _, whole := b.Resume(6); len(missed) != 0 || whole {
-		t.Errorf("%d, %v", len(missed), whole)
+	if _, missed, _ := b.Resume(6); len(missed) != 1 || missed[0].Kind != "lost" || missed[0].Lost != 0 {
+		t.Errorf("%+v", missed)
 	}
 }

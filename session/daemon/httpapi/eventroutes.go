@@ -53,15 +53,15 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 	}
 	begin := api.Event{Kind: "listening"}
 	l, newest := s.reg.Bus.Begin()
-	missed, whole := []api.Event(nil), true
+	var missed []api.Event
 	if begin.Seq = newest; in.After > 0 || in.LastID != "" {
 		s.reg.Bus.Leave(l)
 		begin.Seq = in.seen()
-		l, missed, newest, whole = s.reg.Bus.Resume(begin.Seq)
+		l, missed, _ = s.reg.Bus.Resume(begin.Seq)
 	}
 	defer s.reg.Bus.Leave(l)
 	// From here on nothing is missed: listeners look at everything once now, unless they come again.
-	if !tell(begin) || !whole && !tell(api.Event{Seq: newest, Kind: "lost", Lost: newest - min(begin.Seq, newest)}) {
+	if !tell(begin) {
 		return
 	}
 	for _, e := range missed {

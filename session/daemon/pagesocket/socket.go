@@ -341,17 +341,17 @@ type hello struct {
 func (c *conn) tell(after uint64) {
 	g := c.srv.Host.Grant(c.ctx)
 	l, newest := c.srv.Registry.Bus.Begin()
-	missed, whole := []api.Event(nil), false
+	var missed []api.Event
 	if after > 0 {
 		c.srv.Registry.Bus.Leave(l)
-		l, missed, newest, whole = c.srv.Registry.Bus.Resume(after)
+		l, missed, newest = c.srv.Registry.Bus.Resume(after)
 	}
 	defer c.srv.Registry.Bus.Leave(l)
 	err := c.say(hello{
 		T: "hello", Protocol: 1, Build: c.srv.Build, Page: web.Embedded().Hash(), Epoch: epoch(), Seq: newest, Name: g.Name, May: g.Rights().Names(),
 		Session: g.Session, Label: g.Label, Masked: !c.srv.Host.Veil(c.ctx).Empty(), Now: time.Now(),
 	})
-	if err == nil && !whole {
+	if err == nil && after == 0 {
 		err = c.lists()
 	}
 	for i := 0; err == nil && i < len(missed); i++ {

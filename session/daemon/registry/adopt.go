@@ -124,9 +124,9 @@ func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key
 			h.log.Warn("keeper not adopted", "keeper", key, "err", err)
 		}
 	}
+	h.adoption.startAll() // before anything that takes long: a program whose ring nobody empties stands still
 	h.adoption.settle()
 	h.adoption.clearLeftovers()
-	h.adoption.startAll()
 }
 
 // startAll begins what was adopted. Owners of thousands that replay their histories, and look at their programs, would have
@@ -192,8 +192,7 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 	if err != nil {
 		return err
 	}
-	a.starts = append(a.starts, start)
-	a.reg.watchers.again(ctx, e)
+	a.starts = append(a.starts, start, a.reg.watchers.again(ctx, e))
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -338,41 +337,3 @@ type deadKeeper struct{}
 func (*deadKeeper) Key() string                                         { return "main" }
 func (*deadKeeper) Link() *link.Link                                    { return nil }
 func (*deadKeeper) Retry(context.Context, func(*link.Link) error) error { return link.ErrLost }
-
-// Owners of what keepers have begin once all of it is adopted, not one while others are asked for.
-//
-// FEATURES: R90
-func TestAdoptedBeginTogether(t *testing.T) {
-	r, _ := hosted(t, nil)
-	rec := store.Session{
-		ID: "5b1f0c9e-6a0a-4a4e-9a55-0c1b7a1f2d10", Name: "a", State: "running", Argv: []string{"sh"}, Created: time.Now(), Started: time.Now(),
-		Cols: 80, Rows: 24, Engine: session.DefaultEngine, Keeper: "main",
-	}
-	if err := r.store.CreateSession(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		e := NewHandle(rec)
-		start, err := r.begin(e, &device{id: rec.ID, keeper: &deadKeeper{}, log: r.log, pipe: true}, nil, journal.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		segments := func() int { // an owner's first is written when it begins
-			synctest.Wait()
-			entries, err := os.ReadDir(filepath.Join(r.dirs.Session(rec.ID), "journal"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return len(entries)
-		}
-		if n := segments(); n != 0 {
-			t.Error("it has begun before all are adopted")
-		}
-		r.adoption.starts = append(r.adoption.starts, start)
-		r.adoption.startAll()
-		if n := segments(); n != 1 || r.adoption.starts != nil {
-			t.Errorf("%d segments once all are adopted", n)
-		}
-		e.Session.Stop()
-	})
-}

@@ -5,6 +5,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -42,6 +43,7 @@ type Indexer struct {
 	resting atomic.Bool                  // no other session is fed: everything ends, and the next daemon goes on
 
 	mu   sync.Mutex
+	why  error             // why it could not be opened yet
 	seen map[string]uint64 // by session: offset up to which lines are in it
 	owed map[string]uint64 // by session: offset before which all is to be dropped, from before the index was opened
 }
@@ -53,13 +55,32 @@ const everything = math.MaxUint64
 func (h *Registry) OpenIndex() {
 	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]uint64{}, owed: map[string]uint64{}, feeding: make(chan struct{}, 1)}
 	h.Index = x
-	if err := x.open(context.Background()); err != nil {
-		h.host.Notice("nothing can be searched: %v; put that right, and it goes on by itself", err)
+	if x.open(context.Background()) != nil {
+		h.log.Warn(x.Problem())
 	}
 }
 
-// open opens the index, and drops from it what was to be dropped before. A disk that was full, say, is so for a while only.
+// Problem is what people should know of the index now; "": nothing.
+func (x *Indexer) Problem() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.why == nil {
+		return ""
+	}
+	return fmt.Sprintf("nothing can be searched: %v; put that right, and it goes on by itself", x.why)
+}
+
+// open opens the index, or notes why it cannot.
 func (x *Indexer) open(ctx context.Context) error {
+	err := x.tryOpen(ctx)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.why = err
+	return err
+}
+
+// tryOpen opens the index, and drops from it what was to be dropped before. A disk that was full, say, is so for a while only.
+func (x *Indexer) tryOpen(ctx context.Context) error {
 	index, err := search.Open(x.path)
 	if err != nil {
 		return err

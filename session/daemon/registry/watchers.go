@@ -82,14 +82,15 @@ func (e *Handle) programEnded(st session.Status) {
 	e.activity.ended(0, how)
 }
 
-// again goes on with the command that ran when the daemon before this one ended.
-func (w *watchers) again(ctx context.Context, e *Handle) {
+// again awaits the end of the command that ran when the daemon before this one ended; follow reads what it prints,
+// which has the session begin.
+func (w *watchers) again(ctx context.Context, e *Handle) (follow func()) {
 	list, err := w.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
-		return
+		return func() {}
 	}
 	c := list[0]
-	w.follow(e, task{n: c.N, command: c.Text, cwd: c.Cwd, from: c.From, began: c.Started})
+	return w.begin(e, task{n: c.N, command: c.Text, cwd: c.Cwd, from: c.From, began: c.Started})
 }
 
 // follow reads what a task prints, in the background.

@@ -274,6 +274,9 @@ func (s *Set) over(w *Waiter, r Result) {
 // End ends all waits: nothing more will come.
 func (s *Set) End() {
 	s.Check()
+	if len(s.waiters) == 0 { // the host may have no screen: nobody waits on one that it gave up
+		return
+	}
 	v := s.host.View()
 	for w := range s.waiters {
 		r := w.result(&v)

@@ -1,0 +1,45 @@
+//go:build unix
+
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// That nothing can be searched is told as long as it is so, and no longer.
+//
+// FEATURES: R92
+func TestSearchAgainIsTold(t *testing.T) {
+	dirs := testDirs(t)
+	index := filepath.Join(dirs.State, "search.db")
+	if err := os.MkdirAll(index, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d := startDaemon(t, dirs)
+	told := func() bool {
+		t.Helper()
+		return slices.ContainsFunc(get[api.Status](d, "GET", "/status", nil).Notices, func(n string) bool { return strings.Contains(n, "nothing can be searched") })
+	}
+	if !told() {
+		t.Error("it is not told that nothing can be searched")
+	}
+	if err := os.Remove(index); err != nil {
+		t.Fatal(err)
+	}
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for range 6000 {
+		if !told() {
+			return
+		}
+		<-look.C
+	}
+	t.Error("it is still told once it can be searched")
+}
