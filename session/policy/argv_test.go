@@ -86,6 +86,9 @@ func TestProposedRules(t *testing.T) {
 		{"readonly", "find . -delete -exec touch {} +", ""}, // a rule for touch alone would not do
 		{"readonly", "go test ./... && git push origin main; go test -race .", "allow go test; allow exactly git push origin main"},
 		{"readonly", "mkdir a; bash x.sh", ""}, {"readonly", "mkdir a; ls; mkdir b", "allow mkdir"},
+		// what the shown text would not give again
+		{"readonly", "'x;git' push --force", "allow exactly 'x;git' push --force"}, {"readonly", `"it's" x`, `allow exactly 'it'\''s' x`},
+		{"readonly", "exactly x", "allow exactly exactly x"}, {"readonly", "'#x' y", "allow exactly '#x' y"},
 		{"listed", "sudo", ""}, {"listed", "ssh host", ""}, {"listed", "cat *", ""}, {"hard", "rm -rf /", ""},
 	} {
 		j := engineFor(t, c.policy).Judge(Line{Text: c.line, Cwd: "/home/me/project", Home: "/home/me"})
@@ -99,6 +102,9 @@ func TestProposedRules(t *testing.T) {
 		}
 		if len(rules) == 0 {
 			continue
+		}
+		if typed, err := ParseTexts(strings.Join(names, "; ")); err != nil || !slices.EqualFunc(typed, rules, sameRule) {
+			t.Errorf("%s: who types %q gives %q, %v", c.line, names, typed, err)
 		}
 		e, err := New(Options{Preset: Preset(c.policy), Rules: rules})
 		if err != nil {

@@ -123,7 +123,11 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 				cr.unknown(x.argv, "it may write over a disk")
 			}
 		}
+		bare, ok := bareAwk(text)
 		for _, to := range strings.Split(text, ">")[1:] {
+			if ok && !awkPrintsTo(bare) {
+				break
+			}
 			if file, quoted := strings.CutPrefix(strings.TrimLeft(to, " "), `"`); quoted && cr.overwritten(file[:max(0, strings.IndexByte(file, '"'))]) == perhaps {
 				cr.unknown(x.argv, whyOverwrites)
 			}

@@ -189,8 +189,40 @@ func (g *guesser) within(text string) {
 		g.unknown([]string{clip(text)}, "what it is given is too long to be judged")
 		return
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`\\(){}[],;|<>=!~@$", r) })
+	words := strings.FieldsFunc(g.homes(text), func(r rune) bool { return strings.ContainsRune(aroundWords, r) })
+	for i, word := range words { // as a shell takes it that is given the command in the end
+		words[i] = strings.ReplaceAll(word, "*", globStar)
+	}
 	g.guess(slices.DeleteFunc(words, func(word string) bool { return word == "--" }))
+}
+
+// aroundWords are the characters that end a word in one language or another.
+const aroundWords = " \t\r\n'\"`\\(){}[],;|<>=!~@$"
+
+// homes is a text with the home in place of what a shell takes for it: ~, ~/x, $HOME, ${HOME}.
+func (g *guesser) homes(text string) string {
+	if !strings.Contains(text, "~") && !strings.Contains(text, "HOME") {
+		return text
+	}
+	home, _ := g.tilde("")
+	if home == "" {
+		home = "/root" // it is not known where, but there is one
+	}
+	text = strings.ReplaceAll(text, "${HOME}", "$HOME")
+	ends := func(at int) bool { return at < 0 || at >= len(text) || strings.IndexByte(aroundWords, text[at]) >= 0 }
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '~' && ends(i-1) && (ends(i+1) || text[i+1] == '/'):
+			b.WriteString(home)
+		case strings.HasPrefix(text[i:], "$HOME") && (i+5 >= len(text) || !isWord(text[i+5])):
+			b.WriteString(home)
+			i += 4
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
 }
 
 // withinLines looks so at the lines of a text, each by itself.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // The sentences of the built-in denials.
@@ -201,7 +203,8 @@ func (h *hardRules) lists(c *Command, x *invocation) {
 
 // scans judges a search for viruses that removes or moves what it takes for one.
 func (h *hardRules) scans(c *Command, x *invocation) {
-	if x.args.Has("--remove", "--move") {
+	removes, given := x.args.Get("--remove")
+	if given && removes != "no" || !given && x.args.Has("--remove") || x.args.Has("--move") {
 		h.goes(c, x.args.Operands, whyRemove)
 	}
 }
@@ -421,7 +424,7 @@ func (h *hardRules) mounts(c *Command, x *invocation) {
 // kernelSettings asks about settings that name a program which the kernel then runs as root.
 func (h *hardRules) kernelSettings(c *Command, x *invocation) {
 	for _, o := range x.argv[1:] {
-		if key, _, set := strings.Cut(o, "="); set && namesProgram(key) {
+		if key, value, set := strings.Cut(o, "="); set && namesProgram(key, value) {
 			h.ask(c, "hard:system", "the kernel runs the program that "+key+" names, as root")
 		}
 	}
@@ -722,24 +725,40 @@ func (h *hardRules) destroyed(c *Command, x *invocation, p string) {
 }
 
 // outputOptions are what programs call the file that they write, whichever they are.
-var outputOptions = words("-o -O -w -out -sOutputFile --output --out --output-file --outfile --log-file --logfile --log --capturefile --dump --save " +
+var outputOptions = words("-o -out -sOutputFile --output --out --output-file --outfile --log-file --logfile --log --capturefile --dump --save " +
 	"--write --cwd-file --warc-file")
 
 // outputs asks about a program that is told to write a file without which the machine does not work.
 func (h *hardRules) outputs(c *Command, x *invocation) {
-	if c.Verdict != Allow || textual[x.name] {
+	if c.Verdict != Allow || textual[x.name] || watchers.has(x.name) {
 		return
 	}
-	for i, a := range x.argv[1:] {
+	own := x.argv
+	if x.row != nil && x.row.Run == programs.RunArgv && x.row.Stop { // the command that it runs is judged by itself
+		own = own[:len(own)-min(len(x.args.Operands), len(own)-1)]
+	}
+	for i, a := range own[1:] {
 		name, file, joined := strings.Cut(a, "=")
-		if !outputOptions.has(name) || x.row != nil && x.row.Reads && !x.row.IsWrite(name) {
+		over := name == "-w" && testers.has(x.name)
+		if !over && !outputOptions.has(name) || x.row != nil && x.row.Reads && !x.row.IsWrite(name) {
 			continue
 		}
 		if !joined && i+2 < len(x.argv) {
 			file = x.argv[i+2]
+		}
+		if bootMenu.has(x.name) && strings.HasPrefix(file, "/boot/") {
+			continue
 		}
 		if h.overwritten(file) == perhaps {
 			h.ask(c, "hard:overwrite", whyOverwrites)
 		}
 	}
 }
+
+// watchers name with such an option what they look at; bootMenu are programs whose whole purpose is to write the menu that the
+// machine starts with.
+var (
+	testers  = words("badblocks debugfs") // their -w writes over what they are given
+	watchers = words("fswatch watchexec nodemon entr auditctl fuser inotifywait")
+	bootMenu = words("grub-mkconfig grub2-mkconfig")
+)

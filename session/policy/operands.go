@@ -293,7 +293,11 @@ func (ho *handovers) mavenExec(x *invocation) {
 		}
 	}
 	if program != "" {
-		ho.mayAsk(func() { ho.source(program + " " + args) })
+		given, err := SplitWords(args) // quotes count for Maven; what is for a shell does not
+		if err != nil {
+			given = strings.Fields(args)
+		}
+		ho.mayAsk(func() { ho.run(append([]string{program}, given...), stream{}) })
 	}
 }
 

@@ -288,12 +288,20 @@ var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/grou
 	"/etc/sudoers": true, "/etc/fstab": true,
 	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,
 	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true,
-	"/etc/crypttab": true, "/etc/sudoers.d": true, "/proc/sys/kernel/core_pattern": true, "/proc/sys/kernel/modprobe": true,
+	"/etc/crypttab": true, "/etc/sudoers.d": true, corePattern: true, "/proc/sys/kernel/modprobe": true,
 	"/proc/sys/kernel/hotplug": true, "/proc/sys/fs/binfmt_misc/register": true, "/sys/kernel/uevent_helper": true}
 
+// corePattern says what the kernel does with the memory of a program that fails: writes a file, or starts a program.
+const corePattern = "/proc/sys/kernel/core_pattern"
+
 // namesProgram reports settings of the kernel's that name a program which it runs.
-func namesProgram(setting string) bool {
-	return vital["/proc/sys/"+strings.ReplaceAll(strings.TrimSpace(setting), ".", "/")]
+func namesProgram(setting, value string) bool {
+	file := "/proc/sys/" + strings.ReplaceAll(strings.TrimSpace(setting), ".", "/")
+	if file == corePattern {
+		value = strings.TrimLeft(value, " \t'\"")
+		return strings.HasPrefix(value, "|") || strings.IndexAny(value, holes) == 0
+	}
+	return vital[file]
 }
 
 // overwritten judges a path that is written to.

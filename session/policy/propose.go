@@ -79,7 +79,33 @@ func plainWord(s string) bool {
 // of interpreters are never allowed by a rule that this makes.
 //
 // A command of building (go test, mkdir) gets a prefix; everything else a rule about exactly its words.
+//
+// A rule that its own text would not give again is none: a person reads the text, and that is what is written.
 func (c Command) Propose() Rule {
+	if r := c.narrowest(); r.Program != "" && r.readsBack() {
+		return r
+	}
+	return Rule{}
+}
+
+// readsBack reports whether who types the rule as it is shown, with its decision or without, gives this very rule.
+func (r Rule) readsBack() bool {
+	for _, text := range []string{r.String(), strings.TrimPrefix(r.String(), Allow.String()+" ")} {
+		rules, err := ParseTexts(text)
+		if err != nil || len(rules) != 1 || !sameRule(rules[0], r) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameRule(a, b Rule) bool {
+	return a.Program == b.Program && a.Exact == b.Exact && a.Decision == b.Decision && slices.Equal(a.Words, b.Words) &&
+		slices.Equal(a.Options, b.Options) && slices.Equal(a.Roots, b.Roots)
+}
+
+// narrowest is the rule that Propose gives where it can be shown.
+func (c Command) narrowest() Rule {
 	if len(c.Argv) == 0 || c.Verdict == Deny || c.Rule == "unknown" || c.Rule == "environment" || c.Rule == "secret" {
 		return Rule{}
 	}
@@ -158,14 +184,14 @@ func (r Rule) String() string {
 	if r.Exact {
 		verb += " exactly"
 	}
-	return strings.Join(slices.Concat(escaped([]string{verb, r.Program}), quoted(r.Words), escaped(r.Options)), " ")
+	return strings.Join(slices.Concat([]string{verb}, quoted([]string{r.Program}, "|"), quoted(r.Words, "|"), quoted(r.Options, "")), " ")
 }
 
-// quoted quotes the words that a shell would split.
-func quoted(words []string) []string {
+// quoted quotes the words that a shell would split, and those with one of more signs: of options, | is between spellings.
+func quoted(words []string, more string) []string {
 	out := escaped(words)
 	for i, word := range words {
-		if out[i] == word && (word == "" || strings.ContainsAny(word, " '\"\\$`;&|<>(){}*?[#~!")) {
+		if out[i] == word && (word == "" || strings.ContainsAny(word, " '\"\\$`;&<>(){}*?[#~!"+more)) {
 			out[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

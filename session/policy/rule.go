@@ -53,6 +53,9 @@ func ParseRule(text string, v Verdict) (Rule, error) {
 		return Rule{}, fmt.Errorf("policy: a rule to %s is empty: name a program", v)
 	}
 	r := ruleOf(words, exact, v)
+	if r.marked() {
+		return Rule{}, fmt.Errorf("policy: the rule %q: %w", text, errUnwritable)
+	}
 	if v != Allow {
 		r.Why = "a rule says " + r.Name
 	}
@@ -99,7 +102,7 @@ func SplitWords(text string) (words []string, err error) {
 			if end < 0 {
 				return nil, errors.New("a quotation mark ' is missing")
 			}
-			word.WriteString(ansiC(text[i+2 : end]))
+			word.WriteString(unescaped(text[i+2:end], true))
 			i, inWord = end, true
 		case c == '\'' || c == '"':
 			quote, inWord = c, true
@@ -120,7 +123,22 @@ func SplitWords(text string) (words []string, err error) {
 	if inWord {
 		words = append(words, word.String())
 	}
+	if slices.ContainsFunc(words, Unwritable) {
+		return nil, errUnwritable
+	}
 	return words, nil
+}
+
+// errUnwritable is why a rule is none that has one of the marks.
+var errUnwritable = errors.New("a rule cannot name the control characters \\x00 to \\x05; take them out")
+
+// Unwritable reports whether a text has one of the characters that no rule can have in a word: the first is in no argument, the others
+// are what the engine writes for text that is not known.
+func Unwritable(text string) bool { return strings.ContainsAny(text, "\x00"+holes+globs) }
+
+// marked reports whether the rule has such a word.
+func (r *Rule) marked() bool {
+	return slices.ContainsFunc(slices.Concat([]string{r.Program}, r.Words, r.Options), Unwritable)
 }
 
 // EscapedEnd is where the quotation mark stands that ends $'…', which begins at a place of a text; -1: it is missing.
@@ -136,10 +154,79 @@ func EscapedEnd(text string, from int) int {
 	return -1
 }
 
+// ParseText reads a rule as judgements and approvals show it: "git push", "allow git push --force",
+// "deny curl", "allow exactly rm -rf 'my build'". Without a decision it allows. Words may be quoted as in
+// a shell; nothing in them is expanded.
+func ParseText(text string) (Rule, error) {
+	words, err := SplitWords(text)
+	if err != nil {
+		return Rule{}, err
+	}
+	r := Rule{Decision: Allow}
+	if len(words) > 1 {
+		for _, v := range []Verdict{Allow, Ask, Deny} {
+			if words[0] == v.String() {
+				r.Decision, words = v, words[1:]
+				break
+			}
+		}
+	}
+	if len(words) > 1 && words[0] == "exactly" {
+		r.Exact, words = true, words[1:]
+	}
+	if len(words) == 0 {
+		return Rule{}, errors.New("the rule is empty: name a program, as in \"git push\"")
+	}
+	r.Program, words = words[0], words[1:]
+	for _, w := range words {
+		if !r.Exact && strings.HasPrefix(w, "-") {
+			r.Options = append(r.Options, w)
+		} else {
+			r.Words = append(r.Words, w)
+		}
+	}
+	r.Name = r.String()
+	return r, nil
+}
+
+// ParseTexts reads rules with semicolons between them.
+func ParseTexts(text string) ([]Rule, error) {
+	var rules []Rule
+	quote, from := byte(0), 0
+	for i := 0; i <= len(text); i++ {
+		switch {
+		case i == len(text) || text[i] == ';' && quote == 0:
+			if strings.TrimSpace(text[from:i]) == "" && len(rules) > 0 {
+				from = i + 1
+				continue // one at the end
+			}
+			r, err := ParseText(text[from:i])
+			if err != nil {
+				return nil, err
+			}
+			rules, from = append(rules, r), i+1
+		case text[i] == '\\' && quote != '\'':
+			i = min(i+1, len(text)-1)
+		case quote != 0 && text[i] == quote:
+			quote = 0
+		case quote == 0 && text[i] == '$' && strings.HasPrefix(text[i+1:], "'"):
+			if end := EscapedEnd(text, i); end > 0 { // else what reads the rule says that it has no end
+				i = end
+			}
+		case quote == 0 && (text[i] == '\'' || text[i] == '"'):
+			quote = text[i]
+		}
+	}
+	return rules, nil
+}
+
 // check tries the rule's examples.
 func (r *Rule) check() error {
 	if r.Program == "" || strings.ContainsAny(r.Program, " \t") {
 		return fmt.Errorf("policy: rule %q names no program", r.Name)
+	}
+	if r.marked() {
+		return fmt.Errorf("policy: rule %q: %w", r.Name, errUnwritable)
 	}
 	if r.Name == "" {
 		r.Name = r.String()

@@ -326,11 +326,10 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 			feed := w.feed
 			defer func() { w.feed = feed }()
 			w.feed = x.in
-			text := strings.Join(operands, " ")
 			if typing.has(x.name) {
-				text = typedLines(text)
+				return w.wrap.typed(operands, x), true
 			}
-			return w.shellText(text, x.name), true
+			return w.shellText(strings.Join(operands, " "), x.name), true
 		}
 	case programs.RunFirstShell:
 		if len(operands) > 0 {
@@ -344,6 +343,8 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 		for _, a := range x.argv[1:] {
 			if text, piped := w.pipedIn(a); piped {
 				w.guesses.withinLines(text)
+			} else if strings.ContainsAny(a, " \t") && len(a) <= maxShort {
+				w.guesses.shellGuess(a) // several commands, of which one goes to where the next removes
 			}
 		}
 	case programs.RunFirstCode:
@@ -494,8 +495,16 @@ func (h *hardRules) targets(c *Command, x *invocation) {
 		return
 	}
 	for _, p := range ops {
-		h.target(c, p)
+		if !h.namesCore(p, x) {
+			h.target(c, p)
+		}
 	}
+}
+
+// namesCore reports that tee writes into a setting of the kernel's how files are called: it is a program only behind a |.
+func (h *hardRules) namesCore(p string, x *invocation) bool {
+	full, ok := h.clean(p)
+	return ok && full == corePattern && x.name == "tee" && x.in.is && !hasHole(x.in.text) && !strings.Contains(x.in.text, "|")
 }
 
 func (h *hardRules) target(c *Command, p string) {

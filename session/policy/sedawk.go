@@ -288,10 +288,16 @@ func awkReads(text string) bool {
 	if strings.Contains(bare, "|") {
 		return false
 	}
+	return !awkPrintsTo(bare)
+}
+
+// awkPrintsTo reports whether code of awk without its strings and patterns prints into files: elsewhere, and in parentheses, ">"
+// compares.
+func awkPrintsTo(bare string) bool {
 	for rest := bare; ; {
 		i := strings.Index(rest, "print")
 		if i < 0 {
-			return true
+			return false
 		}
 		rest = rest[i+5:]
 		depth := 0
@@ -303,7 +309,7 @@ func awkReads(text string) bool {
 				depth--
 			case '>':
 				if depth <= 0 {
-					return false
+					return true
 				}
 			}
 			if depth <= 0 && (c == ';' || c == '}') { // a statement may go on in the next line

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What starts a shell, what programs of other purposes run, names that other shells give, copies, and values that are put
 // together: each is the command that it is.
@@ -168,5 +171,63 @@ func TestReadonlyAsksOfOtherHosts(t *testing.T) {
 		{"", `git config user.name`, Allow},
 		{"", `git config user.name x`, Ask},
 		{"", `set -x; ls`, Ask},
+	})
+}
+
+// A home is as much as the root, however it is written, and whichever program is given the command.
+//
+// FEATURES: R61
+func TestHomesInTextsOfOtherPrograms(t *testing.T) {
+	e := engineFor(t, "hard")
+	for _, form := range []string{
+		`puppet apply -e 'exec { "rm -rf @": provider => shell }'`, `ansible-playbook <(echo '- command: rm -rf @')`, `msfconsole -x 'rm -rf @; exit'`,
+		`nix eval --expr 'builtins.exec ["sh" "-c" "rm -rf @"]'`, `gforth -e 's" rm -rf @" system'`, `beeline -e '!sh rm -rf @'`, `mutt -e 'push "!rm -rf @"'`,
+		`gforth -e 'x rm -rf @'`, `beeline -e 'x rm -rf @'`, `mutt -e 'x rm -rf @'`,
+		`i3-msg 'exec rm -rf @'`, `echo '.sy rm -rf @' | groff -U`, `echo 'host rm -rf @' | sqlplus`, `lf -c '$rm -rf @'`, `concurrently 'rm -rf "@"'`,
+		`telnet -c 'rm -rf @'`, `ranger --cmd='shell rm -rf @'`,
+	} {
+		for _, place := range []string{"/", "~", "~/", "$HOME", "${HOME}", "/*", "~/*", "$HOME/*"} {
+			if strings.HasPrefix(place, "~") && strings.Contains(form, `"@"`) {
+				continue // there it is a name
+			}
+			line := strings.ReplaceAll(form, "@", place)
+			if j := e.Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"}); j.Verdict == Allow {
+				t.Errorf("allowed: %s", line)
+			}
+		}
+		for _, place := range []string{"build", "~/project/build", "/tmp/x"} {
+			line := strings.ReplaceAll(form, "@", place)
+			if j := e.Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"}); j.Rule == "hard:remove" {
+				t.Errorf("%s %s: %s", j.Verdict, j.Why, line)
+			}
+		}
+	}
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", `concurrently 'cd / && rm -rf *'`, Ask}, {"", `concurrently 'cd build && rm -rf *'`, Allow}, {"", `telnet -c 'rm -rf ~'`, Deny},
+		{"", `find / | xargs kitty @ send-text 'rm -rf \n'`, Deny}, {"", `find / | xargs wezterm cli send-text 'rm -rf \n'`, Deny},
+		{"", `kitty @ send-text 'make\n'`, Allow},
+	})
+}
+
+// What looks as if it wrote a file that the machine needs, and does not.
+//
+// FEATURES: R61
+func TestWhatOnlyLooksLikeWriting(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", `mvn -q -Dexec.executable=echo -Dexec.args='${project.version}' --non-recursive exec:exec`, Allow},
+		{"", `mvn -Dexec.executable=rm -Dexec.args='-rf /' exec:exec`, Ask}, {"", `mvn -Dexec.executable=sh -Dexec.args='-c "rm -rf /"' exec:exec`, Ask},
+		{"", "sysctl -w kernel.core_pattern=core", Allow}, {"", "sysctl -w kernel.core_pattern=/tmp/core.%e", Allow},
+		{"", "sysctl -w kernel.core_pattern='|/tmp/x'", Ask}, {"", "sysctl -w kernel.core_pattern=$X", Ask}, {"", "sysctl -w kernel.modprobe=/tmp/x", Ask},
+		{"", "echo core | sudo tee /proc/sys/kernel/core_pattern", Allow}, {"", "echo '|/tmp/x' | sudo tee /proc/sys/kernel/core_pattern", Ask},
+		{"", "cat x | sudo tee /proc/sys/kernel/core_pattern", Ask}, {"", "echo core | tee /proc/sys/kernel/modprobe", Ask},
+		{"", "sudo grub-mkconfig -o /boot/grub/grub.cfg", Allow}, {"", "sudo grub-mkconfig -o /etc/passwd", Ask},
+		{"", "auditctl -w /etc/passwd -p wa", Allow}, {"", "watchexec -w /etc/hosts make", Allow}, {"", "nodemon -w /etc/hosts x.js", Allow},
+		{"", "entr -w /etc/hosts make", Allow}, {"", "fswatch -o /etc/hosts", Allow}, {"", "gcc -w /etc/hosts", Allow}, {"", "fuser -w /etc/passwd", Allow},
+		{"", "gcc -o /etc/hosts x.c", Ask}, {"", "wget -O /etc/passwd https://example.org/x", Ask}, {"", "tcpdump -w /etc/passwd", Ask},
+		{"", "wget2 -O /etc/passwd x", Ask}, {"", "vim -w /etc/passwd", Ask}, {"", "badblocks -w /etc/passwd", Ask}, {"", "debugfs -w /etc/passwd", Ask},
+		{"", `awk '$1 > "/etc/passwd"' x`, Allow}, {"", `awk '{ if ($2 > "/etc/fstab") print $1 }' x`, Allow},
+		{"", `awk '{ print $1 > "/etc/passwd" }' x`, Ask}, {"", `awk '{ printf "%s;}\n", $1 > "/etc/passwd" }' x`, Ask},
+		{"", `awk '$2 > 3 { print > "/etc/fstab" }' x`, Ask}, {"", `awk '/"/ { print "x" > "/etc/passwd" }' x`, Ask},
+		{"", "clamscan -r --remove=no /", Allow}, {"", "clamscan -r --remove=yes /", Ask}, {"", "clamscan -r --remove /", Ask},
 	})
 }

@@ -399,7 +399,10 @@ func (ex *expander) qualified(words []string) {
 }
 
 // ansiC decodes the body of $'…', and what printf and echo -e make of backslashes.
-func ansiC(s string) string {
+func ansiC(s string) string { return unescaped(s, false) }
+
+// unescaped decodes it as the judge reads words, with marks for what is not known, or literally: each character as it is.
+func unescaped(s string, literally bool) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -417,6 +420,8 @@ func ansiC(s string) string {
 			}
 			n, _ := strconv.ParseUint("0"+s[from:end], base, 32)
 			switch {
+			case n < 6 && literally:
+				b.WriteByte(byte(n))
 			case n == 0:
 			case n < 6:
 				b.WriteString(hole)
@@ -442,6 +447,12 @@ func ansiC(s string) string {
 			digits(8, most, i)
 		case strings.IndexByte("abfnrtvEe", c) >= 0:
 			b.WriteByte("\a\b\f\n\r\t\v\x1b\x1b"[strings.IndexByte("abfnrtvEe", c)])
+		case c == 'c' && i+1 < len(s) && literally:
+			i++
+			b.WriteByte(control(s[i]))
+			if s[i] == '\\' && strings.HasPrefix(s[i+1:], `\`) {
+				i++
+			}
 		case c == 'c' && i+1 < len(s):
 			i++
 			b.WriteString(notEmpty)
@@ -453,6 +464,14 @@ func ansiC(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// control is the character that the key c gives with Control.
+func control(c byte) byte {
+	if c == '?' {
+		return 0x7f
+	}
+	return c & 0x1f
 }
 
 func isDigit(c byte, base int) bool {

@@ -123,7 +123,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 			if do, _ := x.args.Get("-X"); slices.Contains([]string{"source", "readbuf", "paste", "bufferfile"}, do) {
 				wr.unknown(x.argv, "screen runs or types what does not stand on the line")
 			}
-			return wr.perhapsTyped(operands)
+			return wr.typed(operands, x)
 		}
 	}
 	if len(operands) == 0 {
@@ -175,9 +175,14 @@ func packaged(name string) string {
 	return name
 }
 
-// perhapsTyped judges text that is typed into another terminal.
-func (wr *wrapping) perhapsTyped(operands []string) stream {
-	return wr.shellText(typedLines(strings.Join(operands, " ")), "screen")
+// typed judges text that is typed into another terminal.
+func (wr *wrapping) typed(operands []string, x *invocation) stream {
+	text := strings.Join(operands, " ")
+	if last := len(operands) - 1; last > 0 && strings.Contains(typedLines(strings.Join(operands[:last], " ")), "\n") {
+		// What stands behind the end of a line may be meant for the command before it, as the words that xargs adds.
+		wr.shellText(strings.ReplaceAll(typedLines(text), "\n", " "), x.name)
+	}
+	return wr.shellText(typedLines(text), x.name)
 }
 
 // volumes are the options that give a container a place of the machine.

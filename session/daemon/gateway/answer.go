@@ -13,7 +13,6 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
-	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -158,7 +157,7 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
-	if rules, err := rulebook.ParseTexts(rule); err == nil {
+	if rules, err := policy.ParseTexts(rule); err == nil {
 		idle := (*api.Error)(nil)
 		if edited != "" {
 			idle = g.idle(a, v, rules)

@@ -4,9 +4,10 @@ package programs
 // is looked through for a command.
 var consoles = []Program{
 	// Consoles of other things with a way out to the system's shell, on their input and in their arguments.
-	{Name: "bconsole,crash,ginsh,ispell,aspell,jtag,hping3,ncftp,psftp,tasksh,tdbtool,telnet,sqlplus,isql,impala-shell,beeline,sqlcmd,usql,scanmem," +
+	{Name: "bconsole,crash,ginsh,ispell,aspell,jtag,hping3,ncftp,psftp,tasksh,tdbtool,sqlplus,isql,impala-shell,beeline,sqlcmd,usql,scanmem," +
 		"cu,tip,gpg-connect-agent,ansible-console,forth,gforth,stata,sas,cobc,influx,k,q,msfconsole,smbclient,clickhouse-local,volatility,regina,rexx,scons",
 		Lang: "console", StdinRun: true, StdinAlways: true, Run: RunPerhaps},
+	{Name: "telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec", Lang: "console", StdinRun: true, StdinAlways: true, Run: RunPerhaps},
 	{Name: "nmap", OneDash: true, Values: "-script -script-args -p -e -S -g -iL -T", Writes: "-oN -oX -oG -oS -oA", Lang: "console",
 		StdinRun: true, StdinAlways: true, Run: RunPerhaps},
 	// Recipes: what stands in a file that the line makes, or on standard input, may name commands.

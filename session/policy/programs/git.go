@@ -7,14 +7,9 @@ var git = []Program{
 		Unsafe:  "-C -c --git-dir --work-tree --config-env --namespace -p --paginate --bare",
 		SubOnly: true,
 		Flags:   "--no-pager --version --help --no-optional-locks --literal-pathspecs"},
-	{Name: "git status,git log,git show,git diff,git shortlog,git blame,git annotate,git rev-parse,git " +
-		"rev-list,git describe," +
-		"git ls-files,git ls-tree,git merge-base,git name-rev,git cherry,git diff-tree,git diff-index,git " +
-		"diff-files," +
-		"git whatchanged,git count-objects,git for-each-ref,git show-ref,git var,git version,git " +
-		"check-ignore,git check-attr," +
-		"git range-diff,git show-branch,git verify-commit,git verify-tag,git cat-file,git grep,git help,git " +
-		"fsck,git get-tar-commit-id",
+	{Name: "git status,git blame,git annotate,git rev-parse,git describe,git ls-files,git ls-tree,git merge-base," +
+		"git name-rev,git cherry,git count-objects,git for-each-ref,git show-ref,git var,git version,git check-ignore," +
+		"git check-attr,git show-branch,git verify-commit,git verify-tag,git cat-file,git fsck,git get-tar-commit-id",
 		Reads: true,
 		Values: "-n -S -G -L -e -A --author --since --until --format --grep --max-count " +
 			"--date --before --after",

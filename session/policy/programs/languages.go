@@ -25,7 +25,7 @@ var languages = []Program{
 	{Name: "sed,gsed,ssed", Reads: true, Values: "-l --line-length", Flags: "--quiet --regexp-extended " +
 		"--posix --null-data",
 		Code: "-e --expression", Unsafe: "-i --in-place", Script: "-f --file", Run: RunFirstCode, Lang: "sed"},
-	{Name: "vim,vi,nvim,view,ex,gvim,rvim,rview,vimdiff", Code: "-c --cmd --remote-send --remote-expr", Values: "-u -U -i -T -t -w -W -q -S",
+	{Name: "vim,vi,nvim,view,ex,gvim,rvim,rview,vimdiff", Code: "-c --cmd --remote-send --remote-expr", Values: "-u -U -i -T -t -q -S", Writes: "-w -W",
 		Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "emacs", Code: "-eval -execute -f", Values: "-l -load", OneDash: true, Lang: "lisp"},
 	{Name: "emacsclient", Code: "-e --eval", Values: "-s -f -d -F --socket-name --server-file --display --frame-parameters",

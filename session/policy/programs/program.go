@@ -89,8 +89,7 @@ type sets struct {
 
 var table = sync.OnceValue(func() map[string]*Program {
 	byName := map[string]*Program{}
-	for _, group := range [][]Program{wrappers, shells, readers, writers, languages, git, tools, network,
-		system, consoles, windows} {
+	for _, group := range groups() {
 		for i := range group {
 			p := &group[i]
 			p.compile()
@@ -101,6 +100,11 @@ var table = sync.OnceValue(func() map[string]*Program {
 	}
 	return byName
 })
+
+// groups are the rows, as they stand in files.
+func groups() [][]Program {
+	return [][]Program{wrappers, shells, readers, writers, languages, git, tools, network, system, consoles, windows}
+}
 
 // names splits a row's name at commas: "git log" is one name, "nawk,mawk" are two.
 func names(s string) []string {

@@ -6,16 +6,19 @@ import (
 	"testing"
 )
 
-func TestEveryRowIsFoundByItsNames(t *testing.T) {
-	All(func(p *Program) {
-		found := false
-		for _, name := range names(p.Name) {
-			found = found || Sub(name) == p
+// Of two rows with one name, one would say nothing: what it knows of the program would be lost.
+func TestNoTwoRowsHaveOneName(t *testing.T) {
+	seen := map[string]bool{}
+	for _, group := range groups() {
+		for i := range group {
+			for _, name := range names(group[i].Name) {
+				if seen[name] {
+					t.Errorf("%s has two rows; make them one", name)
+				}
+				seen[name] = true
+			}
 		}
-		if !found {
-			t.Errorf("row %q: later rows take all its names", p.Name)
-		}
-	})
+	}
 }
 
 // Each option that a row says something about is parsed as that option, alone and with its value.

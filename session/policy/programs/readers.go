@@ -2,26 +2,24 @@ package programs
 
 // readers only read, but for the options named Unsafe.
 var readers = []Program{
-	{Name: "cat,tac,rev,nl,paste,join,comm,fold,fmt,expand,unexpand,cut,tr,wc,cksum,md5sum,sha1sum," +
+	{Name: "cat,tac,rev,nl,paste,join,comm,fold,fmt,expand,unexpand,cut,tr,wc,md5sum,sha1sum," +
 		"sha224sum,sha256sum," +
 		"sha384sum,sha512sum,b2sum,sum,od,hexdump,strings,zcat,bzcat,xzcat,basename,dirname," +
 		"realpath,readlink," +
-		"pwd,echo,printf,true,false,:,test,[,seq,factor,numfmt,yes,sleep,tty,groups,id,whoami,logname,users," +
+		"pwd,true,false,:,seq,factor,numfmt,yes,sleep,tty,groups,id,whoami,logname,users," +
 		"who,w,last,uname," +
-		"nproc,arch,uptime,free,df,du,stat,ls,dir,vdir,tree,which,whereis,type,locale,getconf,cmp,diff," +
-		"colordiff," +
-		"column,look,tsort,pr,cal,ncal,hostid,lsblk,lscpu,lsmod,lsof,lsns,lsattr,vmstat," +
+		"nproc,arch,uptime,free,df,du,stat,which,whereis,type,locale,getconf,cmp," +
+		"look,tsort,pr,cal,ncal,hostid,lsblk,lscpu,lsmod,lsns,lsattr,vmstat," +
 		"iostat,mpstat,pidof," +
-		"pgrep,pstree,ss,netstat,jobs,dirs,times,wait,cd,pushd,popd,return,exit,break,continue,shift,let," +
-		"apropos,whatis,size,ldd," +
-		"readelf,c++filt,addr2line,base32,base64,basenc,iconv,shuf,egrep,fgrep,grep,getopts,wdiff,bc,expr,cksum," +
-		"md5,shasum,uuidgen,printenv,locate,mlocate,plocate,eza,exa,lsd,ag,ack," +
+		"pgrep,pstree,netstat,times,return,exit,break,continue,shift," +
+		"apropos,whatis,size," +
+		"readelf,c++filt,addr2line,base32,base64,basenc,wdiff,expr,cksum," +
+		"md5,shasum,uuidgen,locate,mlocate,plocate,eza,exa,lsd," +
 		"jless," +
-		"sw_vers,dircolors,infocmp,toe,tput,clear,reset,namei,findmnt,getent,hostnamectl,timedatectl," +
-		"localectl," +
-		"ghostscript-version,mdls,otool,nm,objdump,sysctl,journalctl,dmesg,ps,cpuid," +
+		"sw_vers,dircolors,infocmp,toe,namei,findmnt," +
+		"ghostscript-version,mdls,otool,cpuid," +
 		"numastat,pmap," +
-		"ulimit,help,nslookup-help,msgfmt-version,man,less,more,zless,info,digit",
+		"help,nslookup-help,msgfmt-version,digit",
 		Reads: true,
 		Values: "-n -c -d -f -t -e -m -A -B -C -k -w -s -S -T -P -L -I -p -o -b -a -F -i --lines --bytes " +
 			"--regexp --context " +
@@ -71,7 +69,7 @@ var readers = []Program{
 	{Name: "printenv", Reads: true},
 	{Name: "hostname,domainname", Reads: true, None: true, Unsafe: "-F -b --file --boot"},
 	{Name: "export", Reads: true, Unsafe: "-f -n"},
-	{Name: "umask,hash,alias,set,shopt,dirs,history,ulimit,enable,complete,bind,stty,trap",
+	{Name: "umask,hash,alias,set,shopt,dirs,enable,complete,bind,trap",
 		Reads: true, None: true,
 		Unsafe: "-r -d -c -f -n -a -w -x -o -s -u -m -F -C"},
 	{Name: "ulimit", Reads: true, None: true},

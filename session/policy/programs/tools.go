@@ -36,11 +36,11 @@ var tools = []Program{
 	{Name: "npm test,npm run,npm start", Shell: "--script-shell", Values: "--prefix -w --workspace --loglevel"},
 	{Name: "npm", Shell: "--script-shell", Flags: "-s --silent", Values: "--access --tag --prefix --registry -w --workspace " +
 		"--loglevel --cache --userconfig"},
-	{Name: "npx,bunx,pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,ninja,meson,configure,ctest," +
+	{Name: "pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,meson,configure,ctest," +
 		"tox,pytest,jest," +
 		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,helm," +
 		"vagrant,brew,apt," +
-		"apt-get,dnf,yum,pacman,zypper,apk,flatpak,dpkg,rpm,port,winget,choco,scoop,aws,gcloud,az," +
+		"apt-get,dnf,yum,pacman,zypper,apk,flatpak,port,winget,choco,scoop,aws,gcloud,az," +
 		"heroku,vercel,fly,code"},
 	{Name: "ansible", Shell: "-a --args", Values: "-m -i -u -e -f -l -t --module-name --inventory"},
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
@@ -103,12 +103,12 @@ var network = []Program{
 		"--header --request --url " +
 		"--user --user-agent --max-time --cacert --form --config --proxy --data-raw --data-binary --upload-file",
 		Writes: "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr"},
-	{Name: "wget", Runs: "--use-askpass", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a --rejected-log --save-cookies"},
+	{Name: "wget,wget2", Runs: "--use-askpass", Values: "-U -e -i -P -t -T -Q -A -R -D", Writes: "-O -o --output-document --output-file -a --rejected-log --save-cookies"},
 	{Name: "aria2c", Values: "-d -j -x -s -i --dir", Writes: "-o --out -l --log --save-session", Runs: "--on-download-start --on-download-complete --on-download-error " +
 		"--on-download-stop --on-download-pause --on-bt-download-complete"},
 	{Name: "plink,pscp", Values: "-P -l -pw -i -m", Shell: "-proxycmd", OneDash: true, Stop: true, Run: RunShell, Skip: 1},
-	{Name: "wget2,axel,http,https,xh,lynx,w3m,links,elinks", Writes: "-o"},
-	{Name: "nc,ncat,netcat,telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec"},
+	{Name: "axel,http,https,xh,lynx,w3m,links,elinks", Writes: "-o"},
+	{Name: "nc,ncat,netcat", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec"},
 	{Name: "socat", Values: "-L -W -lf"},
 	{Name: "openssl", OneDash: true, Values: "-in -inkey", Loads: "-engine -provider -provider-path", Writes: "-out -keyout -writerand"},
 	{Name: "gpg,gpg2", Values: "-r -u -N --recipient --local-user --homedir --options --keyserver --passphrase",
@@ -118,7 +118,10 @@ var network = []Program{
 		"xsltproc"},
 	{Name: "ssh-keygen", Values: "-b -C -f -t -N -m -O -P -s -I -n -V -z -E -F -R -Y", Loads: "-D -w"},
 	{Name: "ssh-add", Values: "-t -T -h -H -E", Loads: "-s -S -e"},
-	{Name: "tcpdump", Values: "-i -r -w -c -s -G -C -W -F", Runs: "-z"},
+	{Name: "tcpdump", Values: "-i -r -c -s -G -C -W -F", Runs: "-z", Writes: "-w"},
+	{Name: "tshark,dumpcap", Values: "-i -r -c -s -f -Y -R -b -a -T -e -z -B -y -d -o -N", Writes: "-w"},
+	{Name: "check_log", Values: "-F -q", Writes: "-O"},
+	{Name: "varnishncsa,varnishlog", Values: "-f -F -g -i -I -L -n -N -P -q -t -x -X", Writes: "-w"},
 }
 
 // system programs manage the machine.
@@ -137,7 +140,7 @@ var system = []Program{
 		"nft,ufw,ifconfig,route,tc,wg,wg-quick,swapoff,shutdown,reboot,halt,poweroff,init,telinit," +
 		"loginctl,lp,lpr,xdg-open," +
 		"open,fuser,renice,updatedb,logger,wall,write,mesg,xclip,xsel,pbcopy,pbpaste,notify-send," +
-		"htop,btop,ncdu,ranger"},
+		"htop,btop,ncdu"},
 	{Name: "logrotate", Values: "-s --state -l --log", Runs: "-m --mail"},
 	{Name: "run-parts", Values: "-a -u --arg --umask --regex"},
 	{Name: "agetty", Values: "-o -a -I -t -H -f", Runs: "-l --login-program"},

@@ -154,5 +154,4 @@ var shells = []Program{
 	{Name: "crontab", Values: "-u", Reads: true, Need: "-l", Unsafe: "-e -r", Run: RunScript, Lang: "cron"},
 	{Name: "eval", Run: RunShell, Lang: "sh", Stop: true},
 	{Name: "source,.", Run: RunScript, Lang: "sh"},
-	{Name: "trap", Run: RunFirstShell},
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
@@ -20,7 +21,7 @@ import (
 // Allow adds rules that a person decided on to his file, and has them count at once. The text is one as
 // ParseTexts reads it, why goes into a comment with the time.
 func (b *Book) Allow(text, why string) error {
-	rules, err := ParseTexts(text)
+	rules, err := policy.ParseTexts(text)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ var appending sync.Mutex
 // AppendRule adds a rule to the end of a file of rules, which is made if it is not there; all else in it stays
 // as it is. The file has to be in order before, and is afterwards: else nothing is written.
 func AppendRule(file string, r policy.Rule, comment string) error {
-	if slices.ContainsFunc(r.Words, func(w string) bool { return !utf8.ValidString(w) }) {
+	if slices.ContainsFunc(slices.Concat([]string{r.Program}, r.Words, r.Options), func(w string) bool { return !utf8.ValidString(w) }) {
 		return errors.New("the rule has bytes that are no UTF-8, and a file of rules holds nothing else; it can be allowed once or for the session")
 	}
 	appending.Lock()
@@ -113,7 +114,7 @@ func RuleTOML(r policy.Rule, comment string) string {
 	line := func(key, value string) { fmt.Fprintf(&b, "%s = %s\n", key, value) }
 	text := func(key, value string) {
 		if value != "" {
-			line(key, tomldoc.Quote(value))
+			line(key, quote(value))
 		}
 	}
 	list := func(key string, values []string) {
@@ -122,7 +123,7 @@ func RuleTOML(r policy.Rule, comment string) string {
 		}
 		quoted := make([]string, len(values))
 		for i, v := range values {
-			quoted[i] = tomldoc.Quote(v)
+			quoted[i] = quote(v)
 		}
 		line(key, "["+strings.Join(quoted, ", ")+"]")
 	}
@@ -146,76 +147,38 @@ func RuleTOML(r policy.Rule, comment string) string {
 	return b.String()
 }
 
+// quote is a text in TOML, in which what nobody sees is written by its number: a person reads the file.
+func quote(text string) string {
+	if !strings.ContainsFunc(text, unseen) {
+		return tomldoc.Quote(text)
+	}
+	var b strings.Builder
+	for rest := text; rest != ""; {
+		r, n := utf8.DecodeRuneInString(rest)
+		switch {
+		case unseen(r) && r > 0xffff:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		case unseen(r):
+			fmt.Fprintf(&b, `\u%04X`, r)
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + rest[:n])
+		default:
+			b.WriteString(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	return `"` + b.String() + `"`
+}
+
+// unseen reports characters that show nothing, or turn the direction of what is read.
+func unseen(r rune) bool {
+	return !unicode.IsPrint(r) || unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
 // printable leaves out of a comment what would end it, or confuse who reads it.
 func printable(r rune) rune {
 	if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' {
 		return '\uFFFD'
 	}
 	return r
-}
-
-// ParseText reads a rule as judgements and approvals show it: "git push", "allow git push --force",
-// "deny curl", "allow exactly rm -rf 'my build'". Without a decision it allows. Words may be quoted as in
-// a shell; nothing in them is expanded.
-func ParseText(text string) (policy.Rule, error) {
-	words, err := policy.SplitWords(text)
-	if err != nil {
-		return policy.Rule{}, err
-	}
-	r := policy.Rule{Decision: policy.Allow}
-	if len(words) > 1 {
-		for _, v := range []policy.Verdict{policy.Allow, policy.Ask, policy.Deny} {
-			if words[0] == v.String() {
-				r.Decision, words = v, words[1:]
-				break
-			}
-		}
-	}
-	if len(words) > 1 && words[0] == "exactly" {
-		r.Exact, words = true, words[1:]
-	}
-	if len(words) == 0 {
-		return policy.Rule{}, errors.New("the rule is empty: name a program, as in \"git push\"")
-	}
-	r.Program, words = words[0], words[1:]
-	for _, w := range words {
-		if !r.Exact && strings.HasPrefix(w, "-") {
-			r.Options = append(r.Options, w)
-		} else {
-			r.Words = append(r.Words, w)
-		}
-	}
-	r.Name = r.String()
-	return r, nil
-}
-
-// ParseTexts reads rules with semicolons between them.
-func ParseTexts(text string) ([]policy.Rule, error) {
-	var rules []policy.Rule
-	quote, from := byte(0), 0
-	for i := 0; i <= len(text); i++ {
-		switch {
-		case i == len(text) || text[i] == ';' && quote == 0:
-			if strings.TrimSpace(text[from:i]) == "" && len(rules) > 0 {
-				from = i + 1
-				continue // one at the end
-			}
-			r, err := ParseText(text[from:i])
-			if err != nil {
-				return nil, err
-			}
-			rules, from = append(rules, r), i+1
-		case text[i] == '\\' && quote != '\'':
-			i = min(i+1, len(text)-1)
-		case quote != 0 && text[i] == quote:
-			quote = 0
-		case quote == 0 && text[i] == '$' && strings.HasPrefix(text[i+1:], "'"):
-			if end := policy.EscapedEnd(text, i); end > 0 { // else what reads the rule says that it has no end
-				i = end
-			}
-		case quote == 0 && (text[i] == '\'' || text[i] == '"'):
-			quote = text[i]
-		}
-	}
-	return rules, nil
 }

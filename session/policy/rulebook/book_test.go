@@ -492,7 +492,7 @@ func TestParseTexts(t *testing.T) {
 		"exactly echo 'a; b'; deny curl": "allow exactly echo 'a; b'|deny curl", `exactly echo a\;b`: "allow exactly echo 'a;b'",
 		"": "", ";": "", "mkdir; 'x": "",
 	} {
-		rules, err := ParseTexts(text)
+		rules, err := policy.ParseTexts(text)
 		var names []string
 		for _, r := range rules {
 			names = append(names, r.Name)

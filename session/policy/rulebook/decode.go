@@ -302,7 +302,16 @@ func (d *decoder) text(it *tomldoc.Item, key string, to *string) bool {
 		return false
 	}
 	*to = s
-	return true
+	return d.writable(it.Value, key, s)
+}
+
+// writable refuses what no rule can say.
+func (d *decoder) writable(at tomldoc.Place, key, text string) bool {
+	if !policy.Unwritable(text) {
+		return true
+	}
+	d.problem(at, key, "%q has one of the control characters 0 to 5, which no rule can name; take it out", text)
+	return false
 }
 
 // texts takes a list of texts.
@@ -325,6 +334,9 @@ func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) b
 		}
 		if !empty && strings.TrimSpace(t) == "" {
 			d.problem(d.doc.Element(it, i), key, "the list has an empty text in it; take it out")
+			return false
+		}
+		if !d.writable(d.doc.Element(it, i), key, t) {
 			return false
 		}
 		out = append(out, t)

@@ -176,7 +176,7 @@ func TestParseText(t *testing.T) {
 		"ask rm -r": "ask rm -r", "allow exactly rm -rf 'a b' \"c\\\"d\"": `allow exactly rm -rf 'a b' 'c"d'`, "exactly x ''": "allow exactly x ''",
 		"deny": "allow deny",
 	} {
-		r, err := ParseText(text)
+		r, err := policy.ParseText(text)
 		if err != nil || r.String() != want {
 			t.Errorf("%s: %s, %v, want %s", text, r.String(), err, want)
 			continue
@@ -187,7 +187,7 @@ func TestParseText(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", " ", "'", "a\nb", "a\x00"} {
-		if r, err := ParseText(text); err == nil {
+		if r, err := policy.ParseText(text); err == nil {
 			t.Errorf("%q: %v", text, r)
 		}
 	}

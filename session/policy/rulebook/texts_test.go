@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -25,7 +26,7 @@ func TestAShownRuleIsTheSameTyped(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`exactly rm $'a`, `exactly rm $'a\'`, `exactly rm $'`} {
-		if rules, err := ParseTexts(text); err == nil {
+		if rules, err := policy.ParseTexts(text); err == nil {
 			t.Errorf("%s is taken for %v", text, rules)
 		}
 	}
@@ -38,7 +39,7 @@ func sameTyped(t *testing.T, word string) string {
 	exact.Name = exact.String()
 	other := policy.Rule{Program: "go", Words: []string{"test"}, Decision: policy.Allow}
 	other.Name = other.String()
-	all, err := ParseTexts(exact.String() + "; " + other.String())
+	all, err := policy.ParseTexts(exact.String() + "; " + other.String())
 	if want := []policy.Rule{exact, other}; err != nil || !reflect.DeepEqual(all, want) {
 		t.Errorf("%q is shown as %s, and read as %q, %v", word, exact, all, err)
 	}
@@ -65,4 +66,76 @@ func FuzzShownRules(f *testing.F) {
 		}
 		sameTyped(t, word)
 	})
+}
+
+// A program and an option are shown as words are: what a shell or a list of rules would split stays one.
+//
+// FEATURES: R63
+func TestShownProgramsAndOptions(t *testing.T) {
+	for _, odd := range []string{"x;git", "it's", `a"b`, "a b", "$'x'", "a\u202eb", "`x`"} {
+		for _, r := range []policy.Rule{
+			{Program: odd, Words: []string{"push", "--force"}, Exact: true}, {Program: "git", Words: []string{"push"}, Options: []string{"--" + odd}},
+		} {
+			r.Decision = policy.Allow
+			r.Name = r.String()
+			if typed, err := policy.ParseTexts(r.String()); err != nil || !reflect.DeepEqual(typed, []policy.Rule{r}) {
+				t.Errorf("%q is shown as %s, and read as %q, %v", odd, r.String(), typed, err)
+			}
+		}
+	}
+}
+
+// No rule names the characters that stand for what is not known: such a rule would be about any word.
+//
+// FEATURES: R63
+func TestRulesNameNoMarks(t *testing.T) {
+	for n := range 6 {
+		raw := string(rune(n))
+		for _, text := range []string{"git push a" + raw, fmt.Sprintf(`git push $'\x%02x'`, n), fmt.Sprintf(`git push $'\%o'`, n), fmt.Sprintf(`git push $'\u000%d'`, n),
+			fmt.Sprintf(`git push $'\c%c'`, '@'+n), "git" + raw + " push", "git push -" + raw} {
+			if rules, err := policy.ParseTexts(text); err == nil {
+				t.Errorf("%q is read as %q", text, rules)
+			}
+			if strings.Contains(text, "$'") {
+				text = "exactly " + text // only then are they quotes in a short rule
+			}
+			if r, err := policy.ParseRule(text, policy.Allow); err == nil {
+				t.Errorf("%q is read in a file as %q", text, r)
+			}
+		}
+		if _, err := policy.New(policy.Options{Rules: []policy.Rule{{Program: "git", Words: []string{raw}, Decision: policy.Allow}}}); err == nil {
+			t.Errorf("an engine has a rule with %q", raw)
+		}
+		for _, key := range []string{"program = %s", "program = \"git\"\nwords = [%s]", "program = \"git\"\noptions = [%s]"} {
+			file := "[[rules]]\ndecision = \"allow\"\n" + fmt.Sprintf(key, fmt.Sprintf(`"-\u%04X"`, n)) + "\n"
+			if _, err := Decode("policy.toml", []byte(file), false); err == nil || !strings.Contains(err.Error(), "control characters") {
+				t.Errorf("%s is read: %v", file, err)
+			}
+		}
+	}
+	if r, err := policy.ParseText(`exactly x $'\cZ\c?'`); err != nil || r.Words[0] != "\x1a\x7f" {
+		t.Errorf("control characters are read as %q, %v", r.Words, err)
+	}
+}
+
+// What is appended is text that a person can read: no bytes that are none, no characters that nobody sees.
+//
+// FEATURES: R63
+func TestAppendedRulesAreReadable(t *testing.T) {
+	for _, r := range []policy.Rule{
+		{Program: "x\xff", Exact: true, Decision: policy.Allow}, {Program: "x", Words: []string{"\xff"}, Exact: true, Decision: policy.Allow},
+		{Program: "x", Options: []string{"-\xff"}, Decision: policy.Allow},
+	} {
+		if err := AppendRule(filepath.Join(t.TempDir(), "policy.toml"), r, "why"); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%q: %v", r, err)
+		}
+	}
+	r := policy.Rule{Program: "touch", Words: []string{"a\u202eb\u200b\\\"\U000e0072ä\\U0000202e"}, Exact: true, Decision: policy.Allow}
+	text := RuleTOML(r, "why")
+	if !strings.Contains(text, `"a\u202Eb\u200B\\\"\U000E0072ä\\U0000202e"`) {
+		t.Errorf("written as %s", text)
+	}
+	if f, err := Decode("policy.toml", []byte(text), false); err != nil || !reflect.DeepEqual(f.Sections[0].Rules[0].Words, r.Words) {
+		t.Errorf("%s is read as %v, %v", text, f, err)
+	}
 }

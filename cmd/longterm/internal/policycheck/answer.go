@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 // Exit statuses of `longterm policy check`.
@@ -87,25 +88,28 @@ func (a *Answer) reason(w io.Writer, c *Command) {
 	if c.Why == "" || c.Rule == a.Rule && c.Why == a.Why {
 		return
 	}
-	fmt.Fprintf(w, "         %s (%s)\n", output.Printable(output.Shorten(c.Why, 300)), output.Printable(c.Rule))
+	fmt.Fprintf(w, "         %s (%s)\n", literal(output.Shorten(c.Why, 300)), literal(c.Rule))
 	if c.Instead != "" {
-		fmt.Fprintf(w, "         instead: %s\n", output.Printable(output.Shorten(c.Instead, 300)))
+		fmt.Fprintf(w, "         instead: %s\n", literal(output.Shorten(c.Instead, 300)))
 	}
 }
+
+// literal is a text of which each character counts: one that nobody sees, or that turns what is read, is named.
+func literal(text string) string { return output.Printable(plaintext.Literal(text)) }
 
 // Write prints the answer for a person.
 func (a *Answer) Write(w io.Writer) {
 	fmt.Fprint(w, a.Verdict)
 	if a.Rule != "" {
-		fmt.Fprintf(w, "  %s", output.Printable(a.Rule))
+		fmt.Fprintf(w, "  %s", literal(a.Rule))
 	}
 	if a.File != "" {
-		fmt.Fprintf(w, "  (%s:%d)", output.Printable(a.File), a.Line)
+		fmt.Fprintf(w, "  (%s:%d)", literal(a.File), a.Line)
 	}
 	fmt.Fprintln(w)
 	for _, row := range [][2]string{{"words", a.Words}, {"why", a.Why}, {"instead", a.Instead}} {
 		if row[1] != "" {
-			fmt.Fprintf(w, "  %-8s %s\n", row[0], output.Printable(output.Shorten(row[1], 300)))
+			fmt.Fprintf(w, "  %-8s %s\n", row[0], literal(output.Shorten(row[1], 300)))
 		}
 	}
 	if a.Person != "" {
@@ -115,7 +119,7 @@ func (a *Answer) Write(w io.Writer) {
 		seen := map[string]bool{}
 		for i := range a.Commands {
 			c := &a.Commands[i]
-			argv := output.Printable(output.Shorten(strings.Join(c.Argv, " "), 100))
+			argv := literal(output.Shorten(strings.Join(c.Argv, " "), 100))
 			if row := c.Verdict + " " + argv; !seen[row] {
 				seen[row] = true
 				fmt.Fprintf(w, "  %-5s  %s\n", c.Verdict, argv)

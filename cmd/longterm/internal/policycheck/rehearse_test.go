@@ -152,6 +152,22 @@ func TestAnswerSaysWhyOfEachCommand(t *testing.T) {
 	}
 }
 
+// What nobody sees in a line, or turns what is read, is named, as where somebody is asked.
+//
+// FEATURES: R61
+func TestAnswerNamesWhatNobodySees(t *testing.T) {
+	e, err := policy.New(policy.Options{Preset: policy.ReadOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := AnswerOf(e.Judge(policy.Line{Text: "git push \u202eevas; git tag a\u200b", Cwd: "/srv/p"}), policy.ReadOnly)
+	var b strings.Builder
+	a.Write(&b)
+	if text := b.String(); strings.ContainsAny(text, "\u202e\u200b") || strings.Count(text, "push <U+202E>evas") != 2 || !strings.Contains(text, "tag a<U+200B>") {
+		t.Errorf("printed: %q", text)
+	}
+}
+
 // BenchmarkRehearse is 100,000 commands, each tenth of which is another one.
 func BenchmarkRehearse(b *testing.B) {
 	s := stage(b, "preset = \"build\"\n", "preset = \"build\"\ndeny = [\"git push\"]\n")
