@@ -75,16 +75,20 @@ func (e *emulated) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// shows is what the terminal shows: its text, with # where there is an image.
-func (e *emulated) shows() string {
+func (e *emulated) lines() []render.Line {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var f vterm.Frame
 	e.emu.Frame(&f, vterm.Query{})
 	var s render.Screen
 	render.FromFrame(&s, &f)
+	return s.Lines
+}
+
+// shows is what the terminal shows: its text, with # where there is an image.
+func (e *emulated) shows() string {
 	var out []string
-	for _, l := range s.Lines {
+	for _, l := range e.lines() {
 		row := []rune(l.Text + strings.Repeat(" ", e.cols-len([]rune(l.Text))))
 		for _, sp := range l.Spans {
 			for i := range sp.Width {
@@ -100,13 +104,7 @@ func (e *emulated) shows() string {
 
 // texts are those of its rows.
 func (e *emulated) texts() (all []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var f vterm.Frame
-	e.emu.Frame(&f, vterm.Query{})
-	var s render.Screen
-	render.FromFrame(&s, &f)
-	for _, l := range s.Lines {
+	for _, l := range e.lines() {
 		all = append(all, strings.TrimRight(l.Text, " "))
 	}
 	return append(all, make([]string, e.rows-len(all))...)

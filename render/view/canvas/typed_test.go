@@ -29,6 +29,15 @@ func TestTypedBytesThatAreNoUTF8(t *testing.T) {
 	}
 }
 
+// FEATURES: R35
+func TestUTF8ByItsNames(t *testing.T) {
+	for name, is := range map[string]bool{"UTF-8": true, "utf8": true, "utf-8": true, "US-ASCII": false, "ISO-8859-1": false} {
+		if isUTF8(name) != is {
+			t.Errorf("%s: %t", name, !is)
+		}
+	}
+}
+
 // FuzzTyped: what is read is the same however it is cut, and valid, but for what is begun.
 func FuzzTyped(f *testing.F) {
 	f.Add([]byte("a\xff\xe4\xbd\xa0\xc3b"), uint8(1), uint8(2))
