@@ -3,6 +3,7 @@ package vterm_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -294,3 +295,47 @@ func TestGeneratedReset(t *testing.T) {
 		}
 	})
 }
+
+// History that was read in one size and is then shown in another is as if it had not been read: a daemon that
+// replays its journal knows nothing of who looked. Nor does a snapshot change anything.
+//
+// FEATURES: R10, R26
+func TestGeneratedHistoryRead(t *testing.T) {
+	outputs(t, 1500, func(t *testing.T, r *rand.Rand, pieces []string) {
+		o := vterm.Options{Cols: 12, Rows: 5, FixedSize: true}
+		unread, read, again := vterm.New(o), vterm.New(o), vterm.New(o)
+		for i, p := range pieces {
+			resize := r.IntN(5) == 0
+			cols, rows := 1+r.IntN(25), 1+r.IntN(9)
+			for _, term := range []*vterm.Terminal{unread, read, again} {
+				write(term, p)
+				if resize {
+					term.Resize(cols, rows)
+				}
+			}
+			switch r.IntN(6) {
+			case 0:
+				read.History()
+			case 1:
+				b := again.AppendSnapshot(nil)
+				again = vterm.New(o)
+				if err := again.Restore(b); err != nil {
+					t.Errorf("after piece %d: %v", i, err)
+					return
+				}
+			}
+		}
+		want := withoutIDs(unread)
+		if got := withoutIDs(read); got != want {
+			t.Errorf("read: %s", difference(got, want))
+		}
+		if got := withoutIDs(again); got != want {
+			t.Errorf("restored: %s", difference(got, want))
+		}
+	})
+}
+
+var firstID = regexp.MustCompile(`(?m)^first \d+$`)
+
+// withoutIDs is everything but how lines of history are numbered, which is a terminal's own affair.
+func withoutIDs(t *vterm.Terminal) string { return firstID.ReplaceAllString(everything(t), "") }

@@ -153,13 +153,17 @@ func (t *Terminal) combine(r rune) {
 	if !t.cur.Pending {
 		col--
 	}
-	if col >= 0 && col < line.Used && line.Cells[col].Width() == WidthTail {
-		col--
-	}
-	if col < 0 || col >= line.Used || line.Cells[col]&CellImage != 0 {
+	if col < 0 {
 		return
 	}
-	c := line.Cells[col]
+	cells := line.Ensure(t.cols) // a blank takes a mark wherever it is, as in xterm
+	if cells[col].Width() == WidthTail {
+		col--
+	}
+	c := cells[col]
+	if c&CellImage != 0 {
+		return
+	}
 	if c.Blank() {
 		if c.Width() != WidthNarrow {
 			return
@@ -167,7 +171,8 @@ func (t *Terminal) combine(r rune) {
 		c |= ' '
 	}
 	line.Version = t.tables.Version
-	line.Cells[col] = t.tables.Extend(c, r)
+	cells[col] = t.tables.Extend(c, r)
+	line.Used = max(line.Used, col+1)
 	t.rewidth(line, col, r)
 }
 

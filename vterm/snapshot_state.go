@@ -56,7 +56,8 @@ func (c *codec) scrollback(t *Terminal) {
 	h := t.scrollback
 	base := h.FirstID()
 	unsigned(c, &base, anyUint/2)
-	c.flag(&h.Stale)
+	stale := h.StaleCode()
+	unsigned(c, &stale, 1<<30)
 	c.flag(&h.Wrapped)
 	signed(c, &h.Widest, 0, grid.MaxCols)
 	n := h.Len()
@@ -75,6 +76,7 @@ func (c *codec) scrollback(t *Terminal) {
 	}
 	if c.reading {
 		h.Base = base
+		h.SetStaleCode(stale)
 	}
 }
 

@@ -93,6 +93,9 @@ func (p *page) lineEnd(r *grid.Row) int {
 func (t *Terminal) wrap() {
 	if t.marginsFull() {
 		r := t.scr.Raw(t.cur.Row)
+		if r.Used < t.cols { // the cursor was put back to where a wrap was due
+			t.scr.At(t.cur.Row).Ensure(t.cols)
+		}
 		r.Wrapped, r.Version = true, t.tables.Version // it may have been printed long ago
 	}
 	t.index()

@@ -501,7 +501,7 @@ func FuzzRestore(f *testing.F) {
 			t.Fatalf("row of %q: %s", rec, what)
 		}
 		if h.Restore(rec, 1) {
-			h.Stale = true
+			h.Stale = h.count()
 			drawScrollback(h, 3)
 		}
 	})

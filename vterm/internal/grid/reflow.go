@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,9 +19,11 @@ type Cursor struct {
 type reflow struct {
 	tables *Tables
 	cols   int
+	whole  bool // wide characters stay whole on one column: the scrollback's rows are cut when they are shown
 	emit   func(*Row)
 
-	line []Cell // the logical line so far; the caller appends a row and calls end
+	line []Cell // the logical line so far; the caller calls begin, appends a row and calls end
+	from int    // where that row begins
 	open bool   // its last row was wrapped
 	out  Row    // reused for every row emitted
 
@@ -36,6 +39,16 @@ type reflow struct {
 
 func (f *reflow) empty() bool { return !f.open && len(f.line) == 0 }
 
+// begin is called before a row is appended. One of another size than normal is not joined with what was wrapped before it,
+// which is broken as a line of its own.
+func (f *reflow) begin(size LineSize) {
+	if size != LineNormal && !f.empty() {
+		f.trim()
+		f.breakLine(true, LineNormal)
+	}
+	f.from = len(f.line)
+}
+
 // setMark notes that the cursor stands at col of the row that is about to be appended,
 // behind it when its wrap is pending.
 func (f *reflow) setMark(c Cursor) {
@@ -48,16 +61,43 @@ func (f *reflow) setMark(c Cursor) {
 
 // end ends the row that was appended to line.
 func (f *reflow) end(wrapped bool, size LineSize) {
+	blankHeads(f.line[f.from:], wrapped)
 	if n := len(f.line); f.cols > 1 && n > 0 {
 		f.line = widenSqueezed(f.tables, f.line)
 	}
-	if f.open = wrapped; wrapped {
+	if f.open = wrapped && size == LineNormal; f.open {
 		for n := len(f.line); n > 0 && f.line[n-1].Width() == WidthHead; n-- {
 			f.line = f.line[:n-1]
 		}
 		return
 	}
-	f.breakLine(false, size)
+	if size == LineNormal {
+		f.trim()
+	}
+	f.breakLine(wrapped, size)
+}
+
+// blankHeads makes blanks of columns that were left to a wide character which does not follow them any more.
+func blankHeads(row []Cell, wrapped bool) {
+	n := len(row)
+	for wrapped && n > 0 && row[n-1].Width() == WidthHead {
+		n--
+	}
+	for i, c := range row[:n] {
+		if c.Width() == WidthHead {
+			row[i] = blanked(c)
+		}
+	}
+}
+
+// trim cuts the blanks at the end of the line, but not before the cursor. A row that was wrapped has all its blanks, so that
+// no text of a later row moves; those before a line's end are none of its rows.
+func (f *reflow) trim() {
+	n := len(f.line)
+	for n > 0 && f.line[n-1] == 0 && (!f.marked || n > f.mark) {
+		n--
+	}
+	f.line = f.line[:n]
 }
 
 // finish emits a line whose last row was wrapped; wrapped says whether it goes on after
@@ -69,7 +109,7 @@ func (f *reflow) finish(wrapped bool) {
 }
 
 func (f *reflow) breakLine(wrapped bool, size LineSize) {
-	if f.cols == 1 {
+	if f.cols == 1 && !f.whole {
 		f.squeeze()
 	}
 	line, limit := f.line, f.cols
@@ -79,11 +119,14 @@ func (f *reflow) breakLine(wrapped bool, size LineSize) {
 	for from := 0; ; {
 		n := min(len(line)-from, limit)
 		head := false
-		if from+n < len(line) && line[from+n].Width() == WidthTail && (n > 1 || size != LineNormal) {
+		if f.whole && n == 1 && from+1 < len(line) && line[from+1].Width() == WidthTail {
+			n = 2
+		} else if from+n < len(line) && line[from+n].Width() == WidthTail && (n > 1 || size != LineNormal) {
 			n--
 			head = size == LineNormal
 		}
 		last := from+n >= len(line) || size != LineNormal
+		head = head || last && wrapped && size == LineNormal && n > 0 && n == limit-1 // a wide character follows
 		f.place(from, n, last)
 		f.emitRow(line[from:from+n], head, !last || wrapped, size)
 		if from += n; last {
@@ -140,9 +183,10 @@ func (f *reflow) place(from, n int, last bool) {
 
 func (f *reflow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
 	r := &f.out
-	clear(r.Cells[:r.Used])
-	r.Ensure(f.cols)
-	copy(r.Cells, cells)
+	n := max(f.cols, len(cells))
+	r.Cells = slices.Grow(r.Cells[:0], n)[:n]
+	clear(r.Cells[copy(r.Cells, cells):])
+	r.Inflated = true
 	r.Used, r.Wrapped, r.Size = len(cells), wrapped, size
 	if head {
 		r.Cells[len(cells)] = NewCell(0, WidthHead, 0, 0)
@@ -155,7 +199,9 @@ func (f *reflow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
 
 // survey sets what a row knows of its cells.
 func (r *Row) survey() {
-	r.trim(r.Used, 0)
+	if !r.Wrapped {
+		r.trim(r.Used, 0)
+	}
 	all := union(r.Cells[:r.Used])
 	r.Wide, r.Image = all.Width() != 0, all&CellImage != 0
 }

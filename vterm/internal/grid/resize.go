@@ -17,6 +17,7 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 		f.feed(r, len(r.Cells))
 	}
 	for i, r := range old[:used] {
+		f.begin(r.Size)
 		if i == cur.Row {
 			f.setMark(*cur)
 		}
@@ -33,7 +34,8 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 
 // feed gives a row to the reflow.
 func (f *reflow) feed(r *Row, cols int) {
-	if r.Wrapped {
+	f.begin(r.Size)
+	if r.Wrapped && r.Size == LineNormal {
 		f.line = append(f.line, r.Ensure(cols)[:cols]...)
 	} else {
 		f.line = append(f.line, r.Cells[:r.Used]...)
@@ -44,7 +46,7 @@ func (f *reflow) feed(r *Row, cols int) {
 // lastUsed is the number of rows down to the last that holds something or the cursor.
 func lastUsed(rows []*Row, cursorRow int) int {
 	n := len(rows)
-	for n > cursorRow+1 && n > 0 && rows[n-1].Used == 0 {
+	for n > cursorRow+1 && n > 0 && union(rows[n-1].Cells[:rows[n-1].Used]) == 0 {
 		n--
 	}
 	return n

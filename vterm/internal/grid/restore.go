@@ -15,7 +15,7 @@ func (s *Screen) RestoreRow(r *Row, rec []byte, placements int) bool {
 	if len(l.Cells) > s.Cols || !s.tables.soundCells(l.Cells, placements) {
 		return false
 	}
-	if len(l.Cells) > 0 {
+	if len(l.Cells) > 0 || l.Wrapped {
 		copy(r.Ensure(s.Cols), l.Cells)
 	}
 	r.Used, r.Wrapped, r.Size, r.Inflated = len(l.Cells), l.Wrapped, l.Size, true

@@ -67,17 +67,20 @@ func (r *Row) Fill(from, to int, blank Cell, cols int) {
 	r.trim(to, blank)
 }
 
-// shown is what can be seen of a row: the left half of a line of double width, whose
+// shown is what can be seen of a row.
+func (r *Row) shown(cols int) []Cell { return shown(r.Cells[:r.Used], r.Size, cols) }
+
+// shown is what can be seen of a row's cells: the left half of a line of double width, whose
 // right half stays and comes back when the line becomes normal again, as in xterm.
-func (r *Row) shown(cols int) []Cell {
+func shown(cells []Cell, size LineSize, cols int) []Cell {
 	half := max(1, cols/2)
-	if r.Size == LineNormal || r.Used <= half {
-		return r.Cells[:r.Used]
+	if size == LineNormal || len(cells) <= half {
+		return cells
 	}
-	if r.Cells[half-1].Width() == WidthWide {
+	if cells[half-1].Width() == WidthWide {
 		half--
 	}
-	return r.Cells[:half]
+	return cells[:half]
 }
 
 // trim keeps used right after cells up to end were set to blank.

@@ -18,8 +18,10 @@ type Scrollback struct {
 	Base  uint64
 	lines int // the bound
 	bytes int // the bound
-	// Stale is set when lines may not fit the width they should have.
-	Stale bool
+	// Stale is the number of lines, from the first that ever was, that may not fit the width they should have. Lines that came
+	// since the width changed do: what is read once is read as it is later.
+	Stale uint64
+	cols  int // the width they were asked for in
 	// Widest and Wrapped tell whether a change of width can matter at all.
 	Widest  int
 	Wrapped bool
@@ -33,10 +35,8 @@ func NewScrollback(tb *Tables, lines, bytes int) *Scrollback {
 // Push copies a row, the newest line from then on.
 func (h *Scrollback) Push(r *Row) {
 	if r.Inflated {
-		if r.Size != LineNormal { // what is not shown does not come along
-			n := len(r.shown(len(r.Cells)))
-			clear(r.Cells[n:r.Used])
-			r.Used = n
+		if r.Wrapped && r.Size == LineNormal { // its blanks stand between words
+			r.Used = len(r.Cells)
 		}
 		h.scratch = h.tables.EncodeRow(h.scratch[:0], r)
 		h.log.Append(h.scratch)
@@ -88,40 +88,87 @@ func (h *Scrollback) Pack() { h.log.Pack() }
 // Clear drops all lines.
 func (h *Scrollback) Clear() {
 	h.log.Clear()
-	h.Stale, h.Widest, h.Wrapped = false, 0, false
+	h.Stale, h.Widest, h.Wrapped = 0, 0, false
 }
 
 // widthChanged notes that lines have to be reflowed to a new width before they are read.
 func (h *Scrollback) widthChanged(cols int) {
-	if !h.Stale && h.Len() > 0 && (h.Wrapped || h.Widest > cols) {
-		h.Stale = true
+	if h.Len() == 0 || !h.Wrapped && h.Widest <= cols {
+		return
+	}
+	if h.Stale == 0 {
 		h.Base += uint64(h.lines)
+	}
+	h.Stale = h.count()
+}
+
+// count is how many lines there ever were.
+func (h *Scrollback) count() uint64 { return h.log.Dropped() + uint64(h.Len()) }
+
+// stale is the number of lines kept that may not fit.
+func (h *Scrollback) stale() int {
+	return int(max(h.Stale, h.log.Dropped()) - h.log.Dropped())
+}
+
+// StaleCode is what a snapshot keeps of Stale: 0, none; 1, all; else one more than how many lines are. Programs that knew
+// only all or none refuse the last, and replay.
+func (h *Scrollback) StaleCode() uint64 {
+	switch n := h.stale(); n {
+	case 0:
+		return 0
+	case h.Len():
+		return 1
+	default:
+		return uint64(n) + 1
+	}
+}
+
+// SetStaleCode is StaleCode's reverse, once the lines are there.
+func (h *Scrollback) SetStaleCode(code uint64) {
+	h.Stale = 0
+	if code > 0 {
+		h.Stale = h.count()
+	}
+	if code > 1 {
+		h.Stale = min(h.Stale, h.log.Dropped()+code-1)
 	}
 }
 
 // Reflow reflows the lines to a width, when they may not have it. The last line's id stays what
 // it is, so those of the screen do too; widthChanged has made room for the new ones.
 func (h *Scrollback) Reflow(cols int) {
-	if !h.Stale {
+	h.cols = cols
+	if h.Stale == 0 {
 		return
 	}
-	old, end := h.log, h.EndID()
+	old, end, stale := h.log, h.EndID(), h.stale()
 	h.log = arena.New(h.lines, h.bytes)
-	h.Stale, h.Widest, h.Wrapped = false, 0, false
-	f := reflow{tables: h.tables, cols: cols, emit: h.Push}
-	for i := range old.Len() {
+	h.Stale, h.Widest, h.Wrapped = 0, 0, false
+	f := reflow{tables: h.tables, cols: cols, whole: true, emit: h.Push}
+	for i := range stale {
 		rec := old.At(i)
 		head := readHeader(rec)
-		if !head.wrapped() && head.cells <= cols && f.empty() {
-			h.log.Append(rec)
-			h.Widest = max(h.Widest, head.cells)
+		f.begin(head.size())
+		if head.size() != LineNormal || !head.wrapped() && head.cells <= cols && f.empty() {
+			h.keep(rec, head) // one of double width is cut when it is shown: it may be wider again
 			continue
 		}
 		f.line = h.tables.decodeCells(f.line, head)
 		f.end(head.wrapped(), head.size())
 	}
 	f.finish(true)
+	for i := stale; i < old.Len(); i++ {
+		rec := old.At(i)
+		h.keep(rec, readHeader(rec))
+	}
 	h.Base = end - uint64(h.Len()) - h.log.Dropped()
+}
+
+// keep appends a line as it is.
+func (h *Scrollback) keep(rec []byte, head recordHeader) {
+	h.log.Append(rec)
+	h.Widest = max(h.Widest, head.cells)
+	h.Wrapped = h.Wrapped || head.wrapped()
 }
 
 // Emptied is a scrollback without lines whose first line gets the id that the next one of h
@@ -135,9 +182,16 @@ func (h *Scrollback) Emptied() *Scrollback {
 // Len is the number of lines kept.
 func (h *Scrollback) Len() int { return h.log.Len() }
 
-// Line fills l with line i. The lines must have the width of the screen (Reflow).
+// Line fills l with line i. The lines must have the width of the screen (Reflow). Of what reflow leaves whole, so that a
+// narrow screen is no loss, it cuts what cannot be seen.
 func (h *Scrollback) Line(i int, l *Line) {
 	h.tables.decodeLine(l, h.log.At(i))
+	blankHeads(l.Cells, l.Wrapped)
+	l.Cells = shown(l.Cells, l.Size, h.cols)
+	if h.cols == 1 && len(l.Cells) > 1 {
+		l.Cells = l.Cells[:1]
+		l.Cells[0] &^= 3 << cellWidthShift
+	}
 	l.Row = i
 	l.Version = 0
 }
@@ -158,6 +212,7 @@ func (h *Scrollback) pull(openOnly bool) []*Row {
 		rows = append(rows, r)
 		h.log.Truncate(1)
 	}
+	h.Stale = min(h.Stale, h.count())
 	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
 		rows[i], rows[j] = rows[j], rows[i]
 	}
