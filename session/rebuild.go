@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // historyHost is what is kept of a session: its journal's writing end, checkpoints, screens, and what
@@ -117,6 +119,7 @@ func (s *Session) rebuild() bool {
 	}
 	if s.cfg.Journal.End() == 0 {
 		s.replaySilence()
+		s.settleSize()
 		s.history.recordSize()
 		s.begin()
 		return true
@@ -155,8 +158,43 @@ func (s *Session) rebuild() bool {
 	}
 	s.quiet, s.replaying = false, time.Time{}
 	s.engine.Pack()
+	s.settleSize()
 	s.begin()
 	return true
+}
+
+// settleSize goes on with the size that the terminal has, or for what has none the one that the journal knew last: a daemon
+// that was killed may not have come to note it everywhere. A size that nobody knew of would never be set again: it is
+// there already.
+func (s *Session) settleSize() {
+	cols, rows, known := s.terminalSize()
+	st := s.Status()
+	noted := s.lastSize
+	if noted == [2]int{} {
+		noted = [2]int{st.Cols, st.Rows}
+	}
+	if known && noted != [2]int{cols, rows} {
+		if err := s.cfg.Journal.AppendResize(cols, rows); err != nil {
+			s.history.journalFails(err)
+		}
+		s.engine.Resize(cols, rows)
+		noted = [2]int{cols, rows}
+	}
+	if noted != [2]int{st.Cols, st.Rows} {
+		s.update(ChangeSize, func(st *Status) { st.Cols, st.Rows = noted[0], noted[1] })
+	}
+}
+
+// terminalSize asks the terminal for its size.
+func (s *Session) terminalSize() (cols, rows int, known bool) {
+	if s.cfg.Device == nil {
+		return 0, 0, false
+	}
+	err := s.cfg.Device.Control(func(fd int) (err error) {
+		cols, rows, err = sys.Size(fd)
+		return err
+	})
+	return cols, rows, err == nil && vterm.ValidSize(cols, rows)
 }
 
 // replaySilence takes what the journal knows of a program that has printed nothing, yet may have been typed into.
@@ -197,11 +235,14 @@ func (s *Session) untilStop() (context.Context, context.CancelFunc) {
 // replayed takes what a piece of history says besides what it shows.
 func (s *Session) replayed(rec *journal.Record, at uint64) {
 	s.replaying = rec.Time
-	if rec.Kind == journal.KindMark {
+	switch rec.Kind {
+	case journal.KindMark:
 		s.replayMark(rec)
-		return
+	case journal.KindResize:
+		s.lastSize = [2]int{rec.Cols, rec.Rows}
+	default:
+		s.applyEvents(at)
 	}
-	s.applyEvents(at)
 }
 
 // recordSize makes the size a replay has to begin with the journal's first record.

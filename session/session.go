@@ -115,6 +115,7 @@ type Session struct {
 	released    bool
 	quiet       bool      // changes are not announced: they are old
 	replaying   time.Time // when what is being replayed happened
+	lastSize    [2]int    // columns and rows, as the last size that was replayed says; zero: none was
 	leader      leader
 	inputwait   *inputWait // whether the program waits for input
 	waits       *waits

@@ -20,10 +20,14 @@ type stuckTerminal struct {
 	asked  chan struct{}
 	goOn   chan struct{}
 	twice  atomic.Bool
+	sized  atomic.Bool
 	silent atomic.Bool // nobody listens at asked any more
 }
 
 func (d *stuckTerminal) Control(func(int) error) error {
+	if !d.sized.Swap(true) { // its size is asked for at the start, and needs no process
+		return errors.New("no terminal")
+	}
 	if d.looks.Add(1) > 1 {
 		d.twice.Store(true)
 	}

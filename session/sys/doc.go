@@ -5,7 +5,7 @@
 //	           Process                          a pid with its start: what is signalled is still who it was
 //	           Dir                              a process's directory, held open for many reads (Linux)
 //	sockets    PeerOf                           who is at the other end
-//	terminals  ForegroundGroup, SetSize, ReadModes … what ioctls say of a PTY, by its master's descriptor
+//	terminals  ForegroundGroup, Size, SetSize, ReadModes … what ioctls say of a PTY, by its master's descriptor
 //	limits     DescriptorLimit, DescriptorsLeft
 //
 // It knows neither sessions nor their keeper: what a mark in an environment means is its callers'.

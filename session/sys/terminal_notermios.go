@@ -16,3 +16,8 @@ func ReadModes(int) (Modes, error) {
 func DropsLine(int, byte) (bool, error) {
 	return false, fmt.Errorf("read the terminal's settings: not possible on %s", runtime.GOOS)
 }
+
+// Size fails as ReadModes does.
+func Size(int) (cols, rows int, err error) {
+	return 0, 0, fmt.Errorf("ask a terminal for its size: not possible on %s", runtime.GOOS)
+}

@@ -36,3 +36,12 @@ func DropsLine(fd int, c byte) (bool, error) {
 	}
 	return c != 0 && t.Lflag&unix.ISIG != 0 && t.Lflag&unix.NOFLSH == 0 && (c == t.Cc[unix.VINTR] || c == t.Cc[unix.VQUIT]), nil
 }
+
+// Size is the size of a terminal in cells.
+func Size(fd int) (cols, rows int, err error) {
+	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, fmt.Errorf("ask a terminal for its size: %w", err)
+	}
+	return int(ws.Col), int(ws.Row), nil
+}

@@ -117,12 +117,15 @@ type Past struct {
 	// Unused is told of a checkpoint that is not used: that of another emulator or another journal,
 	// or why it cannot be read, as there may be none.
 	Unused func(engine string, err error)
+
+	seen time.Time // when what was restored was taken
 }
 
 // Restore loads the newest checkpoint that is not after until, and returns the offset
 // to replay from and the checkpoint's size in bytes.
 func (p *Past) Restore(engine vterm.Engine, until uint64) (from, size uint64) {
 	start := p.Journal.Start()
+	p.seen = time.Time{}
 	if p.Dir == "" {
 		return start, 0
 	}
@@ -138,6 +141,7 @@ func (p *Past) Restore(engine vterm.Engine, until uint64) (from, size uint64) {
 		p.Unused(c.Engine, err)
 		return start, 0
 	}
+	p.seen = c.Time
 	return c.Offset, uint64(len(c.Snapshot))
 }
 

@@ -288,6 +288,68 @@ func TestPastThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// resized is an emulator that notes its sizes.
+type resized struct {
+	*vterm.Terminal
+	sizes []int
+}
+
+func (e *resized) Resize(cols, rows int) {
+	e.sizes = append(e.sizes, cols)
+	e.Terminal.Resize(cols, rows)
+}
+
+// Sizes that a checkpoint has seen are not set again: of what does not fit a size more is lost each time. Those that came later
+// at the same offset, with nothing printed in between, are.
+//
+// FEATURES: R91
+func TestSizesOfACheckpoint(t *testing.T) {
+	j, dir := open(t)
+	var r Recorder
+	r.Begin(j, nil)
+	resize := func(cols int) {
+		t.Helper()
+		if err := j.AppendResize(cols, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resize(20)
+	if err := r.Append(0, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	resize(5)
+	resize(30)
+	e := vterm.New(vterm.Options{Cols: 30, Rows: 3})
+	c := checkpoint.Checkpoint{Engine: "e", Offset: 3, Time: time.Now(), Snapshot: e.AppendSnapshot(nil)}
+	if err := checkpoint.Write(dir, c); err != nil {
+		t.Fatal(err)
+	}
+	for time.Now().Equal(c.Time) {
+	}
+	resize(7)
+	resize(40)
+	if err := r.Append(3, []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	resize(8)
+	for _, replay := range []struct {
+		until uint64
+		want  []int
+	}{
+		{6, []int{7, 40, 8}},
+		{2, []int{20, 20}}, // from the beginning: as the journal tells, and its first record
+	} {
+		again := &resized{Terminal: vterm.New(vterm.Options{})}
+		p := &Past{Journal: j, Dir: dir, Engine: "e", Screens: NewScreens(dir), Unused: func(string, error) {}}
+		if err := p.At(t.Context(), again, replay.until, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(again.sizes, replay.want) {
+			t.Errorf("up to %d: sizes %v, want %v", replay.until, again.sizes, replay.want)
+		}
+	}
+}
+
 // screen is an emulator's text.
 func screen(e vterm.Engine) string {
 	var f vterm.Frame

@@ -17,7 +17,7 @@ func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read fun
 	from, size := p.Restore(engine, off)
 	if screen, ok := p.nearestScreen(off, from+CheckpointBytes); ok {
 		if engine.Restore(screen.Snapshot) == nil {
-			from, size = screen.Offset, uint64(len(screen.Snapshot))
+			from, size, p.seen = screen.Offset, uint64(len(screen.Snapshot)), screen.Time
 		} else { // of a newer version, for one: the emulator stands nowhere now
 			from, size = p.Restore(engine, off)
 		}
@@ -57,7 +57,7 @@ func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, re
 // Replay feeds an emulator the output and the sizes that the journal has between two offsets,
 // and returns the offset it came to. Answers to queries are dropped: what programs asked
 // back then was answered back then. each is called after each piece of output, when
-// there may be events to take, and with each mark.
+// there may be events to take, and with each mark and size.
 func (p *Past) Replay(ctx context.Context, engine vterm.Engine, from, until uint64, each func(rec *journal.Record, at uint64)) (at uint64, err error) {
 	r := p.Journal.NewReader(from)
 	defer r.Close()
@@ -85,7 +85,10 @@ func (p *Past) Replay(ctx context.Context, engine vterm.Engine, from, until uint
 		case journal.KindGap:
 			at = min(rec.Offset+rec.Lost, until)
 		case journal.KindResize:
-			engine.Resize(rec.Cols, rec.Rows)
+			if rec.Offset > from || rec.Time.After(p.seen) { // else what was restored has it: twice is not once
+				engine.Resize(rec.Cols, rec.Rows)
+			}
+			each(&rec, rec.Offset)
 		}
 	}
 }

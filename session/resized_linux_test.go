@@ -1,0 +1,119 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// screenAndHistory is the lines of the history and of the screen, as they are broken.
+func screenAndHistory(t *testing.T, s *Session) string {
+	t.Helper()
+	var lines []string
+	if err := s.Look(testContext(t), func(v View) {
+		var f vterm.Frame
+		h := v.Engine.History()
+		all := make([]vterm.Line, h.Len())
+		for i := range all {
+			h.Line(i, &all[i])
+		}
+		v.Engine.Frame(&f, vterm.Query{})
+		for _, l := range append(all, f.Lines...) {
+			var b []byte
+			for _, c := range l.Cells {
+				b = f.AppendText(b, c)
+			}
+			lines = append(lines, strings.TrimRight(string(b), " "))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// History that was read while the terminal was narrower is broken as before once its owner was killed: the next one
+// replays output and sizes, and knows nothing of who read.
+//
+// FEATURES: R10, R90
+func TestHistoryReadBetweenSizes(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	s.print(s.Session, strings.Repeat("a", 50)+"\x1b[40Cend of a line with a gap in it"+strings.Repeat("\r\n", 30)+
+		"\x1b#6"+strings.Repeat("w", 40)+strings.Repeat("\r\n", 30)+"done")
+	waitText(t, s.Session, "done")
+	for _, cols := range []int{60, 20, 120} {
+		if err := s.Session.Resize(testContext(t), cols, 24); err != nil {
+			t.Fatal(err)
+		}
+		screenAndHistory(t, s.Session)
+	}
+	want := screenAndHistory(t, s.Session)
+	s.Stop()
+	if err := os.Remove(filepath.Join(s.dir, "checkpoint")); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	again := reopen(t, s.dir, s.fake.ring, journal.Options{})
+	if got := screenAndHistory(t, again.Session); got != want {
+		t.Errorf("after a kill:\n%s\nbefore:\n%s", got, want)
+	}
+}
+
+// A size that a daemon set and was killed before it had noted it everywhere is the session's, and is in the journal.
+//
+// FEATURES: R10, R90
+func TestSizeOfAKilledDaemon(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer tty.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Cols: 60, Rows: 20}); err != nil {
+		t.Fatal(err)
+	}
+	terminal := func(c *Config) { c.Device = &asking{fake: c.Device.(*fake), master: master, tty: tty} }
+	for _, c := range []struct {
+		name       string
+		prints     string
+		journalled [2]int
+		with       []func(*Config)
+		want       [2]int
+	}{
+		{"in the journal, not in the record", "text", [2]int{100, 30}, nil, [2]int{100, 30}},
+		{"at the terminal only", "text", [2]int{}, []func(*Config){terminal}, [2]int{60, 20}},
+		{"at the terminal only, of a silent program", "", [2]int{}, []func(*Config){terminal}, [2]int{60, 20}},
+		{"at the terminal, another in the journal", "text", [2]int{100, 30}, []func(*Config){terminal}, [2]int{60, 20}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := reopen(t, t.TempDir(), ring.Local(ring.DefaultSize), journal.Options{})
+			if c.prints != "" {
+				s.print(s.Session, c.prints)
+				waitText(t, s.Session, c.prints)
+			}
+			if c.journalled != [2]int{} {
+				if err := s.Session.Resize(testContext(t), c.journalled[0], c.journalled[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.Stop()
+			again := reopen(t, s.dir, s.fake.ring, journal.Options{}, c.with...)
+			var f vterm.Frame
+			if err := again.Frame(testContext(t), &f, vterm.Query{}); err != nil {
+				t.Fatal(err)
+			}
+			st := again.Status()
+			if got := [2]int{st.Cols, st.Rows}; got != c.want || [2]int{f.Cols, f.Rows} != c.want {
+				t.Errorf("status %v, screen %d×%d, want %v", got, f.Cols, f.Rows, c.want)
+			}
+			if cols, rows, err := again.journal.SizeAt(again.journal.End()); err != nil || [2]int{cols, rows} != c.want {
+				t.Errorf("the journal says %d×%d, %v, want %v", cols, rows, err, c.want)
+			}
+		})
+	}
+}
