@@ -106,20 +106,24 @@ type agentWatch struct {
 	frame   vterm.Frame
 }
 
-// seek looks for an agent among the processes of a task, and follows it.
-func (h *Registry) seek(ctx context.Context, e *Handle) {
-	began := time.Now()
-	for _, after := range seekAfter {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Until(began.Add(after))):
-		}
-		if a, p, argv := e.findAgent(); a != nil {
-			h.followAgent(ctx, e, newAgentWatch(h, e, a, p, argv))
-			return
-		}
+// seek looks for an agent among the processes of a task, some times after it began, and follows it. Between the looks a timer
+// is all there is of it.
+func (w *watchers) seek(f *watcher, began time.Time, after []time.Duration) {
+	if len(after) == 0 {
+		return
 	}
+	time.AfterFunc(time.Until(began.Add(after[0])), func() {
+		w.run(func(context.Context) {
+			if f.ctx.Err() != nil {
+				return // it is over
+			}
+			if a, p, argv := f.e.findAgent(); a != nil {
+				w.reg.followAgent(f.ctx, f.e, newAgentWatch(w.reg, f.e, a, p, argv))
+				return
+			}
+			w.seek(f, began, after[1:])
+		})
+	})
 }
 
 func newAgentWatch(h *Registry, e *Handle, a *agentstate.Agent, p sys.Process, argv []string) *agentWatch {

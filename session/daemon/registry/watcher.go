@@ -320,15 +320,19 @@ func (f *watcher) earlier(ctx context.Context) []time.Duration {
 	return took
 }
 
-// earlierPrograms is the same of sessions.
+// earlierPrograms is the same of sessions. Each new program asks: of thousands of sessions only those that count are put in order.
 func (f *watcher) earlierPrograms() []time.Duration {
-	var took []time.Duration
-	for _, other := range f.reg.All() {
+	var runs []store.Session
+	for _, other := range f.reg.unordered() {
 		r := other.Record()
 		if other != f.e && r.ExitCode != nil && *r.ExitCode == 0 && r.Cwd == f.task.cwd && slices.Equal(r.Argv, f.task.argv) && r.Ended.After(r.Started) {
-			took = append(took, r.Ended.Sub(r.Started))
+			runs = append(runs, r)
 		}
 	}
-	slices.Reverse(took)
+	slices.SortFunc(runs, func(a, b store.Session) int { return b.Created.Compare(a.Created) })
+	took := make([]time.Duration, len(runs))
+	for i := range runs {
+		took[i] = runs[i].Ended.Sub(runs[i].Started)
+	}
 	return took
 }

@@ -106,7 +106,7 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	return func() {
 		w.run(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)
-			w.run(func(context.Context) { w.reg.seek(f.ctx, e) })
+			w.seek(f, time.Now(), seekAfter)
 			w.turn(f)
 		})
 	}

@@ -146,8 +146,9 @@ func (s *scaleBench) add(name, unit, of string, n int, costs ...float64) {
 }
 
 func (s *scaleBench) run(ctx context.Context, most scaleLimits) error {
-	// Three are those that echo.
-	if _, err := s.lt(ctx, "config", "set", "limits.sessions", strconv.Itoa(most.sessions+3)); err != nil {
+	// Three are those that echo, and one prints at each point.
+	limit := most.sessions + 3 + len(steps(most.historyMB))
+	if _, err := s.lt(ctx, "config", "set", "limits.sessions", strconv.Itoa(limit)); err != nil {
 		return err
 	}
 	// The crowd comes first: what a flood leaves in the heap would be used again by idle sessions.
