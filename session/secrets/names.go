@@ -15,15 +15,48 @@ var DefaultNames = []string{
 var publicNames = map[string]bool{"GPG_KEY": true, "SSH_AUTH_SOCK": true, "OLD_PWD": true, "GIT_ASKPASS": true, "SSH_ASKPASS": true}
 
 // Names says which variables hold secrets.
-type Names struct{ patterns []string }
+type Names struct{ patterns []namePattern }
+
+// namePattern is one in capitals. A whole environment is matched against all of them before each session that is made, so
+// those of a word with stars around it, as nearly all are, are looked for as that word.
+type namePattern struct {
+	text           string
+	word           string // text without its outer stars; empty: there is more to match than a word
+	before, behind bool   // stars: anything may stand there
+}
 
 // NewNames is the patterns in use: * stands for anything, letters match in any case.
 func NewNames(patterns []string) Names {
-	var n Names
+	n := Names{make([]namePattern, 0, len(patterns))}
 	for _, p := range patterns {
-		n.patterns = append(n.patterns, strings.ToUpper(p))
+		n.patterns = append(n.patterns, newNamePattern(strings.ToUpper(p)))
 	}
 	return n
+}
+
+func newNamePattern(text string) namePattern {
+	p := namePattern{text: text}
+	p.word, p.before = strings.CutPrefix(text, "*")
+	p.word, p.behind = strings.CutSuffix(p.word, "*")
+	if strings.ContainsAny(p.word, `*?[\`) {
+		p.word = ""
+	}
+	return p
+}
+
+func (p *namePattern) match(name string) bool {
+	switch {
+	case p.word == "" || strings.Contains(name, "/"): // which no star stands for
+		ok, err := path.Match(p.text, name)
+		return ok && err == nil
+	case p.before && p.behind:
+		return strings.Contains(name, p.word)
+	case p.before:
+		return strings.HasSuffix(name, p.word)
+	case p.behind:
+		return strings.HasPrefix(name, p.word)
+	}
+	return name == p.word
 }
 
 // CheckName says what is wrong with a pattern.
@@ -38,8 +71,8 @@ func (n Names) Match(name string) bool {
 	if publicNames[name] {
 		return false
 	}
-	for _, p := range n.patterns {
-		if ok, err := path.Match(p, name); ok && err == nil {
+	for i := range n.patterns {
+		if n.patterns[i].match(name) {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +103,22 @@ func TestNames(t *testing.T) {
 	}
 	if got := v.Set().Text("hunter22 public12"); got != "******** public12" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Patterns that are looked for as words match what package path says they do.
+//
+// FEATURES: R66
+func TestPatternsMatchAsPathsDo(t *testing.T) {
+	patterns := append(slices.Clone(DefaultNames), "*", "**", "", "*A", "A*", "*A*", "A", "*A*B*", "A*B", "?A*", "*[AB]", "*\\A", "A/*", "*/A*", "[", "*[", "**A", "A**")
+	names := []string{"", "A", "B", "AB", "BA", "BAB", "AXB", "A/B", "B/A", "/", "*A", "[", "MY_TOKEN_2", "TOKEN", "MY_KEY", "MY_KEYS", "a_pin", "DATABASE_URL", "X/MY_KEY", "X_DATABASE_URL"}
+	for _, p := range patterns {
+		for _, name := range names {
+			want, err := path.Match(strings.ToUpper(p), strings.ToUpper(name))
+			if got := NewNames([]string{p}).Match(name); got != (want && err == nil) {
+				t.Errorf("%q of %q: %v", p, name, got)
+			}
+		}
 	}
 }
 
