@@ -24,6 +24,7 @@ type Route struct {
 	Request      reflect.Type // parameters and body
 	Answer       reflect.Type // nil: of no type
 	Stream       bool         // the answer goes on
+	typed        bool         // Answer is its body, not what has the body and headers
 
 	register func(s *Server, a huma.API, o huma.Operation)
 	serve    func(s *Server, w http.ResponseWriter, r *http.Request) // instead of register: not described in OpenAPI
@@ -34,7 +35,7 @@ type out[T any] struct{ Body T }
 
 // op is a route whose handler works on the request's body or parameters and answers with a T.
 func op[I, T any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I) (T, error), gives []api.Code) Route {
-	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[T]()}
+	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[T](), typed: true}
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		o.MaxBodyBytes, o.BodyReadTimeout = maxBody, -1
 		huma.Register(a, o, func(ctx context.Context, in *I) (*out[T], error) {
@@ -84,6 +85,27 @@ func events[I any](method, path, id, verb, summary string, handle func(*Server, 
 	return r
 }
 
+// answerBody is the type of an answer's body; nil: it has none, or a request has a part of that type, too.
+func (r *Route) answerBody() reflect.Type {
+	t := r.Answer
+	if t == nil || r.Stream {
+		return nil
+	}
+	if !r.typed {
+		f, ok := t.FieldByName("Body")
+		if !ok {
+			return nil
+		}
+		t = f.Type
+	}
+	for _, f := range reflect.VisibleFields(r.Request) {
+		if f.Type == t {
+			return nil
+		}
+	}
+	return t
+}
+
 // socket is a route that becomes a WebSocket.
 func socket(method, path, id, verb, summary string, serve func(*Server, http.ResponseWriter, *http.Request), gives []api.Code) Route {
 	return Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Stream: true, serve: serve}
@@ -91,10 +113,14 @@ func socket(method, path, id, verb, summary string, serve func(*Server, http.Res
 
 // register has a mux serve the table of routes.
 func (s *Server) register(mux *http.ServeMux, c huma.Config) huma.API {
+	schemas, _ := c.Components.Schemas.(*requestSchemas)
 	a := humago.New(mux, c)
 	a.UseMiddleware(s.scoped)
 	for i := range Routes {
 		r := &Routes[i]
+		if schemas != nil {
+			schemas.answer = r.answerBody()
+		}
 		if r.serve != nil {
 			mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) {
 				if err := s.permit(req.Context(), r, req.PathValue, req.URL.Query().Get); err != nil {

@@ -108,11 +108,46 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 // checks them and describes them in OpenAPI, and streams by plain handlers.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	s.register(mux, apiConfig(s.build))
+	s.register(mux, servingConfig(s.build))
+	for _, form := range []string{".json", ".yaml", "-3.0.json", "-3.0.yaml"} {
+		mux.HandleFunc("GET "+openAPIPath+form, s.serveOpenAPI)
+	}
 	mux.HandleFunc("/", noRoute)
 	mux.HandleFunc("GET /metrics", s.serveMetrics) // where those who scrape look
 	s.inner = s.observed(s.granted(s.labelled(jobs.AfterAnswers(s.inTurn(mux)))))
 	return s.inner
+}
+
+// openAPIPath is where the API's description is, in several forms.
+const openAPIPath = api.Version + "/openapi"
+
+// serveOpenAPI describes the API. Hardly anybody asks: what a daemon keeps for its requests does not describe its answers.
+func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	(&Server{}).register(mux, apiConfig(s.build))
+	mux.ServeHTTP(w, r)
+}
+
+// servingConfig is apiConfig for who checks requests and describes nothing.
+func servingConfig(build string) huma.Config {
+	c := apiConfig(build)
+	c.OpenAPIPath = ""
+	c.Components.Schemas = &requestSchemas{Registry: c.Components.Schemas}
+	return c
+}
+
+// requestSchemas are without those of answers, which are never checked and take nearly half of the room.
+type requestSchemas struct {
+	huma.Registry
+	answer reflect.Type // body of the answer to the route that is being registered
+}
+
+// Schema implements huma.Registry.
+func (r *requestSchemas) Schema(t reflect.Type, allowRef bool, hint string) *huma.Schema {
+	if t == r.answer {
+		return &huma.Schema{}
+	}
+	return r.Registry.Schema(t, allowRef, hint)
 }
 
 func apiConfig(build string) huma.Config {
@@ -122,7 +157,7 @@ func apiConfig(build string) huma.Config {
 		"token": {Type: "http", Scheme: "bearer", Description: "of `longterm token new`; over TCP only (http.listen): the daemon's socket needs none"},
 	}
 	c.Security = []map[string][]string{{"token": {}}, {}}
-	c.OpenAPIPath = api.Version + "/openapi"
+	c.OpenAPIPath = openAPIPath
 	c.DocsPath, c.SchemasPath = "", ""
 	c.CreateHooks = nil // no $schema members in answers
 	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}

@@ -48,7 +48,7 @@ func (p *Program) Parse(words []string) Args {
 		isOption := len(w) > 1 && w[0] == '-' && !a.Dashes
 		switch {
 		case p.Lang == "sh" && len(w) > 1 && w[0] == '+' && len(a.Operands) == 0:
-			if p.set.values[w] {
+			if p.set().values[w] {
 				i++
 			}
 		case w == "--" && !a.Dashes && !p.OneDash:
@@ -78,8 +78,8 @@ func (p *Program) Parse(words []string) Args {
 func (p *Program) long(a *Args, words []string, i int) int {
 	name, value, has := strings.Cut(words[i], "=")
 	if p.OneDash {
-		if p.set.values["-"+strings.TrimLeft(name, "-")] || p.set.argv["-"+strings.TrimLeft(name, "-")] ||
-			p.set.unsafe["-"+strings.TrimLeft(name, "-")] {
+		if p.set().values["-"+strings.TrimLeft(name, "-")] || p.set().argv["-"+strings.TrimLeft(name, "-")] ||
+			p.set().unsafe["-"+strings.TrimLeft(name, "-")] {
 			name = "-" + strings.TrimLeft(name, "-")
 		}
 	} else {
@@ -87,7 +87,7 @@ func (p *Program) long(a *Args, words []string, i int) int {
 	}
 	o := Option{Name: name, Value: value, Has: has}
 	switch {
-	case p.set.argv[name]:
+	case p.set().argv[name]:
 		for i++; i < len(words); i++ {
 			if words[i] == ";" || words[i] == "+" && len(o.Argv) > 0 && o.Argv[len(o.Argv)-1] == "{}" {
 				o.End = words[i]
@@ -95,7 +95,7 @@ func (p *Program) long(a *Args, words []string, i int) int {
 			}
 			o.Argv = append(o.Argv, words[i])
 		}
-	case !has && p.set.values[name] && i+1 < len(words):
+	case !has && p.set().values[name] && i+1 < len(words):
 		i++
 		o.Value, o.Has, o.apart = words[i], true, true
 	}
@@ -109,13 +109,13 @@ func (p *Program) mayTake(word string, a *Args) bool {
 		return false
 	}
 	last := a.Options[len(a.Options)-1]
-	return !last.Has && !p.set.flags[last.Name]
+	return !last.Has && !p.set().flags[last.Name]
 }
 
 // full completes an abbreviated long option: --checkpoint-act is --checkpoint-action.
 func (p *Program) full(name string) string {
 	found := ""
-	for _, o := range p.set.long {
+	for _, o := range p.set().long {
 		if o == name {
 			return name
 		}
@@ -139,12 +139,12 @@ func (p *Program) short(a *Args, words []string, i int) int {
 		}
 		seen[w[k]] = true
 		o := Option{Name: "-" + w[k:k+1]}
-		if p.set.argv[o.Name] {
+		if p.set().argv[o.Name] {
 			o.Argv = words[i+1:]
 			a.Options = append(a.Options, o)
 			return len(words)
 		}
-		if p.set.values[o.Name] {
+		if p.set().values[o.Name] {
 			o.Has = true
 			if k+1 < len(w) {
 				o.Value = w[k+1:]
@@ -178,11 +178,11 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 		if o := &a.Options[i]; o.apart && p.hasUnsafe(o.Value) {
 			return false, o.Value
 		}
-		needed = needed || p.set.need[name]
-		neededArg = neededArg || p.set.needArg[name]
+		needed = needed || p.set().need[name]
+		neededArg = neededArg || p.set().needArg[name]
 	}
 	if !needed && len(a.Operands) > 0 {
-		needed = p.set.need[a.Operands[0]]
+		needed = p.set().need[a.Operands[0]]
 	}
 	if !needed || !neededArg {
 		return false, ""
@@ -203,11 +203,11 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 
 // DoesMore reports whether an option makes a reading program do more.
 func (p *Program) DoesMore(name string) bool {
-	if p.set.code[name] && (p.Lang == "sed" || p.Lang == "awk") {
+	if p.set().code[name] && (p.Lang == "sed" || p.Lang == "awk") {
 		return false
 	}
-	return p.IsUnsafe(name) || p.set.argv[name] || p.set.code[name] || p.set.script[name] || p.set.shell[name] ||
-		p.Strict && !p.set.values[name] && !p.set.flags[name] && !p.set.need[name] && strings.Trim(name, "-0123456789") != ""
+	return p.IsUnsafe(name) || p.set().argv[name] || p.set().code[name] || p.set().script[name] || p.set().shell[name] ||
+		p.Strict && !p.set().values[name] && !p.set().flags[name] && !p.set().need[name] && strings.Trim(name, "-0123456789") != ""
 }
 
 // hasUnsafe reports whether a word would make the program do more if it were an option.

@@ -66,7 +66,7 @@ type Program struct {
 	WriteTo Targets
 	Removes Targets
 
-	set *sets
+	set func() *sets // made when it is asked for first
 }
 
 // Targets says which operands are files that are changed.
@@ -92,7 +92,7 @@ var table = sync.OnceValue(func() map[string]*Program {
 	for _, group := range groups() {
 		for i := range group {
 			p := &group[i]
-			p.compile()
+			p.set = sync.OnceValue(p.compile)
 			for _, name := range names(p.Name) {
 				byName[name] = p
 			}
@@ -123,7 +123,8 @@ func set(s string) map[string]bool {
 	return m
 }
 
-func (p *Program) compile() {
+// compile makes a row's sets. Most programs are never asked about, so each is made when its own are needed.
+func (p *Program) compile() *sets {
 	s := &sets{
 		values: set(p.Values), flags: set(p.Flags), unsafe: set(p.Unsafe), need: set(p.Need), needArg: set(p.NeedArg),
 		shell: set(p.Shell), argv: set(p.Argv), code: set(p.Code), script: set(p.Script), writes: set(p.Writes),
@@ -144,7 +145,7 @@ func (p *Program) compile() {
 			}
 		}
 	}
-	p.set = s
+	return s
 }
 
 // Lookup finds a program's row by its name without a directory; nil if it is unknown.
@@ -171,7 +172,7 @@ func Lookup(name string) *Program {
 // Unknown returns a row for programs that are not in the table: no option takes a value.
 func Unknown() *Program {
 	p := &Program{Name: "?"}
-	p.compile()
+	p.set = sync.OnceValue(p.compile)
 	return p
 }
 
@@ -191,29 +192,29 @@ func All(f func(*Program)) {
 
 // IsUnsafe reports whether option name makes a reading program do more.
 func (p *Program) IsUnsafe(name string) bool {
-	return p.set.unsafe[name] || p.set.writes[name] || p.set.runs[name] || p.set.loads[name]
+	return p.set().unsafe[name] || p.set().writes[name] || p.set().runs[name] || p.set().loads[name]
 }
 
 // IsFlag reports whether option name is known to take no value and to change nothing.
-func (p *Program) IsFlag(name string) bool { return p.set.flags[name] }
+func (p *Program) IsFlag(name string) bool { return p.set().flags[name] }
 
 // IsRun reports whether the value of option name is a program that is run.
-func (p *Program) IsRun(name string) bool { return p.set.runs[name] }
+func (p *Program) IsRun(name string) bool { return p.set().runs[name] }
 
 // IsLoad reports whether the value of option name is code that is loaded.
-func (p *Program) IsLoad(name string) bool { return p.set.loads[name] }
+func (p *Program) IsLoad(name string) bool { return p.set().loads[name] }
 
 // IsShell reports whether the value of option name is shell text.
-func (p *Program) IsShell(name string) bool { return p.set.shell[name] }
+func (p *Program) IsShell(name string) bool { return p.set().shell[name] }
 
 // IsArgv reports whether option name is followed by a command.
-func (p *Program) IsArgv(name string) bool { return p.set.argv[name] }
+func (p *Program) IsArgv(name string) bool { return p.set().argv[name] }
 
 // IsCode reports whether the value of option name is code of Lang.
-func (p *Program) IsCode(name string) bool { return p.set.code[name] }
+func (p *Program) IsCode(name string) bool { return p.set().code[name] }
 
 // IsScript reports whether the value of option name is a file of commands.
-func (p *Program) IsScript(name string) bool { return p.set.script[name] }
+func (p *Program) IsScript(name string) bool { return p.set().script[name] }
 
 // IsWrite reports whether the value of option name is a file that is written.
-func (p *Program) IsWrite(name string) bool { return p.set.writes[name] }
+func (p *Program) IsWrite(name string) bool { return p.set().writes[name] }

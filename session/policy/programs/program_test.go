@@ -26,7 +26,7 @@ func TestRowsParseTheirOptions(t *testing.T) {
 	All(func(p *Program) {
 		for _, list := range []string{p.Values, p.Shell, p.Code, p.Writes, p.Script, p.Runs, p.Loads} {
 			for o := range strings.FieldsSeq(list) {
-				if !strings.HasPrefix(o, "-") || len(o) > 2 && o[1] != '-' && !p.OneDash || p.set.argv[o] {
+				if !strings.HasPrefix(o, "-") || len(o) > 2 && o[1] != '-' && !p.OneDash || p.set().argv[o] {
 					continue
 				}
 				a := p.Parse([]string{o, "value", "operand"})
