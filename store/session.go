@@ -81,14 +81,20 @@ var sessionColumns = columns[Session]{
 
 // CreateSession records a session: ErrExists, ErrNameTaken.
 func (s *Store) CreateSession(ctx context.Context, r Session) error {
-	text := "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.places()
-	_, err := s.db.ExecContext(ctx, text, sessionColumns.values(&r)...)
+	insert, err := s.prepared(ctx, &s.insert, func() string {
+		return "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.places()
+	})
+	if err == nil {
+		_, err = insert.ExecContext(ctx, sessionColumns.values(&r)...)
+	}
 	return s.explain("record session "+r.ID, err)
 }
 
 // UpdateSession replaces what is recorded of a session: ErrNotFound, ErrNameTaken.
 func (s *Store) UpdateSession(ctx context.Context, r Session) error {
-	update, err := s.updating(ctx)
+	update, err := s.prepared(ctx, &s.update, func() string {
+		return "UPDATE sessions SET " + sessionColumns.names(" = ?, ") + " = ? WHERE id = ?"
+	})
 	if err != nil {
 		return s.wrote(s.explain("update session "+r.ID, err))
 	}
@@ -96,17 +102,19 @@ func (s *Store) UpdateSession(ctx context.Context, r Session) error {
 	return s.wrote(s.one("update session "+r.ID, ErrNotFound, res, err))
 }
 
-// updating is the statement that replaces what is recorded of a session. It is prepared once: to read it takes longer than
-// to carry it out, and a thousand sessions may end at once.
-func (s *Store) updating(ctx context.Context) (*sql.Stmt, error) {
+// prepared is a statement that is read once, and kept where kept says: to read it takes as long as to carry it out, or
+// longer, and somebody waits for a session that is made; a thousand may end at once.
+func (s *Store) prepared(ctx context.Context, kept **sql.Stmt, text func() string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.update != nil {
-		return s.update, nil
+	if *kept != nil {
+		return *kept, nil
 	}
-	var err error
-	s.update, err = s.db.PrepareContext(ctx, "UPDATE sessions SET "+sessionColumns.names(" = ?, ")+" = ? WHERE id = ?")
-	return s.update, err
+	stmt, err := s.db.PrepareContext(ctx, text())
+	if err == nil {
+		*kept = stmt
+	}
+	return stmt, err
 }
 
 // DeleteSession forgets a session: ErrNotFound.

@@ -20,8 +20,8 @@ type Store struct {
 	path      string
 	recovered string
 
-	mu     sync.Mutex
-	update *sql.Stmt // of a session; nil: not prepared yet
+	mu             sync.Mutex
+	insert, update *sql.Stmt // of a session; nil: not prepared yet
 
 	// Changed is called after a record was written of which there may be a completion. It must not wait. Set before use.
 	Changed func()

@@ -65,15 +65,12 @@ func TestAdoptionOutcomes(t *testing.T) {
 
 	l, n := dial(t, socket, wire.RoleDaemon)
 	for _, c := range cases {
-		s, ringFile, second, err := l.Adopt(ctx(t), c.m.ID)
+		s, err := l.Adopt(ctx(t), c.m.ID)
 		if err != nil {
 			t.Fatal(c.m.ID, err)
 		}
-		_ = ringFile.Close()
-		got := outcome{exited: s.Exited, closed: s.Closed, second: second != nil}
-		if second != nil {
-			_ = second.Close()
-		}
+		s.Close()
+		got := outcome{exited: s.Exited, closed: s.Closed, second: s.PTY != nil}
 		if s.Exited {
 			got.code = n.exit(t, c.m.ID).Code
 		}
@@ -124,19 +121,19 @@ func TestAdoptedFiles(t *testing.T) {
 	open := descriptors(pid)
 	first := adopt(t, l, "a")
 	for range 10 {
-		s, rf, pty, err := l.Adopt(ctx(t), "a")
-		if err != nil || s.ID != "a" {
-			t.Fatal(s, err)
+		a, err := l.Adopt(ctx(t), "a")
+		if err != nil || a.ID != "a" {
+			t.Fatal(a, err)
 		}
-		for name, f := range map[string]*os.File{"ring": rf, "terminal": pty} {
+		for name, f := range map[string]*os.File{"ring": a.Ring, "terminal": a.PTY} {
 			if flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
 				t.Errorf("the %s would be inherited: %x, %v", name, flags, err)
 			}
 		}
-		if ws, err := unix.IoctlGetWinsize(int(pty.Fd()), unix.TIOCGWINSZ); err != nil || ws.Col != 80 || ws.Row != 24 {
+		if ws, err := unix.IoctlGetWinsize(int(a.PTY.Fd()), unix.TIOCGWINSZ); err != nil || ws.Col != 80 || ws.Row != 24 {
 			t.Errorf("the terminal is %+v, %v", ws, err)
 		}
-		_, _ = rf.Close(), pty.Close()
+		a.Close()
 	}
 	awaitDescriptors(t, pid, open)
 	readAll(t, l, n, first, 7)
@@ -186,11 +183,11 @@ func TestInputEnds(t *testing.T) {
 		if got := readAll(t, l, n, s, 7); got != "end\n" {
 			t.Errorf("%s: %q", id, got)
 		}
-		again, rf, input, err := l.Adopt(ctx(t), id)
-		if err != nil || again.Input || input != nil {
-			t.Errorf("%s: adopted again with input %v, %+v, %v", id, input, again, err)
+		again, err := l.Adopt(ctx(t), id)
+		if err != nil || again.Input || again.PTY != nil {
+			t.Errorf("%s: adopted again with input: %+v, %v", id, again, err)
 		}
-		_ = rf.Close()
+		again.Close()
 	}
 	if err := l.CloseInput(ctx(t), "none"); !errors.Is(err, link.ErrNotFound) {
 		t.Errorf("no session: %v", err)

@@ -134,20 +134,19 @@ type session struct {
 
 func adopt(t *testing.T, l *link.Link, id string) session {
 	t.Helper()
-	s, rf, pty, err := l.Adopt(ctx(t), id)
+	a, err := l.Adopt(ctx(t), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := ring.Map(rf)
+	r, err := ring.Map(a.Ring)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = rf.Close()
-		_ = pty.Close()
+		a.Close()
 		_ = r.Close()
 	})
-	return session{s, r, pty}
+	return session{a.Session, r, a.PTY}
 }
 
 func ctx(t testing.TB) context.Context {
@@ -318,7 +317,7 @@ func TestSpawnErrorsAreNamed(t *testing.T) {
 	if _, err := l.Spawn(ctx(t), sh("c", "true")); err == nil {
 		t.Error("id used twice")
 	}
-	if _, _, _, err := l.Adopt(ctx(t), "none"); err == nil {
+	if _, err := l.Adopt(ctx(t), "none"); err == nil {
 		t.Error("adopted what is not there")
 	}
 }

@@ -314,11 +314,11 @@ func TestManyPeersAtOnce(t *testing.T) {
 				if _, err := l.Spawn(ctx(t), m); err != nil {
 					t.Error(err)
 				}
-				s, ring, input, err := l.Adopt(ctx(t), id)
-				if err != nil || s.ID != id || s.Input != m.Input || (input != nil) != m.Input {
-					t.Errorf("%s: %+v, input %v, %v", id, s, input, err)
+				a, err := l.Adopt(ctx(t), id)
+				if err != nil || a.ID != id || a.Input != m.Input || (a.PTY != nil) != m.Input {
+					t.Errorf("%s: %+v, %v", id, a, err)
 				}
-				_, _ = ring.Close(), input.Close()
+				a.Close()
 				if err := l.Release(ctx(t), id); err != nil {
 					t.Error(err)
 				}

@@ -188,7 +188,7 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 		e.mu.Unlock()
 		a.reg.Save(e, func(*store.Session) {})
 	}
-	start, err := a.reg.adopt(ctx, e, k, journal.Options{})
+	start, err := a.reg.adopt(ctx, e, k)
 	if err != nil {
 		return err
 	}
@@ -196,29 +196,47 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 	return nil
 }
 
-// adopt maps a session's ring, opens its journal and makes its owner, which start begins.
-func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Options) (start func(), err error) {
-	var s *wire.Session
-	var ringFile, pty *os.File
+// adopt goes on with a session that a keeper has; start begins its owner.
+func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper) (start func(), err error) {
+	a, err := askToAdopt(ctx, k, e.rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	if env, err := sys.ReadEnviron(int(a.PID)); err == nil { // what it was started with, under another daemon
+		h.known.LearnEnv(env.All())
+	}
+	return h.take(e, k, a, h.openJournal(e.rec.ID))
+}
+
+// askToAdopt has a keeper hand a session's descriptors over.
+func askToAdopt(ctx context.Context, k Keeper, id string) (a *link.Adopted, err error) {
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
-		s, ringFile, pty, err = l.Adopt(ctx, e.rec.ID)
+		a, err = l.Adopt(ctx, id)
 		return err
 	})
+	return a, err
+}
+
+// take maps the ring of a session that was adopted and makes its owner, which start begins. What it is given is closed
+// when that fails.
+func (h *Registry) take(e *Handle, k Keeper, s *link.Adopted, j opened) (start func(), err error) {
+	if j.err != nil {
+		s.Close()
+		return nil, j.err
+	}
+	r, err := ring.Map(s.Ring)
 	if err != nil {
+		s.Close()
+		j.drop()
 		return nil, err
 	}
-	r, err := ring.Map(ringFile)
-	if err != nil {
-		closeFile(ringFile)
-		closeFile(pty)
-		return nil, err
-	}
-	if err := r.KeepFile(ringFile); err != nil {
+	if err := r.KeepFile(s.Ring); err != nil {
 		h.log.Warn("close a ring's file", "session", s.ID, "err", err)
 	}
 	e.mu.Lock() // what it executes is judged by its record already
 	e.rec.PID, e.rec.Started, e.rec.Pipe = int(s.PID), time.Unix(0, s.Started), s.Pipe
 	e.mu.Unlock()
+	pty := s.PTY
 	if s.Pipe && !s.Input && pty != nil { // an older keeper's, to read from
 		_ = pty.Close()
 		pty = nil
@@ -226,25 +244,19 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper, o journal.Opt
 	var input *terminal
 	if pty != nil {
 		if input, err = newTerminal(pty); err != nil {
+			j.drop()
 			return nil, errors.Join(err, r.Close())
 		}
 	}
 	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: input, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup, recorded: h.records.Flush}
 	dev.keeperPID = int(k.Link().Hello().PID)
-	if start, err = h.begin(e, dev, r, o); err != nil {
+	if start, err = h.begin(e, dev, r, j); err != nil {
 		if input != nil {
 			_ = input.Close()
 		}
 		return nil, errors.Join(err, r.Close())
 	}
 	return start, nil
-}
-
-// closeFile closes a file if there is one; it was only passed on to us.
-func closeFile(f *os.File) {
-	if f != nil {
-		_ = f.Close()
-	}
 }
 
 // settle makes sessions that no keeper has what they are: history. One that was
@@ -291,29 +303,45 @@ func (a *adoption) settle() {
 
 // beginHistory makes an owner of what is only history. It is opened lazily: the owner starts at the first operation.
 func (h *Registry) beginHistory(e *Handle) error {
-	_, err := h.begin(e, nil, nil, journal.Options{})
+	_, err := h.begin(e, nil, nil, h.openJournal(e.rec.ID))
 	return err
 }
 
-// begin opens a session's journal and makes its owner, over a ring when its process lives; start begins it then.
-func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options) (start func(), err error) {
-	dir := h.dirs.Session(e.rec.ID)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+// opened is a session's journal, or why it could not be opened.
+type opened struct {
+	*journal.Journal
+	err error
+}
+
+// drop closes it, if it was opened, for who has no use for it.
+func (o opened) drop() {
+	if o.err == nil {
+		_ = o.Close() // nothing was written
 	}
-	j, recovery, err := journal.Open(filepath.Join(dir, "journal"), o)
-	if err != nil {
-		return nil, err
-	}
+}
+
+// openJournal opens a session's journal.
+func (h *Registry) openJournal(id string) opened {
+	j, recovery, err := journal.Open(filepath.Join(h.dirs.Session(id), "journal"), journal.Options{})
 	if recovery.Reason != "" {
-		h.log.Warn("journal recovered", "session", e.rec.ID, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
+		h.log.Warn("journal recovered", "session", id, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
 	}
+	return opened{j, err}
+}
+
+// begin makes a session's owner over its journal, and over a ring when its process lives; start begins it then. When it
+// fails the journal is closed.
+func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start func(), err error) {
+	if j.err != nil {
+		return nil, j.err
+	}
+	dir := h.dirs.Session(e.rec.ID)
 	status := statusOf(&e.rec)
 	if status.LastOutput, err = j.LastOutput(); err != nil { // it may print again
 		h.log.Warn("when a session printed last is not known", "session", e.rec.ID, "err", err)
 	}
 	cfg := session.Config{
-		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j, Engine: e.rec.Engine,
+		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j.Journal, Engine: e.rec.Engine,
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
 		Status:  status, Log: h.log, Rebuilding: h.rebuilding,
 		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
@@ -327,9 +355,6 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, o journal.Options
 	}
 	if dev != nil {
 		cfg.Device = dev
-		if env, err := sys.ReadEnviron(e.rec.PID); err == nil { // what it was started with
-			h.known.LearnEnv(env.All())
-		}
 	}
 	s, err := session.New(cfg)
 	if err != nil {

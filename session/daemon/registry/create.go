@@ -18,7 +18,6 @@ import (
 	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
-	"github.com/longterm-dev/longterm/store/journal"
 )
 
 // Create starts a session: checked first, recorded second, spawned third, so that a
@@ -166,18 +165,34 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	// The process may be there once it was asked for, whatever becomes of who wanted it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
 	defer cancel()
-	if err := h.spawner.Start(ctx, k, p); err != nil {
-		return err
-	}
-	if old := h.ByID(e.rec.ID); old != nil && old != e { // the process may end before e takes its place
+	old := h.ByID(e.rec.ID)
+	again := old != nil && old != e
+	if again { // what the keeper tells once it is started is told to e, which takes its place later
 		old.bequeath(e)
+	}
+	h.known.LearnEnv(masking.Pairs(p.Environ()))
+	opening := make(chan opened, 1) // while the keeper starts the process, which takes longer
+	go func() { opening <- h.openJournal(e.rec.ID) }()
+	adopted, err := h.spawner.Start(ctx, k, p)
+	j := <-opening
+	if err != nil {
+		j.drop()
+		return err
 	}
 	e.mu.Lock() // its first execution may be judged already
 	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
 	e.mu.Unlock()
-	h.judgedAs(e, p.Executions)
+	h.judgedAs(e, p.Executions, again)
 	e.box.Store(nil) // whoever looked before it was started
-	start, err := h.adopt(ctx, e, k, journal.Options{})
+	if adopted == nil {
+		adopted, err = askToAdopt(ctx, k, e.rec.ID)
+	}
+	var start func()
+	if err == nil {
+		start, err = h.take(e, k, adopted, j)
+	} else {
+		j.drop()
+	}
 	if err != nil {
 		if h.host.Leaving() {
 			return err

@@ -42,14 +42,17 @@ type execRecord struct {
 	home string
 }
 
-// judgedAs notes, for a process that was just started, whether its executions are judged.
-func (h *Registry) judgedAs(e *Handle, state string) {
+// judgedAs notes, for a process that was just started, whether its executions are judged. again: the session had one before.
+func (h *Registry) judgedAs(e *Handle, state string, again bool) {
 	x := &e.execs
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.read = true
 	x.kept.State = state
 	if state == "" && x.kept.Agent == "" {
+		if !again {
+			return
+		}
 		if err := os.Remove(h.executionsPath(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			h.log.Warn("executions of a session", "session", e.rec.ID, "err", err)
 		}

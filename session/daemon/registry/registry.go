@@ -423,9 +423,9 @@ func (h *Registry) Resync(k Keeper) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
-		_, ring, pty, err := k.Link().Adopt(ctx, e.Session.ID()) // has exit and close told again
+		a, err := k.Link().Adopt(ctx, e.Session.ID()) // has exit and close told again
 		cancel()
-		_, _ = ring.Close(), pty.Close() // we have both already; nil files do no harm
+		a.Close() // we have them already
 		if errors.Is(err, link.ErrNotFound) {
 			h.log.Error("the keeper lost a session", "session", e.Session.ID(), "err", err)
 			e.Session.Lost()

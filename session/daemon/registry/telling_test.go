@@ -12,7 +12,6 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
-	"github.com/longterm-dev/longterm/store/journal"
 )
 
 // toldNow are the kinds of the events that came, with what was asked by each.
@@ -97,7 +96,7 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 		}
 	})
 	dev := &device{id: rec.ID, keeper: &deadKeeper{}, log: r.log, pipe: true}
-	start, err := r.begin(e, dev, nil, journal.Options{})
+	start, err := r.begin(e, dev, nil, r.openJournal(rec.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,17 +42,17 @@ func noTerminal(err error) (why string, ok bool) {
 
 // spawnAt has the keeper start a process. A keeper that was replaced while it was asked may
 // have done so already.
-func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, err error) {
+func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, a *link.Adopted, err error) {
 	again := false
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
-		s, err = l.Spawn(ctx, m)
+		s, a, err = l.SpawnAdopted(ctx, m)
 		if again && errors.Is(err, link.ErrExists) {
 			s, err = &wire.Spawned{Base: m.Base, Limited: true, Shim: m.Shim, Judged: m.Shim}, nil
 		}
 		again = true
 		return err
 	})
-	return s, err
+	return s, a, err
 }
 
 // unspawnTime bounds ending a process that is not to be.
@@ -68,49 +68,56 @@ func Unspawn(k Keeper, id string) {
 }
 
 // Start has the keeper start the process. When it fails and ctx has ended, the process may have come
-// all the same, and is ended.
-func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) error {
+// all the same, and is ended. nil without an error: it was started, and is to be adopted.
+func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, error) {
 	if err := s.integrate(p.Record.ID, p); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.confine(p); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.judge(k, p); err != nil {
-		return err
+		return nil, err
 	}
-	spawned, err := spawnAt(ctx, k, p.request())
+	spawned, adopted, err := spawnAt(ctx, k, p.request())
 	if why, ok := noTerminal(err); ok && p.fallback {
 		p.pipe, p.Record.Pipe, p.Why = true, true, why
-		spawned, err = spawnAt(ctx, k, p.request())
+		spawned, adopted, err = spawnAt(ctx, k, p.request())
 	}
 	if err != nil {
 		if ctx.Err() != nil { // it may come yet
 			Unspawn(k, p.Record.ID)
 		}
-		return spawnError(p.named(err))
+		return nil, spawnError(p.named(err))
 	}
-	if err := p.judged(spawned); err != nil {
+	if err := p.startedAs(spawned); err != nil {
+		adopted.Close()
 		Unspawn(k, p.Record.ID)
+		return nil, err
+	}
+	return adopted, nil
+}
+
+// startedAs says what is missing in what the keeper started: an older one knows less.
+func (p *Plan) startedAs(spawned *wire.Spawned) error {
+	lacks := ""
+	switch {
+	case p.limited() && !spawned.Limited:
+		lacks = "sets no limits"
+	case p.box != nil && p.shim && !spawned.Shim:
+		lacks = "starts nothing in a sandbox"
+	case spawned.Base != p.Base:
+		lacks = "cannot go on with a session's history"
+	}
+	if err := p.judged(spawned); err != nil || lacks == "" {
 		return err
 	}
-	if p.limited() && !spawned.Limited {
-		Unspawn(k, p.Record.ID)
-		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and sets no limits").
-			WithHint("run `longterm daemon upgrade`; sessions go on")
-	}
-	if p.box != nil && p.shim && !spawned.Shim {
-		Unspawn(k, p.Record.ID)
-		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and starts nothing in a sandbox").
-			WithHint("run `longterm daemon upgrade`; sessions go on")
-	}
-	if spawned.Base != p.Base {
-		Unspawn(k, p.Record.ID)
-		return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and cannot go on with a session's history").
-			WithHint("run `longterm daemon upgrade`; sessions go on")
-	}
-	return nil
+	return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and %s", lacks).
+		WithHint("run `longterm daemon upgrade`; sessions go on")
 }
+
+// Environ is what the process is started with.
+func (p *Plan) Environ() []string { return p.env }
 
 func spawnError(err error) error {
 	if errors.Is(err, link.ErrLost) {

@@ -156,7 +156,7 @@ func TestKeeperDiesInMidSpawn(t *testing.T) {
 	}
 	k := &lostKeeper{}
 	var e *api.Error
-	if err := s.Start(t.Context(), k, p); !errors.As(err, &e) || !e.Retry || k.asked != 1 {
+	if _, err := s.Start(t.Context(), k, p); !errors.As(err, &e) || !e.Retry || k.asked != 1 {
 		t.Errorf("%v, asked %d times", err, k.asked)
 	}
 }

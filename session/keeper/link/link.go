@@ -74,6 +74,8 @@ type Link struct {
 
 // call is a request under way: answers go to ch until its asker closes quit.
 type call struct {
+	link *Link
+	req  uint64
 	ch   chan answer
 	quit chan struct{}
 }
@@ -247,14 +249,18 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// ask sends a request and hands every answer to it to take, until take says that it
-// was the last.
+// ask sends a request and hands its answers to take.
 func (l *Link) ask(ctx context.Context, build func(req uint64) wire.Message, take func(answer) (last bool, err error), files ...*os.File) error {
-	c, req, err := l.post(build, files)
+	c, err := l.post(build, files)
 	if err != nil {
 		return err
 	}
-	defer l.giveUp(c, req)
+	return c.wait(ctx, take)
+}
+
+// wait hands every answer to take, until take says that it was the last.
+func (c *call) wait(ctx context.Context, take func(answer) (last bool, err error)) error {
+	defer c.giveUp()
 	for {
 		select {
 		case <-ctx.Done():
@@ -270,27 +276,29 @@ func (l *Link) ask(ctx context.Context, build func(req uint64) wire.Message, tak
 	}
 }
 
-func (l *Link) giveUp(c *call, req uint64) {
-	l.mu.Lock()
-	delete(l.pending, req)
-	l.mu.Unlock()
+// giveUp has what may still come of an answer thrown away.
+func (c *call) giveUp() {
+	c.link.mu.Lock()
+	delete(c.link.pending, c.req)
+	c.link.mu.Unlock()
 	close(c.quit)
 }
 
-func (l *Link) post(build func(req uint64) wire.Message, files []*os.File) (*call, uint64, error) {
+// post sends a request. Who does waits for its answer, or gives it up.
+func (l *Link) post(build func(req uint64) wire.Message, files []*os.File) (*call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.req++
-	c := &call{ch: make(chan answer), quit: make(chan struct{})}
+	c := &call{link: l, req: l.req, ch: make(chan answer), quit: make(chan struct{})}
 	l.pending[l.req] = c
 	if err := l.conn.Write(build(l.req), files...); err != nil {
 		delete(l.pending, l.req)
 		if errors.Is(err, syscall.EPIPE) {
 			err = ErrLost
 		}
-		return nil, 0, fmt.Errorf("ask the keeper: %w", err)
+		return nil, fmt.Errorf("ask the keeper: %w", err)
 	}
-	return c, l.req, nil
+	return c, nil
 }
 
 // tell sends a message that has no answer.

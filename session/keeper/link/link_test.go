@@ -249,7 +249,7 @@ func TestAskerGivesUp(t *testing.T) {
 	short, cancel := context.WithCancel(ctx(t))
 	result := make(chan error, 1)
 	go func() {
-		_, _, _, err := l.Adopt(short, "a")
+		_, err := l.Adopt(short, "a")
 		result <- err
 	}()
 	late := f.asked(c, wire.KindAdopt)
@@ -275,6 +275,67 @@ func TestAskerGivesUp(t *testing.T) {
 	}
 	if len(l.pending) != 0 {
 		t.Errorf("%d requests are remembered", len(l.pending))
+	}
+}
+
+// What is started is asked for and adopted by one turn; whatever becomes of the second question, the first has its answer,
+// and descriptors that come too late are closed.
+func TestSpawnAdopted(t *testing.T) {
+	type started struct {
+		*wire.Spawned
+		a   *Adopted
+		err error
+	}
+	for name, c := range map[string]struct {
+		spawned wire.Spawned
+		gone    bool // the child, before it is adopted
+		adopted bool
+		fails   bool
+	}{
+		"both":    {spawned: wire.Spawned{PID: 7}, adopted: true},
+		"gone":    {spawned: wire.Spawned{PID: 7}, gone: true},
+		"refused": {spawned: wire.Spawned{Error: "no such file", Errno: int64(syscall.ENOENT)}, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, conn, f := connect(t, nil)
+			result := make(chan started, 1)
+			go func() {
+				s, a, err := l.SpawnAdopted(ctx(t), wire.Spawn{ID: "a", Path: "/x"})
+				result <- started{s, a, err}
+			}()
+			spawn, adopt := f.asked(conn, wire.KindSpawn), f.asked(conn, wire.KindAdopt) // before anything is answered
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.spawned.Req = spawn
+			f.say(conn, &c.spawned)
+			if c.gone {
+				f.say(conn, &wire.Done{Req: adopt, Code: wire.CodeNotFound, Error: "gone"})
+			} else {
+				f.say(conn, &wire.Session{Req: adopt, ID: "a"}, w)
+			}
+			_ = w.Close()
+			got := receive(t, result, "answer")
+			if (got.err != nil) != c.fails || (got.a != nil) != c.adopted || !c.fails && got.PID != 7 {
+				t.Errorf("%+v", got)
+			}
+			got.a.Close()
+			awaitClosed(t, r)
+			if len(l.pending) != 0 {
+				t.Errorf("%d requests are remembered", len(l.pending))
+			}
+		})
+	}
+	l, conn, f := connect(t, nil)
+	result := make(chan started, 1)
+	go func() { // nothing of it can be adopted yet
+		s, a, err := l.SpawnAdopted(ctx(t), wire.Spawn{ID: "a", Shim: true})
+		result <- started{s, a, err}
+	}()
+	f.say(conn, &wire.Spawned{Req: f.asked(conn, wire.KindSpawn), PID: 7})
+	if got := receive(t, result, "answer"); got.err != nil || got.a != nil {
+		t.Errorf("with a shim: %+v", got)
 	}
 }
 
@@ -316,12 +377,12 @@ func TestConcurrentCallers(t *testing.T) {
 		wg.Go(func() {
 			for j := range each {
 				id := fmt.Sprintf("%d.%d", i, j)
-				s, ring, _, err := l.Adopt(ctx(t), id)
-				if err != nil || s.ID != id {
-					t.Errorf("%s: %+v, %v", id, s, err)
+				a, err := l.Adopt(ctx(t), id)
+				if err != nil || a.ID != id {
+					t.Errorf("%s: %+v, %v", id, a, err)
 					return
 				}
-				_ = ring.Close()
+				a.Close()
 			}
 		})
 	}
@@ -476,39 +537,35 @@ func TestAdoptedDescriptors(t *testing.T) {
 	}
 	defer pty.Close()
 	type adopted struct {
-		s         *wire.Session
-		ring, pty *os.File
-		err       error
+		*Adopted
+		err error
 	}
 	for n, files := range [][]*os.File{nil, {ring}, {ring, pty}} {
 		result := make(chan adopted, 1)
 		go func() {
-			s, r, p, err := l.Adopt(ctx(t), "a")
-			result <- adopted{s, r, p, err}
+			a, err := l.Adopt(ctx(t), "a")
+			result <- adopted{a, err}
 		}()
 		f.say(c, &wire.Session{Req: f.asked(c, wire.KindAdopt), ID: "a"}, files...)
 		got := receive(t, result, "answer")
 		if (got.err == nil) != (n > 0) || n == 0 && !errors.Is(got.err, wire.ErrDescriptors) {
 			t.Errorf("%d files: %v", n, got.err)
 		}
-		if (got.ring != nil) != (n > 0) || (got.pty != nil) != (n > 1) {
-			t.Errorf("%d files: ring %v, terminal %v", n, got.ring, got.pty)
+		if got.err != nil {
+			continue
 		}
-		if got.ring != nil {
-			if st, err := got.ring.Stat(); err != nil || !st.Mode().IsRegular() {
-				t.Errorf("the ring is %v, %v", st, err)
-			}
+		if (got.PTY != nil) != (n > 1) {
+			t.Errorf("%d files: terminal %v", n, got.PTY)
 		}
-		if got.pty != nil {
-			if st, err := got.pty.Stat(); err != nil || st.Mode().IsRegular() {
+		if st, err := got.Ring.Stat(); err != nil || !st.Mode().IsRegular() {
+			t.Errorf("the ring is %v, %v", st, err)
+		}
+		if got.PTY != nil {
+			if st, err := got.PTY.Stat(); err != nil || st.Mode().IsRegular() {
 				t.Errorf("the terminal is %v, %v", st, err)
 			}
 		}
-		for _, file := range []*os.File{got.ring, got.pty} {
-			if file != nil {
-				_ = file.Close()
-			}
-		}
+		got.Close()
 	}
 }
 

@@ -14,16 +14,52 @@ import (
 
 // Spawn starts a child.
 func (l *Link) Spawn(ctx context.Context, m wire.Spawn) (*wire.Spawned, error) {
-	var got *wire.Spawned
-	err := l.ask(ctx, func(req uint64) wire.Message { m.Req = req; return &m },
-		func(a answer) (bool, error) {
-			s, ok := a.msg.(*wire.Spawned)
-			if !ok {
-				return true, unexpected(a)
-			}
-			got = s
-			return true, nil
-		})
+	r, err := l.postSpawn(&m)
+	if err != nil {
+		return nil, err
+	}
+	return r.spawned(ctx, &m)
+}
+
+// SpawnAdopted starts a child and adopts it. Both are asked for at once, which spares a turn of both processes. A child that
+// restricts itself first, and one that could not be adopted, is started only (nil): who wants it asks for it, and hears why.
+func (l *Link) SpawnAdopted(ctx context.Context, m wire.Spawn) (*wire.Spawned, *Adopted, error) {
+	if m.Shim { // the keeper adopts it before it has answered for it
+		s, err := l.Spawn(ctx, m)
+		return s, nil, err
+	}
+	r, err := l.postSpawn(&m)
+	if err != nil {
+		return nil, nil, err
+	}
+	adoption, err := l.post(adopting(m.ID), nil)
+	if err != nil {
+		r.giveUp()
+		return nil, nil, err
+	}
+	s, err := r.spawned(ctx, &m)
+	if err != nil {
+		adoption.giveUp()
+		return nil, nil, err
+	}
+	a, _ := adoption.adopted(ctx)
+	return s, a, nil
+}
+
+func (l *Link) postSpawn(m *wire.Spawn) (*call, error) {
+	return l.post(func(req uint64) wire.Message { m.Req = req; return m }, nil)
+}
+
+// spawned waits for the answer to a request to start something.
+func (c *call) spawned(ctx context.Context, m *wire.Spawn) (got *wire.Spawned, err error) {
+	err = c.wait(ctx, func(a answer) (bool, error) {
+		s, ok := a.msg.(*wire.Spawned)
+		if !ok {
+			return true, unexpected(a)
+		}
+		got = s
+		return true, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -72,27 +108,52 @@ func (l *Link) List(ctx context.Context) ([]*wire.Session, error) {
 	return all, err
 }
 
-// Adopt asks for a session's descriptors; the caller owns them. pty is nil when the
-// terminal is gone; of a session on pipes it is what writes to its standard input. If the child ended, Exited and Closed notices follow.
-func (l *Link) Adopt(ctx context.Context, id string) (s *wire.Session, ring, pty *os.File, err error) {
-	err = l.ask(ctx, func(req uint64) wire.Message { return &wire.Adopt{Req: req, ID: id} },
-		func(a answer) (bool, error) {
-			switch m := a.msg.(type) {
-			case *wire.Session:
-				if len(a.files) == 0 {
-					return true, wire.ErrDescriptors
-				}
-				s, ring = m, a.files[0]
-				if len(a.files) > 1 {
-					pty = a.files[1]
-				}
-				return true, nil
-			case *wire.Done:
-				return true, doneError(m)
+// Adopted is a session and its descriptors, which are its holder's to close.
+type Adopted struct {
+	*wire.Session
+	Ring *os.File
+	PTY  *os.File // nil: the terminal is gone; of a session on pipes it is what writes to its standard input
+}
+
+// Close closes the descriptors of what was adopted, if it was.
+func (a *Adopted) Close() {
+	if a != nil {
+		_, _ = a.Ring.Close(), a.PTY.Close() // they were only passed on to us; nil files do no harm
+	}
+}
+
+// Adopt asks for a session's descriptors. If the child ended, Exited and Closed notices follow.
+func (l *Link) Adopt(ctx context.Context, id string) (*Adopted, error) {
+	c, err := l.post(adopting(id), nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.adopted(ctx)
+}
+
+func adopting(id string) func(req uint64) wire.Message {
+	return func(req uint64) wire.Message { return &wire.Adopt{Req: req, ID: id} }
+}
+
+// adopted waits for the answer to a request to adopt something.
+func (c *call) adopted(ctx context.Context) (got *Adopted, err error) {
+	err = c.wait(ctx, func(a answer) (bool, error) {
+		switch m := a.msg.(type) {
+		case *wire.Session:
+			if len(a.files) == 0 {
+				return true, wire.ErrDescriptors
 			}
-			return true, unexpected(a)
-		})
-	return s, ring, pty, err
+			got = &Adopted{Session: m, Ring: a.files[0]}
+			if len(a.files) > 1 {
+				got.PTY = a.files[1]
+			}
+			return true, nil
+		case *wire.Done:
+			return true, doneError(m)
+		}
+		return true, unexpected(a)
+	})
+	return got, err
 }
 
 // Signal sends a signal to a part of a session (wire.ScopeGroup and so on).

@@ -40,14 +40,14 @@ func newSession(name string, argv []string) (body string, ok bool) {
 
 // randomID is 128 bits that nobody has used before. Package crypto/rand is not for here.
 func randomID() (string, error) {
-	f, err := os.Open("/dev/urandom")
+	fd, err := syscall.Open("/dev/urandom", syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // os.Open has the poller made first
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer syscall.Close(fd)
 	var bits [16]byte
-	if _, err := io.ReadFull(f, bits[:]); err != nil {
-		return "", err
+	if n, _ := syscall.Read(fd, bits[:]); n < len(bits) { // so few come at once
+		return "", io.ErrUnexpectedEOF
 	}
 	id := make([]byte, 0, 32)
 	for _, c := range bits {
