@@ -225,16 +225,23 @@ func (h *lineHost) wraps(text string) bool {
 	return h.shell.kind.Spec().DropsTabs && strings.Contains(text, "\t")
 }
 
-// promptTime is how long zsh gets after its prompt to ask for pastes.
-const promptTime = 20 * time.Millisecond
+// An editor asks for pastes after its prompt, zsh behind a hook of the user's, and so at any time before it reads. asksFor is
+// how long it gets where it does not read, or that is not known; asksEvery is how often it is looked at.
+const (
+	asksFor   = time.Second
+	asksEvery = 5 * time.Millisecond
+)
 
-// pasteSoon is how much longer the editor may take to ask for pastes: zsh does so after its
-// prompt.
+// pasteSoon is when to look again whether the editor has asked for pastes; 0: it will not. What is given to it before would
+// be run as a text in quotes, which says other things of what is wrong with it.
 func (h *lineHost) pasteSoon(text string) time.Duration {
-	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) {
+	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || time.Since(h.shell.State().Since) >= asksFor {
 		return 0
 	}
-	return promptTime - time.Since(h.shell.State().Since)
+	if p := h.Probe(); p.Known && p.Shell && p.Reads && !p.Canonical {
+		return 0
+	}
+	return asksEvery
 }
 
 // maxCanonical bounds a line that the terminal's own editor takes (N_TTY_BUF_SIZE), less

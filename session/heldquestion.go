@@ -84,6 +84,7 @@ func (h *inputWait) stillHeld(f *inputwait.Finding) bool {
 	h.held = nil
 	if held.needs.Kind != evidence.None {
 		held.needs = newNeeds(f.Verdict)
+		h.s.history.noteAsks(held.needs)
 	}
 	h.s.update(ChangeInputAgain, func(st *Status) {
 		st.Needs = held.needs

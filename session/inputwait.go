@@ -36,6 +36,7 @@ type inputWait struct {
 	since   uint64           // counts what begins the looks anew
 	told    *inputwait.Probe // the answer, for the look that it is for
 	held    *heldQuestion    // nil: everything was told
+	asked   Needs            // what the journal says that is asked for at its end
 
 	probing sync.Mutex // guards prober
 	prober  evidence.Prober
@@ -156,7 +157,7 @@ func (h *inputWait) ask(p *inputwait.Probe) {
 // Screen implements inputwait.Host.
 func (h *inputWait) Screen() inputwait.Screen {
 	s := h.s
-	sc := inputwait.Screen{History: s.engine.History(), Typed: s.typing.texts, Editor: &s.typing.editor}
+	sc := inputwait.Screen{History: s.engine.History(), Typed: s.typing.texts, Editor: &s.typing.editor, Half: s.typing.half.known()}
 	s.engine.Frame(&sc.Frame, vterm.Query{})
 	return sc
 }
@@ -311,7 +312,19 @@ func (h *inputWait) needs(v evidence.Verdict) {
 		return
 	}
 	n := newNeeds(v)
+	s.history.noteAsks(n)
 	s.update(ChangeInput, func(st *Status) { st.Needs = n })
+}
+
+// resume goes on where the owner before this one was: what the program asked then it asks still, until a look finds otherwise.
+func (h *inputWait) resume() {
+	s, n := h.s, h.asked
+	h.asked = Needs{}
+	if n.Kind != evidence.None && !h.unseen() {
+		h.guessPrompt(n.Kind == evidence.Prompt)
+		s.update(ChangeInput, func(st *Status) { st.Needs = n })
+	}
+	h.lookAt(h.machine.Resume(time.Now(), s.silentSince()))
 }
 
 // newNeeds is what a verdict says, as of now.

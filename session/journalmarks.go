@@ -14,6 +14,17 @@ type typedMark struct {
 	ID   string `json:"id,omitempty"`
 }
 
+// markAsks is the kind of marks that say what the program waits for input for, from there on: a Needs.
+const markAsks journal.MarkKind = 0x21
+
+// noteAsks notes what is waited for, or that nothing is any more, for the owner that goes on should this one's daemon die: a
+// look of its own comes later, and finds no older question than itself.
+func (h *historyHost) noteAsks(n Needs) {
+	if b, err := json.Marshal(n); err == nil && len(b) <= journal.MaxPayload/2 {
+		h.note(append([]byte{byte(markAsks)}, b...))
+	}
+}
+
 // note puts a mark into the journal. A journal that fails says so by itself.
 func (h *historyHost) note(mark []byte) {
 	s := h.s
@@ -44,8 +55,13 @@ func (s *Session) replayMark(rec *journal.Record) {
 	switch journal.MarkKindOf(rec.Data) {
 	case journal.MarkInput:
 		s.typing.at = s.moment(rec.Offset)
+		s.inputwait.asked = Needs{}
 	case journal.MarkCommand:
 		s.replayCommand(rec)
+		s.inputwait.asked = Needs{}
+	case markAsks:
+		s.inputwait.asked = Needs{}
+		_ = json.Unmarshal(rec.Data[1:], &s.inputwait.asked) // nothing is known otherwise, until a look
 	case typing.MarkID:
 		s.typing.dedup.Replay(rec.Data, rec.Offset)
 	}

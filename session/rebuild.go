@@ -241,6 +241,7 @@ func (s *Session) replayed(rec *journal.Record, at uint64) {
 	case journal.KindResize:
 		s.lastSize = [2]int{rec.Cols, rec.Rows}
 	default:
+		s.inputwait.asked = Needs{}
 		s.applyEvents(at)
 	}
 }
@@ -277,7 +278,7 @@ func (s *Session) stand() {
 	s.history.record.StandAt(s.off)
 	s.watch.output()
 	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
-		s.inputwait.lookAt(s.inputwait.machine.Resume(time.Now(), s.silentSince()))
+		s.inputwait.resume()
 	}
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })

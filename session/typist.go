@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/typing"
@@ -48,12 +49,23 @@ func (h *half) typed(data []byte, secret bool) {
 		switch {
 		case c == '\r', c == '\n', c == 'C'-'@', c == 'D'-'@', c == 'U'-'@':
 			*h = half{}
+		case c == 0x7f && !h.opaque && len(h.text) > 0 && len(h.text) < maxHalf:
+			_, n := utf8.DecodeLastRune(h.text)
+			h.text = h.text[:len(h.text)-n]
 		case secret, c < ' ', c == 0x7f:
 			h.opaque = true
 		case len(h.text) < maxHalf:
 			h.text = append(h.text, c)
 		}
 	}
+}
+
+// known is what stands there, where keys tell; empty: nothing, or they do not.
+func (h *half) known() string {
+	if h.opaque || len(h.text) == maxHalf {
+		return ""
+	}
+	return string(h.text)
 }
 
 // take is what stood there, which is cleared now; empty: nothing, as far as is known.

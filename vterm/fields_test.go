@@ -194,7 +194,7 @@ var notInSnapshots = map[string]string{
 	"decoder.partLen":     "coded as far as it is in use", "decoder.partial[]": "coded as far as it is in use",
 	"collector.ID": "known once all chunks have come, and then the image is made",
 
-	"tables.Version": "counted on, so that frames of before are full ones", "tablesVersion": "now, so that frames of before are full ones",
+	"tablesVersion":     "now, so that frames of before are full ones",
 	"tables.Clusters.*": "coded with the rows", "tables.Links.bytes": "a sum", "tables.Links.index": "an index",
 	"tables.Links.List[].*":  "coded; the first one is no link",
 	"tables.Styles.List[].*": "coded; the first one is the default rendition",

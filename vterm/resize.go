@@ -4,8 +4,12 @@ import "github.com/longterm-dev/longterm/vterm/internal/grid"
 
 // Resize implements Engine.
 func (t *Terminal) Resize(cols, rows int) {
+	cols, rows = min(max(cols, MinCols), MaxCols), min(max(rows, MinRows), MaxRows)
+	if cols == t.cols && rows == t.rows {
+		return // a replay begins with the size, and shows what was shown
+	}
 	t.tables.Version++
-	t.resize(min(max(cols, MinCols), MaxCols), min(max(rows, MinRows), MaxRows))
+	t.resize(cols, rows)
 }
 
 func (t *Terminal) resize(cols, rows int) {

@@ -66,7 +66,6 @@ func (t *Terminal) Restore(b []byte) error {
 func (t *Terminal) restored() {
 	t.penChanged()
 	t.updateSimple()
-	t.tables.Version++
 	t.tablesVersion = t.tables.Version
 	t.primary.Moved = t.tables.Version
 	if t.alternate != nil {

@@ -54,10 +54,12 @@ type Probe struct {
 	Pending bool       // output is on its way
 }
 
-// Screen is a screen, with the history above it. Typed and Editor say where something was typed.
+// Screen is a screen, with the history above it. Typed and Editor say where something was typed; Half is what was typed and
+// not ended, empty where that is not known.
 type Screen struct {
 	Frame   vterm.Frame
 	History vterm.History
 	Typed   echo.Texts
 	Editor  *echo.Region
+	Half    string
 }

@@ -18,6 +18,7 @@ type host struct {
 	screen *vterm.Terminal
 	typed  echo.Texts
 	editor echo.Region
+	half   string
 }
 
 func newHost(prints string) *host {
@@ -38,7 +39,7 @@ func (h *host) Probe() Probe {
 }
 
 func (h *host) Screen() Screen {
-	s := Screen{History: h.screen.History(), Typed: h.typed, Editor: &h.editor}
+	s := Screen{History: h.screen.History(), Typed: h.typed, Editor: &h.editor, Half: h.half}
 	h.screen.Frame(&s.Frame, vterm.Query{})
 	return s
 }
@@ -75,6 +76,31 @@ func TestLook(t *testing.T) {
 		m.Output(h.view.Now)
 		if f := h.look(t, m, First); f.Verdict.Needs != c.needs {
 			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+}
+
+// A line that is typed at a prompt and not ended makes no question of it, and none of another kind of a question.
+//
+// FEATURES: R42
+func TestHalfALine(t *testing.T) {
+	for _, c := range []struct {
+		name, prints, half string
+		kind               evidence.Kind
+	}{
+		{"a prompt", "$ ", "", evidence.Prompt},
+		{"a line begun", "$ echo he", "echo he", evidence.Prompt},
+		{"over the end of a row", "$ echo a line of more than forty columns", "echo a line of more than forty columns", evidence.Prompt},
+		{"something else is printed", "$ echo he", "wait", evidence.Text},
+		{"a question", "Continue? [y/n] y", "y", evidence.Confirm},
+	} {
+		h := newHost(c.prints)
+		h.half, h.probe.Result.Program = c.half, "dash"
+		m := New(h)
+		m.Output(h.view.Now)
+		h.look(t, m, First)
+		if f := h.look(t, m, time.Second); f.Verdict.Kind != c.kind {
+			t.Errorf("%s: %+v, want %s", c.name, f, c.kind)
 		}
 	}
 }

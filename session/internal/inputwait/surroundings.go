@@ -40,6 +40,7 @@ func (m *Machine) screenFacts(f *evidence.Facts, v *View) {
 		}
 	}
 	c.facts(f)
+	f.Line = strings.TrimSuffix(f.Line, sc.Half) // a line that is being typed is no part of what it is typed at
 }
 
 // ranFrom is the first row that belongs to what the shell runs: below the line that it was given,

@@ -418,6 +418,22 @@ func TestIncompleteLines(t *testing.T) {
 	}
 }
 
+// An editor that asks for pastes long after its prompt is given several lines as a paste all the same: given as one text in
+// quotes it would be a command that fails, and not be refused.
+//
+// FEATURES: R7
+func TestIncompleteLinesBehindASlowHook(t *testing.T) {
+	lookPath(t, "zsh")
+	i := e2e.New(t)
+	i.Run("new", "-n", "s", "--", "zsh")
+	i.Run("exec", "s", "zle-line-init() { sleep 0.2 }; zle -N zle-line-init")
+	for range 2 { // the second one right behind the prompt that the first one leaves
+		if out, errOut, code := i.Try("exec", "s", "echo one\necho 'open"); code != api.RefusedInvalid || !strings.Contains(errOut, "the line is incomplete") {
+			t.Errorf("%d %q %s", code, out, errOut)
+		}
+	}
+}
+
 // A shell that refuses a line says so, and nothing of the line is left for the next one.
 // FEATURES: R7, R12
 func TestRefusedLines(t *testing.T) {
