@@ -404,6 +404,9 @@ and the last line says how many hosts answered, and which did not.`
 		for i := range found.Copies {
 			fmt.Fprintf(a.Stderr, "longterm: %s\n", fleets.CopyText(&found.Copies[i]))
 		}
+		for _, b := range found.Behind {
+			fmt.Fprintf(a.Stderr, "longterm: %s: %s\n", b.Host, output.Printable(b.Note))
+		}
 		for _, m := range found.Missing {
 			fmt.Fprintf(a.Stderr, "longterm: %s did not answer: %s\n", m.Host, output.Printable(m.Why))
 		}

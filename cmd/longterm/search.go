@@ -24,7 +24,8 @@ func searchVerb(a *app, c *cobra.Command) {
 	c.Long = `Search the output of all sessions, running and ended ones, newest lines first. QUERY is a text, found anywhere
 in a line, in upper or lower case; with --regex a regular expression (RE2), with --word whole words in any
 order. Each hit is printed as session:offset, time and line; use the offset with
-` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found.`
+` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found. Right after a flood
+the last of it may not be searched yet, which is said on standard error, with how much it is.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		q, err := f.query(args)
 		if err != nil {
@@ -37,6 +38,9 @@ order. Each hit is printed as session:offset, time and line; use the offset with
 		found, err := b.client.Search(cmd.Context(), q)
 		if err != nil {
 			return err
+		}
+		if found.Note != "" {
+			fmt.Fprintf(a.Stderr, "longterm: %s\n", found.Note)
 		}
 		if open {
 			return a.openHit(cmd.Context(), b.client, &found)

@@ -480,6 +480,9 @@ type Found struct {
 	// Truncated says that the search stopped early; next goes on.
 	Truncated bool   `json:"truncated,omitempty" doc:"it was stopped early: the pattern needs no fixed text; go on with next"`
 	Next      string `json:"next,omitempty" doc:"for before, to go on; absent: there is no more"`
+	// Behind says that what was printed last is not searched yet, and Note says so to people.
+	Behind uint64 `json:"behind_bytes,omitempty" doc:"how much was printed last, in bytes, that is not searched yet: search again in a moment"`
+	Note   string `json:"note,omitempty" doc:"the same in words"`
 }
 
 // Hit is a line of output that was searched for.

@@ -374,6 +374,7 @@ type hitRow struct {
 type found struct {
 	Hits []hitRow `json:"hits"`
 	Next string   `json:"next,omitempty"`
+	Note string   `json:"note,omitempty"`
 }
 
 // maxSought is the longest text or pattern that is sought, in bytes; the daemon has bounds of its own.
@@ -403,7 +404,7 @@ func (s *Server) search(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 	if err != nil {
 		return nil, err
 	}
-	out := found{Hits: []hitRow{}}
+	out := found{Hits: []hitRow{}, Note: f.Note}
 	var text strings.Builder
 	for _, h := range f.Hits {
 		out.Hits = append(out.Hits, hitRow{h.Name, h.From, h.Command, h.Time.Truncate(time.Second), oneLine(h.Text, 300)})
@@ -416,6 +417,9 @@ func (s *Server) search(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		h := f.Hits[0]
 		out.Next = call("read", "session", h.Name, "since", h.From)
 		text.WriteString("around the first: " + out.Next)
+	}
+	if f.Note != "" {
+		text.WriteString("\n" + f.Note)
 	}
 	return reply(text.String(), out), nil
 }

@@ -65,6 +65,26 @@ func (x *Index) Indexed(ctx context.Context, session string) (uint64, error) {
 	return offset, x.failed(ctx, "read the index of session "+session, err)
 }
 
+// Sessions are those that the index has lines of, with the offset before which it has none.
+func (x *Index) Sessions(ctx context.Context) (map[string]uint64, error) {
+	const op = "list the sessions of the index"
+	rows, err := x.read.QueryContext(ctx, "SELECT name, floor FROM sessions")
+	if err != nil {
+		return nil, x.failed(ctx, op, err)
+	}
+	defer rows.Close()
+	list := map[string]uint64{}
+	for rows.Next() {
+		var name string
+		var floor uint64
+		if err := rows.Scan(&name, &floor); err != nil {
+			return nil, x.failed(ctx, op, err)
+		}
+		list[name] = floor
+	}
+	return list, x.failed(ctx, op, rows.Err())
+}
+
 // session is a session's row.
 type session struct {
 	id      int64

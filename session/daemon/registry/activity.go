@@ -41,6 +41,7 @@ type activity struct {
 	over    int          // number of the newest command that ended
 	ends    chan outcome // to the watcher of the task that runs
 	asleep  func()       // wakes it; nil: it is awake
+	person  bool         // it has waited for a person, or has the whole screen: how long it takes is up to them
 }
 
 // view is what clients see of the n-th command, or of the newest; nil: nothing is known.
@@ -56,7 +57,23 @@ func (w *activity) view(n int) *api.Activity {
 		s.Elapsed += since
 		s.ETA = max(s.ETA-since, 0)
 	}
+	s.HasETA = s.HasETA && (!w.person || s.Progress.Kind != progress.None)
 	return activityView(w.n, &s, w.running)
+}
+
+// takesPerson notes that the newest task is one that a person works with: an editor, a pager, a REPL, or one that asks. How
+// long it took before says nothing of how long it will.
+func (w *activity) takesPerson() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.person = w.running || !w.known
+}
+
+// personal reports whether a person works with the newest task.
+func (w *activity) personal() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.person
 }
 
 func activityView(n int, s *progress.State, running bool) *api.Activity {
@@ -95,7 +112,7 @@ func (w *activity) begins(n int) <-chan outcome {
 		close(w.ends) // its end was not seen
 		w.wakeLocked()
 	}
-	w.n, w.ends, w.known = n, ends, false
+	w.n, w.ends, w.known, w.person = n, ends, false, false
 	return ends
 }
 

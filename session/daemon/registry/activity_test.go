@@ -63,6 +63,35 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// How long an editor, or what asks, took before says nothing of how long it will take; progress that it prints does.
+//
+// FEATURES: R82
+func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
+	var w activity
+	past := progress.State{ETA: time.Hour, HasETA: true}
+	bar := past
+	bar.Progress = progress.Progress{Kind: progress.Normal, Fraction: 0.5}
+	estimates := func(when string, want bool) {
+		t.Helper()
+		if a := w.view(Newest); a == nil || a.ETAMS != nil != want || a.Due != nil != want {
+			t.Errorf("%s: %+v", when, a)
+		}
+	}
+	w.begins(1)
+	w.takesPerson() // before anything else is known of it
+	w.set(1, past, time.Now(), true)
+	estimates("an editor", false)
+	w.set(1, bar, time.Now(), true)
+	estimates("it shows progress", true)
+	w.set(1, past, time.Now(), false)
+	w.takesPerson() // the terminal is as the editor left it
+	w.begins(2)
+	w.set(2, past, time.Now(), true)
+	estimates("the next command", true)
+	w.takesPerson()
+	estimates("it asks", false)
+}
+
 // FEATURES: R82
 func TestFollowerNotifies(t *testing.T) {
 	told := make(chan notify.Finished, 1)

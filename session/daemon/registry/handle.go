@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/events"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
@@ -204,7 +205,14 @@ func (e *Handle) HasChildren() bool {
 }
 
 // Activity is how the n-th command gets on, or the newest; nil: nothing is known.
-func (e *Handle) Activity(n int) *api.Activity { return e.activity.view(n) }
+func (e *Handle) Activity(n int) *api.Activity {
+	if e.Session != nil { // it is looked at with all that is told of it
+		if st := e.Session.Status(); st.State == session.Running && (st.Alt || st.Needs.Kind != evidence.None) {
+			e.activity.takesPerson()
+		}
+	}
+	return e.activity.view(n)
+}
 
 // MarkCut notes that an answer had not all of the session's output: its caller may read the rest.
 func (e *Handle) MarkCut() { e.cut.Store(true) }

@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
-	"math"
+	"os"
 	"path/filepath"
 	"sort"
 	"sync"
@@ -45,17 +46,13 @@ type Indexer struct {
 	mu   sync.Mutex
 	why  error             // why it could not be opened yet
 	seen map[string]uint64 // by session: offset up to which lines are in it
-	owed map[string]uint64 // by session: offset before which all is to be dropped, from before the index was opened
 }
-
-// everything is more than any session prints.
-const everything = math.MaxUint64
 
 // OpenIndex opens the index; search works without it as little as it must.
 func (h *Registry) OpenIndex() {
-	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]uint64{}, owed: map[string]uint64{}, feeding: make(chan struct{}, 1)}
+	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
 	h.Index = x
-	if x.open(context.Background()) != nil {
+	if x.open() != nil {
 		h.log.Warn(x.Problem())
 	}
 }
@@ -71,44 +68,46 @@ func (x *Indexer) Problem() string {
 }
 
 // open opens the index, or notes why it cannot.
-func (x *Indexer) open(ctx context.Context) error {
-	err := x.tryOpen(ctx)
+func (x *Indexer) open() error {
+	index, err := search.Open(x.path)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.why = err
+	if x.why = err; err == nil {
+		x.opened.Store(index)
+	}
 	return err
 }
 
-// tryOpen opens the index, and drops from it what was to be dropped before. A disk that was full, say, is so for a while only.
-func (x *Indexer) tryOpen(ctx context.Context) error {
-	index, err := search.Open(x.path)
-	if err != nil {
-		return err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock() // what is dropped meanwhile finds an index, or is owed
-	for id, off := range x.owed {
-		if off == everything {
-			err = index.Forget(ctx, id)
-		} else {
-			err = index.ForgetBefore(ctx, id, off)
-		}
-		if err != nil {
-			return errors.Join(err, index.Close())
-		}
-		delete(x.owed, id)
-	}
-	x.opened.Store(index)
-	return nil
-}
-
-// openAgain opens an index that could not be opened before.
+// openAgain opens an index that could not be opened before. A disk that was full, say, is so for a while only.
 func (x *Indexer) openAgain(ctx context.Context) {
 	if x.Usable() {
 		return
 	}
-	if err := x.open(ctx); err == nil {
+	if x.open() == nil {
 		x.reg.log.Info("it can be searched again")
+		x.compare(ctx)
+	}
+}
+
+// compare drops from the index what there is no history of any more: what was dropped while no index could be opened, or by a
+// daemon that came to no end with it. What is dropped from here on finds the index.
+func (x *Indexer) compare(ctx context.Context) {
+	index := x.opened.Load()
+	if index == nil {
+		return
+	}
+	held, err := index.Sessions(ctx)
+	for id, floor := range held {
+		if _, gone := os.Stat(x.reg.dirs.Session(id)); errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, index.Forget(ctx, id))
+		} else if e := x.reg.ByID(id); e != nil {
+			if start, _ := e.Session.OutputRange(); start > floor {
+				err = errors.Join(err, index.ForgetBefore(ctx, id, start))
+			}
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		x.reg.log.Error("what was removed may be found still", "err", err)
 	}
 }
 
@@ -116,6 +115,7 @@ func (x *Indexer) openAgain(ctx context.Context) {
 func (x *Indexer) run(ctx context.Context) {
 	t := time.NewTicker(indexEvery)
 	defer t.Stop()
+	x.compare(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -148,6 +148,25 @@ func (x *Indexer) CatchUp(ctx context.Context) {
 // Search finds lines, newest first.
 func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
 	return x.opened.Load().Search(ctx, q)
+}
+
+// Behind is how much was printed that is not in the index yet, in bytes, of the sessions that are meant.
+func (x *Indexer) Behind(ctx context.Context, meant func(e *Handle) bool) (bytes uint64) {
+	for _, e := range x.reg.All() {
+		if e.Record().Temporary || !meant(e) {
+			continue
+		}
+		x.mu.Lock()
+		in, known := x.seen[e.rec.ID]
+		x.mu.Unlock()
+		if !known { // since this daemon began it was not fed
+			in, _ = x.opened.Load().Indexed(ctx, e.rec.ID) // all of it, where that cannot be read
+		}
+		if start, end := e.Session.OutputRange(); end > max(in, start) {
+			bytes += end - max(in, start)
+		}
+	}
+	return bytes
 }
 
 // sweep feeds what is due of every session.
@@ -194,10 +213,15 @@ func (x *Indexer) feed(ctx context.Context, e *Handle) error {
 	if err := f.read(ctx); err != nil {
 		return err
 	}
-	x.mu.Lock()
-	x.seen[e.rec.ID] = end // with an unfinished line, perhaps: more output brings it up again
-	x.mu.Unlock()
+	x.saw(e.rec.ID, end) // with an unfinished line, perhaps: more output brings it up again
 	return nil
+}
+
+// saw notes up to where a session's output was fed.
+func (x *Indexer) saw(id string, to uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.seen[id] = max(x.seen[id], to)
 }
 
 // feeder makes lines of a session's output.
@@ -303,17 +327,20 @@ func (f *feeder) flush(ctx context.Context) error {
 		return nil
 	}
 	err := f.x.opened.Load().Add(ctx, f.batch)
+	if err == nil {
+		f.x.saw(f.e.rec.ID, f.batch.To)
+	}
 	f.batch = search.Batch{Session: f.e.rec.ID}
 	f.bytes = 0
 	return err
 }
 
-// forget drops a session from the index.
+// forget drops a session from the index. Where there is none yet, compare does.
 func (x *Indexer) forget(ctx context.Context, id string) error {
 	x.mu.Lock()
 	delete(x.seen, id)
 	x.mu.Unlock()
-	if index := x.orOwe(id, everything); index != nil {
+	if index := x.opened.Load(); index != nil {
 		return index.Forget(ctx, id)
 	}
 	return nil
@@ -321,19 +348,8 @@ func (x *Indexer) forget(ctx context.Context, id string) error {
 
 // forgetBefore drops what a session printed before an offset from the index.
 func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
-	if index := x.orOwe(id, off); index != nil {
+	if index := x.opened.Load(); index != nil {
 		return index.ForgetBefore(ctx, id, off)
 	}
 	return nil
-}
-
-// orOwe is the index, or nil where there is none yet: then it is noted what is to be dropped from it.
-func (x *Indexer) orOwe(id string, off uint64) *search.Index {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	index := x.opened.Load()
-	if index == nil {
-		x.owed[id] = max(x.owed[id], off)
-	}
-	return index
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/store/search"
 )
 
@@ -20,12 +21,7 @@ func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
 	h := &host{}
 	r.host = h
 	r.OpenIndex()
-	for id, text := range map[string]string{"gone": "needle one", "kept": "needle two"} {
-		line := search.Line{To: uint64(len(text)), Time: time.Unix(1, 0), Text: text}
-		if err := r.Index.opened.Load().Add(t.Context(), search.Batch{Session: id, To: line.To, Lines: []search.Line{line}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	fillIndex(t, r)
 	path := r.Index.path
 	r.Index.close()
 	aside := path + ".aside"
@@ -52,6 +48,28 @@ func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
 		t.Fatalf("once it can be opened: usable %v, problem %q, and notices, which stay: %q", r.Index.Usable(), p, h.notices)
 	}
 	defer r.Index.close()
+	if found := foundIn(t, r); found != "kept" {
+		t.Errorf("found in %q", found)
+	}
+}
+
+// fillIndex has the index know two sessions, of which one has a history still.
+func fillIndex(t *testing.T, r *Registry) {
+	t.Helper()
+	for id, text := range map[string]string{"gone": "needle one", "kept": "needle two"} {
+		line := search.Line{To: uint64(len(text)), Time: time.Unix(1, 0), Text: text}
+		if err := r.Index.opened.Load().Add(t.Context(), search.Batch{Session: id, To: line.To, Lines: []search.Line{line}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(r.dirs.Session("kept"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// foundIn are the sessions in which the needle is found.
+func foundIn(t *testing.T, r *Registry) string {
+	t.Helper()
 	var found []string
 	for hit, err := range r.Index.Search(t.Context(), search.Query{Text: "needle", Limit: 10}) {
 		if err != nil {
@@ -59,7 +77,71 @@ func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
 		}
 		found = append(found, hit.Session)
 	}
-	if strings.Join(found, " ") != "kept" {
+	return strings.Join(found, " ")
+}
+
+// What was removed, or dropped from a history's beginning, while no index could be opened is not found after a restart: the
+// index is compared with what there is.
+//
+// FEATURES: R92
+func TestIndexIsComparedWithTheHistories(t *testing.T) {
+	r := testRegistry(t)
+	r.OpenIndex()
+	fillIndex(t, r)
+	r.Index.close()
+	r.OpenIndex() // the next daemon's, which was told of nothing
+	defer r.Index.close()
+	r.Index.compare(t.Context())
+	if found := foundIn(t, r); found != "kept" {
 		t.Errorf("found in %q", found)
 	}
+}
+
+// What was dropped from the beginning of a history while the index was not told is dropped from it when they are compared.
+//
+// FEATURES: R92
+func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
+	var id string
+	r, _ := hosted(t, func(r *Registry) { id = withHistory(t, r, "long", time.Now(), 4) })
+	r.AdoptAll(t.Context(), nil, nil)
+	line := search.Line{To: 10, Time: time.Unix(1, 0), Text: "the needle"}
+	if err := r.Index.opened.Load().Add(t.Context(), search.Batch{Session: id, To: line.To, Lines: []search.Line{line}}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Index.compare(t.Context()); foundIn(t, r) != id {
+		t.Fatalf("before: found in %q", foundIn(t, r))
+	}
+	e := r.ByID(id)
+	if err := e.Session.Retain(time.Now(), journal.Retention{MaxBytes: 2 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	r.Index.compare(t.Context())
+	if start, _ := e.Session.OutputRange(); start == 0 || foundIn(t, r) != "" {
+		t.Errorf("the history begins at %d, found in %q", start, foundIn(t, r))
+	}
+}
+
+// It is known how much was printed that cannot be found yet.
+//
+// FEATURES: R92
+func TestIndexBehind(t *testing.T) {
+	r := histories(t, "one", "two")
+	all := func(*Handle) bool { return true }
+	behind := func(when string, want uint64, of func(*Handle) bool) {
+		t.Helper()
+		if n := r.Index.Behind(t.Context(), of); n != want {
+			t.Errorf("%s: behind by %d bytes, want %d", when, n, want)
+		}
+	}
+	size := uint64(len("what was printed\r\n"))
+	behind("at first", 2*size, all)
+	behind("one of them", size, func(e *Handle) bool { return e.Record().Name == "one" })
+	r.Index.feeding <- struct{}{} // it is busy
+	r.Index.CatchUp(t.Context())
+	behind("while it could not be fed", 2*size, all)
+	<-r.Index.feeding
+	r.Index.CatchUp(t.Context())
+	behind("once it was fed", 0, all)
+	clear(r.Index.seen) // another daemon's
+	behind("after a restart", 0, all)
 }

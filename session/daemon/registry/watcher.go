@@ -223,6 +223,10 @@ func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
 
 // show makes the state known, and tells listeners if there is news.
 func (f *watcher) show(now time.Time) {
+	if f.usual != nil && f.e.activity.personal() {
+		f.usual = nil
+		f.machine().Expect(nil)
+	}
 	s := f.machine().State(now)
 	f.e.activity.set(f.task.n, s, now, true)
 	f.shown = true // with any event

@@ -110,7 +110,7 @@ export class Search {
       this.body.querySelector('.more')?.remove();
       if (found.next) this.body.append(h('button', { class: 'more', text: 'Older', onclick: () => this.run(found.next) }));
       const n = this.body.querySelectorAll('.entry').length;
-      this.note.textContent = n ? some(n, found.next ? 'newest line' : 'line') : 'Nothing found here.';
+      this.note.textContent = (n ? some(n, found.next ? 'newest line' : 'line') : 'Nothing found here.') + ' ' + (found.note ?? '');
     } catch (err) {
       if (err.name !== 'AbortError') this.note.textContent = err.message;
     }

@@ -39,6 +39,14 @@ type Found struct {
 	Missing []Missing `json:"missing,omitempty"`
 	// Copies are of hosts that are away: what the fleet has copied of them was searched.
 	Copies []api.FleetCopy `json:"copies,omitempty"`
+	// Behind are hosts that have not searched yet what was printed last.
+	Behind []Behind `json:"behind,omitempty"`
+}
+
+// Behind is a host that has not searched all yet, and what of it.
+type Behind struct {
+	Host string `json:"host"`
+	Note string `json:"note"`
 }
 
 // atOnce is how many hosts are asked at once, and the others how long each may take: one that died just now is dialled
@@ -123,6 +131,9 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 		mu.Lock()
 		defer mu.Unlock()
 		f.Hits += len(hits)
+		if got.Note != "" {
+			f.Behind = append(f.Behind, Behind{h.Host, got.Note})
+		}
 		if from != nil {
 			f.Copies = append(f.Copies, *from)
 		}
@@ -137,6 +148,7 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 		return nil
 	})
 	slices.Sort(f.More)
+	slices.SortFunc(f.Behind, func(a, b Behind) int { return cmp.Compare(a.Host, b.Host) })
 	slices.SortFunc(f.Copies, func(a, b api.FleetCopy) int { return cmp.Compare(a.Host, b.Host) })
 	return f, failed
 }
