@@ -26,8 +26,8 @@ const lastLayout = "last"
 
 func layoutVerb(a *app, c *cobra.Command) {
 	c.Long = `Arrange sessions in the viewers that are open, and look after layouts that were saved. A viewer's focus stays where
-the person has it, but for focus. Viewers keep what they show as the layout "last". Where no viewer is open, place, focus,
-close and apply say so and exit with status 3; split starts its session all the same.`
+the person has it, but for focus. Viewers keep what they show as the layout "last". Where no viewer is open, or none can do
+it, place, focus, close and apply say why and exit with status 3; split starts its session all the same.`
 	c.AddCommand(layoutLs(a), layoutDump(a), layoutApply(a), layoutRm(a), layoutPlace(a), layoutSplit(a),
 		layoutDo(a, "focus", "Go to a session, in the tab that has it"), layoutDo(a, "close", "Take a session's panes away; it goes on"))
 }

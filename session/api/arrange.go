@@ -24,6 +24,13 @@ type Arrange struct {
 	Area    *Area  `json:"area,omitempty" doc:"for place with float or pinned; default: in the middle"`
 	// Layout is as the viewer keeps it.
 	Layout json.RawMessage `json:"layout,omitempty" doc:"for apply: as 'longterm layout dump' prints it"`
+	// Order is set in the event that viewers get.
+	Order string `json:"order,omitempty" maxLength:"64" doc:"in the event arrange: what viewers answer to (POST /arrange/ORDER); ignored in requests"`
+}
+
+// OrderAnswer is what a viewer says to how it was to change.
+type OrderAnswer struct {
+	Why string `json:"why,omitempty" maxLength:"1024" doc:"why it did not; empty: it did"`
 }
 
 // Arranged answers who asked viewers to change something.

@@ -98,6 +98,8 @@ var calls = []struct {
 		call: func(ctx context.Context, c *Client) error {
 			return drop(c.Arrange(ctx, api.Arrange{Do: "focus", Session: "s"}))
 		}},
+	{name: "answer an order", line: "POST /arrange/o", body: `{"why":"no pane"}`, cut: once,
+		call: func(ctx context.Context, c *Client) error { return c.AnswerOrder(ctx, "o", "no pane") }},
 	{name: "resize", line: "POST /sessions/s/resize", body: `{"cols":80,"rows":24}`, cut: once,
 		call: on(func(ctx context.Context, s *Session) error { return s.Resize(ctx, 80, 24) })},
 	{name: "signal", line: "POST /sessions/s/signal", body: `{"signal":"INT","scope":"all"}`, cut: once,

@@ -110,10 +110,17 @@ func (c *Client) Renew(ctx context.Context, r api.Renewal) error {
 	return err
 }
 
-// Arrange asks the viewers that are open to change how sessions stand. asked: there may be such viewers.
+// Arrange has the viewers that are open change how sessions stand; asked: there are such viewers. That none of them
+// could is an error.
 func (c *Client) Arrange(ctx context.Context, a api.Arrange) (asked bool, err error) {
 	r, err := send[api.Arranged](ctx, c, "POST", "/arrange", nil, a)
 	return r.Viewers == nil || *r.Viewers > 0, err
+}
+
+// AnswerOrder says what came of an order to a viewer; why is empty where it was done.
+func (c *Client) AnswerOrder(ctx context.Context, order, why string) error {
+	_, err := send[struct{}](ctx, c, "POST", "/arrange/"+url.PathEscape(order), nil, api.OrderAnswer{Why: why})
+	return err
 }
 
 // Signal signals the session's processes.

@@ -65,6 +65,7 @@ var wellCalls = []wellCall{
 	{id: "change-client", path: "cat/1", body: api.AttachedEdit{}, check: contains("{")},
 	{id: "renew-environment", body: api.Renewal{Env: map[string]*string{"DISPLAY": ptr(":1")}}, check: contains("{")},
 	{id: "arrange", body: api.Arrange{Do: "place", Session: "cat", Beside: "shell"}, check: contains("true")},
+	{id: "answer-order", path: "none", body: api.OrderAnswer{Why: "no pane"}, check: contains("false")},
 	{id: "type", path: "cat", body: api.Input{Text: "wörd", Enter: true}, check: contains(`"cursor"`)},
 	{id: "list-approvals", path: "?session=asked", check: contains(`"session_prefixes":["touch","mkdir"]`)},
 	{id: "get-approval", path: "A2", check: contains(`"state":"pending"`)},

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
@@ -164,6 +166,7 @@ const maxLayout = 256 << 10
 // postArrange tells viewers how sessions are to stand. Sessions are named by id there, whatever they are called here.
 func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }) (api.Arranged, error) {
 	a := in.Body
+	a.Order = ""
 	if a.Do == "focus" || a.Do == "apply" { // keys would go elsewhere than the person thinks
 		if err := asPerson(ctx, "moving the focus of viewers"); err != nil {
 			return api.Arranged{}, err
@@ -176,8 +179,7 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 		if len(a.Layout) == 0 || len(a.Layout) > maxLayout {
 			return api.Arranged{}, api.Errorf(api.CodeInvalid, "a layout of %d bytes", len(a.Layout)).WithHint("give one of at most %d, as `longterm layout dump` prints it", maxLayout)
 		}
-		s.reg.Bus.Send(api.Event{Kind: "arrange", Arrange: &a})
-		return s.arranged(), nil
+		return s.order(ctx, nil, a)
 	}
 	switch over := a.Float || a.Pinned; {
 	case a.Do != "place" && (over || a.Stacked || a.Area != nil):
@@ -200,12 +202,44 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 		a.Beside = beside.ID()
 	}
 	view := s.reg.Describe(e, e.Session.Status())
-	s.reg.Bus.Send(api.Event{Kind: "arrange", Session: &view, Arrange: &a})
-	return s.arranged(), nil
+	return s.order(ctx, &view, a)
 }
 
-// arranged counts who was asked. One viewer shows many sessions, so they are told apart by their processes.
-func (s *Server) arranged() api.Arranged {
+// orderTime is how long the viewers are waited for: each does it with its next turn.
+const orderTime = 2 * time.Second
+
+// order tells the viewers, and waits for one that has done it. The session is the one that it is about; nil: none.
+func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (api.Arranged, error) {
+	n := s.viewers()
+	if n == 0 { // those that show no session yet are not counted
+		s.reg.Bus.Send(api.Event{Kind: "arrange", Session: about, Arrange: &a})
+		return api.Arranged{OK: true, Viewers: &n}, nil
+	}
+	q := s.orders.Ask(n)
+	a.Order = q.ID
+	s.reg.Bus.Send(api.Event{Kind: "arrange", Session: about, Arrange: &a})
+	switch did, refused := q.Await(ctx, orderTime); {
+	case did:
+		return api.Arranged{OK: true, Viewers: &n}, nil
+	case len(refused) > 0:
+		slices.Sort(refused)
+		return api.Arranged{}, api.Errorf(api.CodeNotFound, "%s", strings.Join(slices.Compact(refused), "; ")).
+			WithHint("nothing was changed; `longterm layout dump` prints how the viewer stands")
+	}
+	return api.Arranged{}, api.Errorf(api.CodeTimeout, "no viewer has answered within %v, so it is not known whether anything was changed", orderTime).
+		WithHint("a viewer that is stopped, or older than its daemon, does not answer: begin it again")
+}
+
+// postOrder takes what a viewer says to how it was to change. One that comes too late is heard by nobody.
+func (s *Server) postOrder(_ context.Context, in *struct {
+	Order string `path:"order" maxLength:"64"`
+	Body  api.OrderAnswer
+}) (none, error) {
+	return none{s.orders.Answer(in.Order, in.Body.Why)}, nil
+}
+
+// viewers counts those that are open. One viewer shows many sessions, so they are told apart by their processes.
+func (s *Server) viewers() int {
 	viewers := map[int]bool{}
 	for _, e := range s.reg.All() {
 		for _, c := range e.Clients.Seen() {
@@ -214,8 +248,7 @@ func (s *Server) arranged() api.Arranged {
 			}
 		}
 	}
-	n := len(viewers)
-	return api.Arranged{OK: true, Viewers: &n}
+	return len(viewers)
 }
 
 // viewerKind is what clients are that show frames.

@@ -122,7 +122,8 @@ func ownLabel(g *access.Grant, asked string) string {
 var levels = map[string]access.Level{
 	"stop": access.All, "upgrade": access.All, "prune": access.All, "kill": access.All, "kill-several": access.All, "signal": access.All, "stop-job": access.All,
 	"answer-approval": access.All, "answer-approvals": access.All,
-	"unsubscribe": access.Change, // whoever may subscribe may end that
+	"unsubscribe":  access.Change, // whoever may subscribe may end that
+	"answer-order": access.Read,   // whoever is asked may answer
 }
 
 // persons are routes for the person alone, who comes by the socket.
@@ -151,6 +152,7 @@ var rights = map[string]access.Rights{
 	"type": access.Type, "exec": access.Type, "batch": access.Type, "add-rules": access.Type, "remove-rules": access.Type,
 	"resize": access.Type, "background-job": access.Type, "agent-event": access.Type, "ask-network": access.Type,
 	"wait":            access.Type, // it may type first
+	"answer-order":    access.Look,
 	"answer-approval": access.Approve, "answer-approvals": access.Approve, "revoke-grant": access.Approve,
 }
 

@@ -72,8 +72,8 @@ func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, 
 	return r
 }
 
-// events is a route whose handler sends events for as long as a client listens.
-func events[I any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I, sse.Sender)) Route {
+// eventStream is a route whose handler sends events for as long as a client listens.
+func eventStream[I any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I, sse.Sender)) Route {
 	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[api.Event](), Stream: true}
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		sse.Register(a, o, map[string]any{"message": api.Event{}}, func(ctx context.Context, in *I, send sse.Sender) {

@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/events"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/member"
@@ -62,7 +63,8 @@ type Server struct {
 	pages    pagesocket.Sockets
 	inner    http.Handler // what doors lead to; set by Handler
 	stills   stills
-	looks    *turns.Turns // of requests that only look, and are answered at once
+	orders   events.Answers // of viewers
+	looks    *turns.Turns   // of requests that only look, and are answered at once
 	others   *turns.Turns
 }
 

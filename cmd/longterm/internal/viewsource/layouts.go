@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
@@ -132,13 +133,31 @@ func (v source) order(a *api.Arrange) {
 	if a.Do == "apply" {
 		l, err := model.ParseLayout(a.Layout)
 		if err != nil {
-			return // who sent it was told
+			v.answer(a, err.Error())
+			return
 		}
 		l.Call(v.there)
 		o.Layout = l
 	}
+	o.Answer = func(why string) { v.answer(a, why) }
 	select {
 	case v.orders <- o:
 	default:
+		o.Answer("the viewer is behind with what it was told before")
 	}
+}
+
+// answerTime bounds telling the daemon what came of an order.
+const answerTime = 2 * time.Second
+
+// answer tells who sent an order what came of it, beside the viewer's loop. An older daemon does not ask.
+func (v source) answer(a *api.Arrange, why string) {
+	if a.Order == "" {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+		defer cancel()
+		_ = v.c.AnswerOrder(ctx, a.Order, why) // it is waited for no longer, then
+	}()
 }

@@ -171,6 +171,17 @@ func TestViewerIsArranged(t *testing.T) {
 	o.lacks("others")
 	i.Run("layout", "apply", "--file", kept)
 	o.shows("others", "I am aside")
+	// what the viewer does not do is no success, and the order says why
+	i.Run("new", "-n", "gone", "--", "cat")
+	i.Run("kill", "gone")
+	for _, refused := range [][]string{
+		{"has no pane here", "close", "gone"},
+		{"beside itself", "place", "bash", "--beside", "bash"},
+	} {
+		if _, said, code := i.Try(append([]string{"layout"}, refused[1:]...)...); code != 3 || !strings.Contains(said, refused[0]) {
+			t.Errorf("%q: status %d, %q", refused[1:], code, said)
+		}
+	}
 }
 
 // FEATURES: R76
