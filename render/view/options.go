@@ -155,8 +155,12 @@ func (v *viewer) watchOrders() {
 			case o := <-v.o.Orders:
 				v.later(func() {
 					v.fresh = true
-					if why := v.m.Obey(&o, v.paneArea()); why != "" {
+					why := v.m.Obey(&o, v.paneArea())
+					if why != "" {
 						v.message = "layout: " + canvas.Printable(why)
+					}
+					if o.Answer != nil {
+						o.Answer(why)
 					}
 				})
 			}

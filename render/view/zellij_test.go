@@ -132,7 +132,7 @@ func TestLockedKeysInCopyMode(t *testing.T) {
 	if b.locked || p.Copying() == nil {
 		t.Errorf("copy mode %v, locked %t", p.Copying(), b.locked)
 	}
-	b.keys("qq") // the selection, then the mode
+	b.keys("q") // with the selection
 	b.send(ctrl('g'), ctrl('p'))
 	if got := b.typed("a", 1); got != "Ctrl-p" || p.Copying() != nil || !b.locked {
 		t.Errorf("typed %q, copy mode %v, locked %t", got, p.Copying(), b.locked)

@@ -206,7 +206,7 @@ func summarySegments(th *theme.Theme, s *State, width int) []segment {
 		case model.AttentionNeeds:
 			asks++
 		case model.AttentionFailed:
-			if s.Model.Seen(x.ID) {
+			if s.Model.Attention(x) == model.AttentionFailed {
 				failed++
 			}
 		case model.AttentionRuns:

@@ -75,7 +75,7 @@ type cursor struct {
 }
 
 // Put draws a character over w columns. The session's emulator said how many those are:
-// where tcell measures otherwise the grid is kept and the character given up.
+// where tcell measures otherwise the grid is kept and something like the character shown.
 func (c *Canvas) Put(x, y, w int, text string, st tcell.Style) {
 	c.touched = true
 	r, n := utf8.DecodeRuneInString(text)
@@ -90,8 +90,7 @@ func (c *Canvas) Put(x, y, w int, text string, st tcell.Style) {
 	}
 	_, got := c.set(x, y, text, st)
 	if got > w || got == 0 {
-		c.set(x, y, fallback(r), st)
-		got = 1
+		_, got = c.set(x, y, fitted(text, w), st)
 	}
 	for ; got < w; got++ {
 		c.set(x+got, y, " ", st)
@@ -109,12 +108,32 @@ func Unprintable(r rune, size int) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size <= 1
 }
 
-// fallback stands for a character that does not fit its columns.
-func fallback(r rune) string {
+// standIns are drawn for characters that take one column and of which tcell thinks otherwise, as they look in xterm.
+var standIns = map[rune]string{
+	'\u00ad': "-",           // SOFT HYPHEN
+	'⸺':      "—", '⸻': "—", // dashes of two and three ems
+	'ﾞ': "\"", 'ﾟ': "°", // voiced sounds in half the width
+}
+
+// fitted is what is drawn of a character, or in its place, where tcell thinks that it does not fit its columns.
+func fitted(text string, columns int) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if s, ok := standIns[r]; ok {
+		return s
+	}
 	if s, ok := tcell.RuneFallbacks[r]; ok && len(s) == 1 {
 		return s
 	}
-	return "?"
+	if w := uniseg.StringWidth(text[:n]); w == 0 || w > columns {
+		return "?"
+	}
+	fits := text[:n]
+	for _, mark := range text[n:] { // vowels that have a width, as India's scripts have them
+		if more := fits + string(mark); uniseg.StringWidth(more) <= columns {
+			fits = more
+		}
+	}
+	return fits
 }
 
 // Restyle gives what stands in part of a row another look.

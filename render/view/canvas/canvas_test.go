@@ -79,6 +79,11 @@ func TestPut(t *testing.T) {
 		{"nothing", "", 1, "?##"},
 		{"a joiner at the end", "x\u200d", 1, "x##"},
 		{"an emoji by its selector", "\u2764\ufe0f", 2, "\u2764.#"}, // of which terminals disagree how wide it is
+		{"a soft hyphen", "\u00ad", 1, "-##"},                       // which xterm and tmux show
+		{"a dash of three ems", "⸻", 1, "—##"},
+		{"a voiced sound in half the width", "ﾞ", 1, "\"##"},
+		{"a vowel that would take a column more", "कि", 1, "क##"},
+		{"a mark behind such a vowel", "কি\u0981", 1, "ক\u0981##"},
 		{"a line where the font has none", "┼", 1, "┼##"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,8 +97,8 @@ func TestPut(t *testing.T) {
 			}
 		})
 	}
-	if fallback('┼') != "+" || fallback('你') != "?" {
-		t.Errorf("stand-ins: %q, %q", fallback('┼'), fallback('你'))
+	if fitted("┼", 0) != "+" || fitted("你", 1) != "?" {
+		t.Errorf("stand-ins: %q, %q", fitted("┼", 0), fitted("你", 1))
 	}
 }
 

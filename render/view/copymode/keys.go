@@ -106,7 +106,8 @@ func init() { // a table that its own functions refer to
 		"scroll-select-block":  func(m *Mode) { m.selecting(page.Block) },
 		"scroll-copy":          (*Mode).copyAndLeave,
 		"scroll-copy-output":   (*Mode).CopyOutput,
-		"scroll-leave":         (*Mode).giveUp,
+		"scroll-leave":         (*Mode).Leave,
+		"scroll-unselect":      (*Mode).unselect,
 	}
 }
 
@@ -139,8 +140,8 @@ func (m *Mode) otherEnd() {
 	m.reveal(m.cursor.Row, false)
 }
 
-// giveUp gives up the selection, or leaves.
-func (m *Mode) giveUp() {
+// unselect gives up the selection, or leaves.
+func (m *Mode) unselect() {
 	if m.sel != nil {
 		m.sel = nil
 		return

@@ -140,5 +140,6 @@ var Scroll = []Row{
 	{"scroll-other-end", []string{"O"}, CopyMode, "", "other end of the selection", ""},
 	{"scroll-copy", []string{"y", "Enter"}, CopyMode, "copy", "copy the selection and go back", ""},
 	{"scroll-copy-output", []string{"o"}, CopyMode, "copy output", "copy what the command at the cursor printed", ""},
-	{"scroll-leave", []string{"q", "Escape", "i"}, CopyMode, "back", "back to the present", ""},
+	{"scroll-leave", []string{"q", "i"}, CopyMode, "back", "back to the present", ""},
+	{"scroll-unselect", []string{"Escape"}, CopyMode, "give up", "give up the selection; without one back to the present", ""},
 }

@@ -65,6 +65,19 @@ func (m *Model) notice(now []Session, at time.Time) {
 	}
 }
 
+// noticeAsking has what asks when the viewer begins be alerts, as they are in one that was there.
+func (m *Model) noticeAsking(now []Session, at time.Time) {
+	for i := range now {
+		s, kind := &now[i], AlertNeeds
+		if s.Needs == NeedsApproval {
+			kind = AlertApproval
+		}
+		if s.Wants() && m.Quiet.worth(kind) != AlertNone {
+			m.Alerts[s.ID] = Alert{kind, about(s, s), at}
+		}
+	}
+}
+
 // about is the command that is or was running.
 func about(old, s *Session) string {
 	what := s.Doing

@@ -1,5 +1,7 @@
 package model
 
+import "time"
+
 // Attention is how much a session wants a person, the most first.
 type Attention uint8
 
@@ -38,11 +40,21 @@ func (m *Model) Attention(s *Session) Attention {
 	if k := m.Alerts[s.ID].Kind; k == AlertFinished && a > AttentionFinished {
 		return AttentionFinished
 	}
-	if a == AttentionFailed && s.State != StateRunning && !m.seen[s.ID] { // long ago
+	if a == AttentionFailed && s.State != StateRunning && !m.lately(s) {
 		return AttentionEnded
 	}
 	return a
 }
 
-// Seen reports whether the session ran while the viewer was there and is still shown.
-func (m *Model) Seen(id string) bool { return m.seen[id] }
+// lateness is for how long a failed session wants somebody to look.
+const lateness = time.Hour
+
+// lately says that a session failed by itself not long ago, whether this viewer was there or not: two that are open count alike,
+// and one that is opened tells what failed meanwhile.
+func (m *Model) lately(s *Session) bool {
+	switch s.Signal {
+	case "SIGHUP", "SIGINT", "SIGTERM", "SIGKILL": // somebody ended it
+		return false
+	}
+	return m.now.Sub(s.Ended) < lateness
+}

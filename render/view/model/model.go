@@ -36,7 +36,8 @@ type Model struct {
 	Quiet     Alerts // what is no alert
 	visits    visited
 	closed    []closing
-	raised    int // how often a floating pane was put on top
+	raised    int       // how often a floating pane was put on top
+	now       time.Time // when it was told something last
 }
 
 // New is a model of these sessions; of all that run when there are none.
@@ -49,6 +50,7 @@ func New(only []string) Model {
 
 // Update takes a list of sessions.
 func (m *Model) Update(u Update, now time.Time) {
+	m.now = now
 	if u.Away != "" && m.Away == "" {
 		m.AwaySince = now
 	}
@@ -58,6 +60,8 @@ func (m *Model) Update(u Update, now time.Time) {
 	}
 	if m.Loaded {
 		m.notice(u.Sessions, now)
+	} else {
+		m.noticeAsking(u.Sessions, now)
 	}
 	m.Sessions, m.Loaded, m.CutOff = m.withAwaited(&u), true, u.CutOff
 	m.Approvals, m.Ended = u.Approvals, u.Ended
@@ -91,6 +95,7 @@ func (m *Model) Expect(id string) {
 
 // Tick lets time pass: what has not been listed for long is given up.
 func (m *Model) Tick(now time.Time) {
+	m.now = now
 	if len(m.gone) > 0 {
 		m.prune(now)
 		m.refocus()

@@ -215,3 +215,31 @@ func TestOnly(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Two viewers of the same sessions say that as many ask and failed, though one was opened later: what asks already is an alert
+// in it, and what failed within an hour is a failure in both.
+//
+// FEATURES: R76
+func TestViewersCountAlike(t *testing.T) {
+	now, one, none := time.Unix(100_000, 0), 1, (*int)(nil)
+	before := []Session{{ID: "asks", State: StateRunning}, {ID: "fails", State: StateRunning}, {ID: "old", State: "exited", ExitCode: &one, Ended: now.Add(-2 * time.Hour)}, {ID: "killed", State: StateRunning}}
+	after := []Session{
+		{ID: "asks", State: StateRunning, Needs: "confirm"}, {ID: "fails", State: "exited", ExitCode: &one, Ended: now}, before[2],
+		{ID: "killed", State: "exited", ExitCode: none, Signal: "SIGTERM", Ended: now},
+	}
+	early, late := New(nil), New(nil)
+	early.Update(Update{Sessions: before}, now)
+	for _, m := range []*Model{&early, &late} {
+		m.Update(Update{Sessions: after}, now)
+	}
+	for name, m := range map[string]*Model{"the first": &early, "the one opened later": &late} {
+		if a := m.Alerts["asks"].Kind; a != AlertNeeds {
+			t.Errorf("%s: what asks is alert %d", name, a)
+		}
+		for i, want := range []Attention{AttentionNeeds, AttentionFailed, AttentionEnded, AttentionEnded} {
+			if a := m.Attention(&m.Sessions[i]); a != want {
+				t.Errorf("%s: %s is %s, want %s", name, m.Sessions[i].ID, a, want)
+			}
+		}
+	}
+}

@@ -18,6 +18,7 @@ type Order struct {
 	Stacked bool          // of place: in one place with Beside, of which one is open
 	Area    *layout.Float // of place over others; nil: in the middle
 	Layout  *Layout
+	Answer  func(why string) // told what Obey says; nil: nobody asks
 }
 
 // Obey does what an order asks for. why says why not, and what would help; empty: it is done.
