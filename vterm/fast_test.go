@@ -166,6 +166,45 @@ func TestNewColors(t *testing.T) {
 	}
 }
 
+// TestSymbols prints symbols that come again and again between Han and ASCII, with what joins them or is cut off among them.
+//
+// FEATURES: R25
+func TestSymbols(t *testing.T) {
+	symbols := []string{"😀", "👩‍💻", "🇩🇪", "❤️", "❤︎", "👍🏽", "。", "の", "が\u3099", "한", "ᄒ", "ᅡ", "é", "e\u0301", "→", "\u0301", "\u200d", "\ufe0f", "🇩",
+		"\u0600", "क्ष", "⌚", "\u009b", "\xe4\xb8", "\xe4", "\xf0\x9f", "\xff", "\u200b", "\U0001f3fd"}
+	between := []string{"漢", "字", "漢字漢", "a", " ", "word", "", "", "かな", "、", "한글", "\r\n", "\x1b[1m", "\x1b[?2027l", "\x1b[?2027h", "\x1b#6", "\x1b[?7l", "\x1b[?7h"}
+	flags := strings.Repeat("漢🇩🇪漢字漢字漢字", 4) + "🇩"
+	checkFast(t, Options{Cols: 200, Rows: 3}, []byte(flags+"🇩🇪漢字漢字漢字"), len(flags)) // the half before takes half of it
+	for round := range 40 {
+		r := rand.New(rand.NewPCG(uint64(round), 11))
+		few, plain := 1+r.IntN(len(symbols)), 11+r.IntN(len(between)-10)
+		mixed := func() string {
+			b := ""
+			for range 1 + r.IntN(3) {
+				b += symbols[r.IntN(few)]
+			}
+			return b
+		}
+		var clusters []string
+		for range 1 + r.IntN(8) {
+			clusters = append(clusters, mixed())
+		}
+		var b strings.Builder
+		for range 300 {
+			if r.IntN(10) == 0 {
+				b.WriteString(mixed())
+			}
+			b.WriteString(clusters[r.IntN(len(clusters))] + between[r.IntN(plain)])
+		}
+		o := Options{Cols: 2 + r.IntN(90), Rows: 2 + r.IntN(5), ScrollbackLines: 50, AmbiguousWide: r.IntN(8) == 0}
+		var pieces []int
+		for range 100 {
+			pieces = append(pieces, r.IntN(80))
+		}
+		checkFast(t, o, []byte(b.String()), pieces...)
+	}
+}
+
 // TestLooseStylesGetNoIDs holds the style table to the lasting styles while colours do not come again.
 func TestLooseStylesGetNoIDs(t *testing.T) {
 	term := New(Options{Cols: 80, Rows: 24})

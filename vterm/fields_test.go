@@ -199,7 +199,7 @@ var notInSnapshots = map[string]string{
 	"tables.Links.List[].*":  "coded; the first one is no link",
 	"tables.Styles.List[].*": "coded; the first one is the default rendition",
 	"tables.Styles.limit":    "grows with the list", "tables.Styles.slots": "an index", "tables.Styles.slots[]": "an index",
-	"tables.Styles.filter": "made of the list when it is needed",
+	"tables.Styles.filter": "made of the list when it is needed", "tables.symbols.*": "a cache",
 
 	"images.Bytes": "a sum", "images.Images": "coded; what was tried is no image",
 	"images.Placements":     "coded; what was tried has no image",

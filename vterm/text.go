@@ -150,7 +150,7 @@ func (t *Terminal) printRun(p []byte) (taken int) {
 	for taken < len(p) && p[taken] >= utf8.RuneSelf && !(graphemes && width.Awaits(t.join)) {
 		rest := p[taken:]
 		if t.cur.Pending {
-			if t.modes&modeAutowrap == 0 || !grid.Starts(rest, t.odd()) {
+			if t.modes&modeAutowrap == 0 || grid.StarterColumns(rest, t.odd()) == 0 {
 				break
 			}
 			t.wrap()
@@ -158,6 +158,12 @@ func (t *Terminal) printRun(p []byte) (taken int) {
 		}
 		line := t.scr.Raw(t.cur.Row)
 		end, col := t.lineEnd(line), t.cur.Col
+		if col+1 == end && grid.StarterColumns(rest, t.odd()) == 2 {
+			r, n := scan.Rune(rest)
+			t.print(r)
+			taken += n
+			continue
+		}
 		var run grid.Run
 		if !t.appends(line, col) {
 			run = t.scr.At(t.cur.Row).PutRun(rest, col, end, t.cell, t.odd(), t.cols)

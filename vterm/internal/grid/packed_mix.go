@@ -55,11 +55,12 @@ func wideRun(out, p []byte, limit int) (n int) {
 	return n
 }
 
-// run takes what it can of p from taken on. The last few bytes of p are left out.
-func (m *mixture) run(p []byte) {
+// chars takes what it can of p from taken on, up to stop or beyond if a run goes on there, and reports whether it came so
+// far. The last few bytes of p are left out.
+func (m *mixture) chars(p []byte, stop int) bool {
 	out, k, last, cols, state := m.out, m.k, m.last, m.cols, m.state
 	at := m.taken
-	for cols > 0 && len(p)-at >= 4 && len(out)-k >= packedSlack {
+	for at < stop && cols > 0 && len(p)-at >= 4 && len(out)-k >= packedSlack {
 		v := binary.LittleEndian.Uint32(p[at : at+4])
 		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !width.Awaits(state) {
 			n := wideRun(out[k:], p[at:], cols/2)
@@ -135,6 +136,7 @@ func (m *mixture) run(p []byte) {
 		k, at, cols = k+size, at+size, cols-w
 	}
 	m.k, m.last, m.taken, m.cols, m.state = k, last, at, cols, state
+	return at >= stop
 }
 
 // clusterOf finds out what joins the character that q begins with, of n bytes and w columns, of which cols are free. It

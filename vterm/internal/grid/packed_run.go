@@ -20,13 +20,15 @@ func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd widt
 	if !graphemes {
 		m.state = width.Plain
 	}
-	if n, cols := narrowRun(p, m.cols, odd); n > 0 {
-		copy(m.out[m.k:], p[:n])
-		m.k, m.taken, m.cols = m.k+n, n, m.cols-cols
-		m.last, m.state = lastChar(m.out, first, m.k), stateUnknown
+	if p[0]-0xe3 > 0xed-0xe3 { // where hardly a character is narrow
+		if n, cols := narrowRun(p, m.cols, odd); n > 0 {
+			copy(m.out[m.k:], p[:n])
+			m.k, m.taken, m.cols = m.k+n, n, m.cols-cols
+			m.last, m.state = lastChar(m.out, first, m.k), stateUnknown
+		}
 	}
 	if m.cols > 0 && m.taken < len(p) && p[m.taken] >= utf8.RuneSelf {
-		m.run(p)
+		m.run(&tb.symbols, p)
 	}
 	if m.taken == 0 {
 		return Run{}
@@ -128,10 +130,10 @@ func starter(p []byte, odd width.Class) (r rune, n, w int) {
 	return r, n, w
 }
 
-// Starts reports whether p begins with a character that starter takes.
-func Starts(p []byte, odd width.Class) bool {
-	_, n, _ := starter(p, odd)
-	return n > 0
+// StarterColumns is the width of the character that p begins with if starter takes it, else 0.
+func StarterColumns(p []byte, odd width.Class) (columns int) {
+	_, _, w := starter(p, odd)
+	return w
 }
 
 // starterColumns is the width of a character that starter takes, 0 for any other.

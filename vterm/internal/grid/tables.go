@@ -18,6 +18,8 @@ type Tables struct {
 	Styles   StyleTable
 	Clusters ClusterTable
 	Links    LinkTable
+
+	symbols symbolTable
 }
 
 // StyleTable gives styles their ids. It only grows; a style's id stays what it is until

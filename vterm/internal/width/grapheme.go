@@ -71,6 +71,9 @@ func Awaits(s State) bool {
 	return false
 }
 
+// Ends reports whether neither a Starter nor half a flag can continue the cluster.
+func Ends(s State) bool { return !Awaits(s) && s&stateOddRI == 0 }
+
 // joined is rules GB3 to GB999.
 func joined(s State, p Props) bool {
 	last, g := int(s&stateGCB), int(p>>gcbShift&15)
