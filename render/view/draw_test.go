@@ -412,7 +412,8 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 		since := e.Version()
 		_, _ = e.Write([]byte(c.print))
 		asked = 0
-		b.changed = !p.Apply(frameSince(e, since))
+		b.streams["a"].frames <- frameSince(e, since)
+		b.arrived(<-b.panes.Arriving())
 		b.pacer.urgent = true
 		b.pace()
 		// A pane asks once for each drawing, which is for its size.

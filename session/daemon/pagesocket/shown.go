@@ -146,28 +146,29 @@ func (p *sub) run(thumb bool) error {
 	w := p.e.Session.Watch()
 	defer w.Close()
 	shown := frames{p: p}
-	pace := time.NewTimer(0)
-	defer pace.Stop()
-	var dirty, next time.Time // since when something waits to be shown; when it may be
+	due := time.NewTimer(0)
+	defer due.Stop()
+	var pace pace
 	for {
 		select {
 		case <-w.Frames:
-			if dirty.IsZero() && !shown.past {
-				dirty = time.Now()
+			if !shown.past {
+				pace.waits(time.Now())
 			}
 		case <-p.wake:
-		case <-pace.C:
+		case <-due.C:
 		case <-w.Done:
 			return session.ErrStopped
 		case <-p.ctx.Done():
 			return p.ctx.Err()
 		}
 		view, changed := p.takeView()
-		if changed && dirty.IsZero() {
-			dirty = time.Now()
+		now := time.Now()
+		if changed {
+			pace.waits(now)
 		}
-		switch wait := time.Until(next); {
-		case dirty.IsZero():
+		switch wait := pace.next.Sub(now); {
+		case pace.since.IsZero():
 			continue
 		case !p.mayShow():
 			if changed {
@@ -175,15 +176,36 @@ func (p *sub) run(thumb bool) error {
 			}
 			continue
 		case wait > 0 && !changed:
-			pace.Reset(wait)
+			due.Reset(wait)
 			continue
 		}
-		next = time.Now() // what making and writing a frame takes does not put off the next
-		if err := shown.show(view, changed, dirty); err != nil {
+		if err := shown.show(view, changed, pace.begin(now, view.FPS)); err != nil {
 			return err
 		}
-		dirty, next = time.Time{}, next.Add(time.Second/time.Duration(view.FPS)-2*time.Millisecond)
 	}
+}
+
+// pace is when something is to be shown.
+type pace struct {
+	since time.Time // when it came; zero: there is nothing
+	next  time.Time // when it may be shown
+}
+
+// waits notes that there is something.
+func (p *pace) waits(now time.Time) {
+	if p.since.IsZero() {
+		p.since = now
+	}
+}
+
+// early is how much earlier than at its rate the next frame may be begun: clocks are late.
+const early = 2 * time.Millisecond
+
+// begin begins a frame of what came since then. What making and writing it takes does not put off the next.
+func (p *pace) begin(now time.Time, perSecond int) (since time.Time) {
+	since, p.since = p.since, time.Time{}
+	p.next = now.Add(time.Second/time.Duration(perSecond) - early)
+	return since
 }
 
 // takeView is what is to be shown, and whether that is new.
