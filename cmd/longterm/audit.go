@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,7 +59,9 @@ that record was rewritten. See docs/audit.md for the format.`
 			return err
 		}
 		if len(list) == 0 && q.Session != "" {
-			fmt.Fprintf(a.Stderr, "longterm: no record is of a session %q, or none that you ask for; `longterm ls` lists the sessions\n", q.Session)
+			if err := a.nobodysRecords(cmd.Context(), b.client, q.Session); err != nil {
+				return err
+			}
 		}
 		return a.Print(list, func(w io.Writer) { auditTable(w, list) })
 	}
@@ -73,6 +76,28 @@ that record was rewritten. See docs/audit.md for the format.`
 	f.BoolVar(&verify, "verify", false, "check that no record was changed or is missing")
 	f.StringArrayVar(&anchors, "anchor", nil, "with --verify: what --head printed earlier; the record has to be as it was")
 	f.BoolVar(&head, "head", false, "print number and hash of the newest record, to be kept elsewhere")
+}
+
+// nobodysRecords says why there are no records of a session: it has none that were asked for, or there is no such session. Then
+// that is an error, with those that there are.
+func (a *app) nobodysRecords(ctx context.Context, c *client.Client, session string) error {
+	all, err := c.List(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range all {
+		if all[i].ID == session || all[i].Name == session {
+			fmt.Fprintf(a.Stderr, "longterm: no record of session %q is among those that you ask for\n", session)
+			return nil
+		}
+		names = append(names, cmp.Or(all[i].Name, all[i].ID))
+	}
+	there := "there are none"
+	if slices.Sort(names); len(names) > 0 {
+		there = "there are " + strings.Join(names[:min(len(names), 20)], ", ")
+	}
+	return api.Errorf(api.CodeNotFound, "no session %q, and no record of one that was", session).WithHint("%s; `longterm ls` lists them", there)
 }
 
 // auditVerdicts and auditKinds are the words that records have there: a filter with another one would say that there is nothing.

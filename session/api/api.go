@@ -628,7 +628,7 @@ func (c Caller) NoPerson(what string) *Error {
 // RuleFile says what became of the user's file of rules.
 type RuleFile struct {
 	File     string   `json:"file" doc:"where it is looked for"`
-	Using    string   `json:"using" enum:"file,kept,none,broken" doc:"kept: the last one that was in order; broken: none ever was, agents are asked about all but reading"`
+	Using    string   `json:"using" enum:"file,kept,none,broken" doc:"kept: the last one that was in order; broken: none ever was, all but reading is asked about"`
 	Rules    int      `json:"rules" doc:"how many are in effect"`
 	Problems []string `json:"problems" doc:"why the file is not taken"`
 }

@@ -406,14 +406,16 @@ func TestBrokenFileKeepsTheLast(t *testing.T) {
 	}
 }
 
-// With no file ever in order agents may only read, persons are as before.
+// With no file ever in order what it denies is not known: whoever asks may only read. A project's that is not counts for agents.
 func TestBrokenFromTheStart(t *testing.T) {
 	l := newLibrary(t, "deny = [")
 	l.want(agent, "make", "ask")
 	l.want(agent, "ls", "allow")
-	l.want(Subject{}, "make", "allow")
+	l.want(Subject{}, "make", "ask")
+	l.want(Subject{}, "ls", "allow")
 	dir := l.project("p", "nonsense")
 	l.write("policy.toml", "")
+	l.want(Subject{Cwd: dir}, "make", "allow")
 	l.want(agent, "make", "allow")
 	l.want(Subject{Agent: "x", Cwd: dir}, "make", "ask")
 	_, src := l.For(Subject{Agent: "x", Cwd: dir})

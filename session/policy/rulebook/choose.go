@@ -128,7 +128,8 @@ func (c *chooser) asked(s *Sources) {
 // status notes what became of a file.
 func (c *chooser) status(s *Sources, f *chosen) {
 	st := f.status()
-	if f.using == "broken" && !(c.subject.Agent == "" && c.subject.Policy == "") && stricter(s.Preset, policy.ReadOnly) != s.Preset {
+	// What a person's own file denies is not known then, and counts for the person, too; a project's may be anybody's.
+	if f.using == "broken" && (!f.project || c.subject.Agent != "" || c.subject.Policy != "") && stricter(s.Preset, policy.ReadOnly) != s.Preset {
 		s.Preset, s.From = policy.ReadOnly, f.path+" is not in order"
 	}
 	if f.project && f.file != nil {

@@ -177,9 +177,17 @@ func answers(w io.Writer, v *api.Approval) {
 	} else if unproposed(v) {
 		fmt.Fprintln(w, "    always   (none is proposed for words with a line break, * or ?; --rule gives one)")
 	} else {
-		fmt.Fprintln(w, "    always   (no rule can allow it)")
+		fmt.Fprintf(w, "    always   (no rule can allow it%s)\n", stillAsks(v))
 	}
 	fmt.Fprintln(w, "    reject   not at all; --feedback says why to whoever asks")
+}
+
+// stillAsks says which rule asks whatever another one allows.
+func stillAsks(v *api.Approval) string {
+	if v.Judgement.Rule == "" || v.Judgement.Why == "" {
+		return ""
+	}
+	return ": " + inLine(v.Judgement.Rule) + " asks whatever else is allowed: " + inLine(v.Judgement.Why)
 }
 
 // unproposed says that no rule is proposed because of signs that would not mean themselves in it, or cannot be read there.
