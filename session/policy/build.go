@@ -23,6 +23,12 @@ func (pr *presets) builds(x *invocation) bool {
 		return true
 	}
 	name, projects := x.name, pr.projects(x.argv[0])
+	if dir := path.Base(path.Dir(x.argv[0])); projects && known(name) && (dir == "bin" || dir == ".bin") {
+		// What the project has in its place may do what ./x may; it is allowed where the program of that name is, too.
+		usual := *x
+		usual.argv = append([]string{name}, x.argv[1:]...)
+		return pr.builds(&usual)
+	}
 	if projects && ofProjects[name] != "" {
 		name = ofProjects[name]
 	} else if projects && !known(name) {
@@ -45,6 +51,9 @@ func (pr *presets) builds(x *invocation) bool {
 		return false
 	}
 	for i, a := range args {
+		if x.name == "sed" && slices.Contains(pr.sedCode(x), a) {
+			continue
+		}
 		if before := x.argv[i]; program.IsText(before, a) || i > 0 && program.IsPlace(before+"="+a) {
 			continue
 		}
@@ -53,7 +62,7 @@ func (pr *presets) builds(x *invocation) bool {
 		}
 	}
 	for _, o := range x.args.Options {
-		if x.row != nil && (x.row.IsShell(o.Name) || x.row.IsCode(o.Name)) {
+		if x.row != nil && (x.row.IsShell(o.Name) || x.row.IsCode(o.Name) && x.name != "sed") {
 			return false
 		}
 	}
@@ -118,6 +127,14 @@ func (pr *presets) builtHere(x *invocation) bool {
 		})
 	case x.name == "git":
 		return !losesWork(x)
+	case x.name == "tar" || x.name == "bsdtar":
+		return !x.args.Has(strings.Fields(building.Lookup("tar").Asks)...) && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, ":") })
+	case x.name == "zip" || x.name == "gzip":
+		return !slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "-") && strings.ContainsAny(a, "m@") && !strings.HasPrefix(a, "--")
+		})
+	case x.name == "sed":
+		return !slices.ContainsFunc(pr.sedCode(x), func(text string) bool { return !codeReads("sed", text) })
 	case x.name == "pytest": // plugins may be left out
 		for i, a := range args {
 			plugin, is := strings.CutPrefix(a, "-p")
@@ -130,6 +147,19 @@ func (pr *presets) builtHere(x *invocation) bool {
 		}
 	}
 	return true
+}
+
+// sedCode is the code that sed is given on the line.
+func (pr *presets) sedCode(x *invocation) (code []string) {
+	for _, o := range x.args.Options {
+		if x.row.IsCode(o.Name) {
+			code = append(code, o.Value)
+		}
+	}
+	if code == nil {
+		code = append(code, x.args.Operands[:min(1, len(x.args.Operands))]...)
+	}
+	return code
 }
 
 // losesWork reports what of git's throws changes away that are nowhere else.
@@ -175,7 +205,7 @@ var toolsOfGo = words("vet cover pprof nm objdump trace addr2line buildid doc co
 
 // inside are builders that have to stay in the working directory with all that they are given: they have no
 // project's file that says what they do.
-var inside = words("cp mv chmod tee")
+var inside = words("cp mv chmod tee ln tar bsdtar zip unzip gunzip gzip bzip2 bunzip2 xz unxz zstd patch sed")
 
 // staysInside reports whether all that a command is given is below the working directory or /tmp, and nothing of it
 // is what decides what other commands do or holds secrets.
@@ -191,8 +221,11 @@ func (fs *files) staysInside(x *invocation) bool {
 		}
 		ops = ops[1:]
 	}
+	if x.name == "sed" && !slices.ContainsFunc(x.args.Options, func(o option) bool { return x.row.IsCode(o.Name) }) {
+		ops = ops[min(1, len(ops)):] // its code
+	}
 	for _, o := range x.args.Options {
-		if o.Has {
+		if o.Has && !(x.name == "sed" && x.row.IsCode(o.Name)) {
 			ops = append(ops[:len(ops):len(ops)], o.Value)
 		}
 	}
@@ -305,8 +338,11 @@ func known(name string) bool {
 // script and builds: node /usr/bin/npm test is npm test.
 func (pr *presets) runsScript(x *invocation) bool {
 	name := strings.TrimRight(x.name, "0123456789.") // python3.12
-	if x.row == nil || name == "" || !ofScripts.has(name) || pr.hasCode(x) {
+	if x.row == nil || name == "" || !ofScripts.has(name) {
 		return false
+	}
+	if pr.hasCode(x) {
+		return pr.prints(x, name)
 	}
 	if module, rest, is := pythonModule(x, name); is {
 		return pr.runsModule(module, rest)
@@ -332,6 +368,15 @@ func (pr *presets) runsScript(x *invocation) bool {
 	return pr.projects(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !pr.anyLeaves(rest[1:])
 }
 
+// prints reports code on the line that only computes and prints.
+func (pr *presets) prints(x *invocation, name string) bool {
+	lang := map[string]string{"python": "python", "node": "node", "nodejs": "node"}[name]
+	if len(x.args.Options) != 1 || len(x.args.Operands) > 0 || !x.row.IsCode(x.args.Options[0].Name) || hasHole(x.args.Options[0].Value) {
+		return false
+	}
+	return building.Pure(lang, x.args.Options[0].Value)
+}
+
 // harmlessOptions reports whether all options are of a list, and none names what is not the project's.
 func (pr *presets) harmlessOptions(x *invocation, list words) bool {
 	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.Has && pr.anyLeaves([]string{o.Value}) })
@@ -348,7 +393,7 @@ func pythonModule(x *invocation, name string) (module string, rest []string, is 
 	}
 	for i, a := range x.argv[1:] {
 		switch {
-		case a == "-m" && i+2 < len(x.argv):
+		case (a == "-m" || a == "-Im") && i+2 < len(x.argv):
 			return x.argv[i+2], x.argv[i+3:], true
 		case !harmlessOfInterpreters.has(a):
 			return "", nil, false
@@ -361,7 +406,7 @@ func pythonModule(x *invocation, name string) (module string, rest []string, is 
 // those that every python has.
 func (pr *presets) runsModule(module string, rest []string) bool {
 	switch module {
-	case "unittest", "py_compile", "compileall", "json.tool", "doctest", "timeit", "tabnanny", "pylint", "coverage", "build", "venv":
+	case "unittest", "py_compile", "compileall", "json.tool", "doctest", "timeit", "tabnanny", "pylint", "coverage", "build", "venv", "ensurepip":
 		return !pr.anyLeaves(rest) && !slices.ContainsFunc(rest, func(a string) bool {
 			return module == "venv" && a == "--system-site-packages" || module == "coverage" && (a == "-m" || a == "--rcfile")
 		})
@@ -389,7 +434,7 @@ var harmlessOfInterpreters = words("-u -B -O -OO -w -W -q -E -s -I")
 // harmlessOfNode change how node runs a project's files and its tests, and add no code of others.
 var harmlessOfNode = words("--test --test-only --test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-force-exit --test-shard " +
 	"--test-update-snapshots --experimental-test-coverage --enable-source-maps --no-warnings --trace-warnings --trace-deprecation --watch --check -c " +
-	"--experimental-strip-types --experimental-vm-modules --max-old-space-size --expose-gc --unhandled-rejections --throw-deprecation")
+	"--env-file --env-file-if-exists --experimental-strip-types --experimental-vm-modules --max-old-space-size --expose-gc --unhandled-rejections --throw-deprecation")
 
 // gitPlaces are where git has its subcommands as programs; byGit are those that it executes by itself.
 var (

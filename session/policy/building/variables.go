@@ -41,8 +41,10 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 		return len(fields) > 0 && isCompiler(fields[0]) && harmless(fields[1:], inside)
 	case listed("CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CGO_CFLAGS CGO_CXXFLAGS CGO_CPPFLAGS CGO_LDFLAGS RUSTFLAGS RUSTDOCFLAGS GOFLAGS", name):
 		return harmless(fields, inside)
-	case listed("PYTHONPATH NODE_PATH", name):
+	case listed("PYTHONPATH NODE_PATH LD_LIBRARY_PATH", name):
 		return !slices.ContainsFunc(strings.Split(value, ":"), func(p string) bool { return p != "" && !inside(p) })
+	case listed("ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS MSAN_OPTIONS", name):
+		return strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789_=:,") == ""
 	case listed(words, name):
 		return plain.MatchString(value)
 	case changes:
