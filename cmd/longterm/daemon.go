@@ -210,7 +210,7 @@ func writeConfigStatus(w io.Writer, c *api.Configuration) {
 func writeRuleStatus(w io.Writer, r *api.RuleFile) {
 	using := map[string]string{
 		"file": "(" + output.HowMany(r.Rules, "rule", "rules") + ")", "kept": "(not taken; the last good one is in effect)",
-		"none": "(not there)", "broken": "(not taken; agents are asked about all but reading)",
+		"none": "(not there)", "broken": "(not taken, and none ever was in order: all but reading is asked about)",
 	}[r.Using]
 	if r.File != "" {
 		fmt.Fprintf(w, "rules  %s %s\n", r.File, using)

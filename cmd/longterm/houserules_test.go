@@ -28,6 +28,7 @@ var oneWay = []struct {
 		},
 		map[string]string{
 			"session/policy/paths.go":         "names paths that are judged, and reads none",
+			"session/policy/vital.go":         "names paths that are judged, and reads none",
 			"session/confine/mounts_linux.go": "mounts one, and reads none",
 			"session/sandbox/learn.go":        "names paths that every sandbox has of its own, and reads none",
 			"session/sandbox/rules.go":        "names paths that nobody may write, and reads none",

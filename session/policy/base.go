@@ -98,6 +98,12 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 		"/opt/homebrew/bin"}, dir) {
 		return "it is a program at a place of its own", false
 	}
+	if why, ok, decided := shellReads(x, pr.engine.preset == Build); decided {
+		return why, ok
+	}
+	if pr.engine.preset == Build && looks.has(x.name) && len(x.args.Operands) == 0 && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "/") }) {
+		return "", true
+	}
 	if x.row == nil {
 		return "it is not known to only read", false
 	}
@@ -111,8 +117,8 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 	if (transparent.has(x.name) || x.name == "watch" && pr.engine.preset == Build) && x.children {
 		return pr.wrapperReads(x)
 	}
-	if why, ok, decided := shellReads(x, pr.engine.preset == Build); decided {
-		return why, ok
+	if x.name == "git" && len(x.words) > 1 && x.words[1] == "clean" && x.args.Has("-n", "--dry-run") {
+		return "", true
 	}
 	if x.name == "mount" && (len(x.argv) == 1 || len(x.argv) == 2 && x.argv[1] == "-l") {
 		return "", true
@@ -177,6 +183,9 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 	return "", true
 }
 
+// looks are programs that show what runs; what is typed into them is a person's.
+var looks = words("top htop btop atop iotop nvidia-smi")
+
 // lists are programs that look at names and sizes, not at what is in files.
 var lists = words("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
 
@@ -213,6 +222,17 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 			}
 		}
 		return "", true, len(args) > 0
+	case "kill", "fg", "bg", "disown": // what this shell has started itself
+		jobs := !slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "%") && !isSignal(a) })
+		return "", true, traced && jobs && (x.name != "kill" || len(args) > 0 && strings.HasPrefix(args[len(args)-1], "%"))
+	case "env", "printenv": // a person's secrets are masked in what is handed on
+		return "", true, traced && len(args) == 0
+	case "ulimit":
+		return "", true, traced
+	case "deactivate", "logout":
+		return "", true, traced && len(args) == 0
+	case "source", ".":
+		return "", true, traced && x.ofProject
 	case "trap":
 		return "", true, len(args) > 1 && args[0] == "-"
 	case "export": // a variable that changes what commands mean was asked about by its name

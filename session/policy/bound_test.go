@@ -123,16 +123,3 @@ func BenchmarkHostile(b *testing.B) {
 		})
 	}
 }
-
-func TestTooDeepLeavesOrdinaryLinesAlone(t *testing.T) {
-	for _, line := range []string{
-		"echo '" + strings.Repeat("-", 2000) + "'",
-		strings.Repeat("for i in 1; do echo $((i+1)); done\n", 1000),
-		strings.Repeat("if true; then x=$(echo {a,b}); fi\n", 1000),
-		strings.Repeat("make && ", 100) + "true",
-	} {
-		if tooDeep(line) {
-			t.Errorf("not parsed: %s", clip(line))
-		}
-	}
-}

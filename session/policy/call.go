@@ -121,9 +121,7 @@ func (w *walk) setVariable(name, text string, keep bool) {
 	if codeVariable(name) && text != "" && !isPrompt(name) && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
 		w.perhapsShell(optionText(name, text), "the variable "+name)
 	}
-	if standsIn(name) && removing[path.Base(text)] {
-		w.unknown([]string{name + "=" + text}, "files of others are handed to "+path.Base(text))
-	}
+	w.guesses.inVariable(name, text, !keep)
 	w.hidden(text)
 	switch {
 	case (name == "NULLCMD" || name == "READNULLCMD") && path.Base(w.shell) == "zsh":
@@ -307,6 +305,7 @@ const (
 
 func (w *walk) writeFile(target string, adds bool) {
 	c := Command{Argv: []string{">", target}}
+	w.wrote = w.wrote || !harmlessTarget(target)
 	switch w.overwritten(target) {
 	case fatal:
 		w.deny(&c, "hard:device", "it writes over a disk", "write to a file, or name a partition image")
@@ -478,6 +477,7 @@ func (w *walk) exported(argv []string) {
 	w.preset.base(&c, x)
 	for _, a := range argv[1:] {
 		name, value, set := strings.Cut(a, "=")
+		w.guesses.inVariable(name, value, true)
 		if w.engine.preset == Build && set && !changesMeaning(name) && !w.harmlessVariable(name, value) { // else assigned has asked
 			w.ask(&c, "environment", name+" may change what later commands do")
 		}

@@ -14,7 +14,7 @@ import (
 var runners = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
 	"rm_r", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
 	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "unix(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
-	"Sys.command", "\".!", ".call(", "term ", "Shell", "EXEC", "Exec(", "File.", "fs.", "rite", "kill", "code.interact", "rename", "|", "\"<", "'<"}
+	"Sys.command", "\".!", ".call(", "term ", "Shell", "EXEC", "Exec(", "File.", "fs.", "rite", "Open3", "capture", "kill", "code.interact", "rename", "|", "\"<", "'<"}
 
 // calledByName reports a call of a function whose name a variable holds: $f(
 func calledByName(text string) bool {
@@ -56,6 +56,10 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		cr.unknown(x.argv, "what "+x.name+" runs is too long to be judged")
 		return
 	}
+	if x.name == "mail" || x.name == "mailx" { // several commands on a line
+		text = strings.ReplaceAll(text, ";", "\n")
+	}
+	cr.changesVital(lang, text, x)
 	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
 		cr.bang("vim", text) // they have ! too
 	}
@@ -309,6 +313,14 @@ func (cr *codeReader) sqlLine(line string) {
 			}
 		}
 	}
+	if rest, is := strings.CutPrefix(line, "pager "); is {
+		command, _, _ := strings.Cut(rest, ";")
+		cr.shellText(command, "the escape to a shell")
+	}
+	if rest, is := strings.CutPrefix(line, `\setenv `); is {
+		_, value, _ := strings.Cut(rest, " ")
+		cr.perhapsShell(strings.Trim(value, `"'`), "the variable")
+	}
 	if parts := strings.Split(line, "`"); strings.HasPrefix(line, `\`) && len(parts) < maxCalls {
 		for i := 1; i < len(parts); i += 2 {
 			cr.shellText(parts[i], "the escape to a shell")
@@ -437,14 +449,14 @@ func codeReads(lang, text string) bool {
 }
 
 // removesIn finds the words by which code removes files.
-var removesIn = pattern.Lazy(`rmtree|unlink|rmSync|rm_r|elete|emoveSync|\brm\(|remove|rmdir|rimraf|emptyDir|deltree`)
+var removesIn = pattern.Lazy(`rmtree|del_dir|unlink|rmSync|rm_r|elete|emoveSync|\brm\(|remove|rmdir|rimraf|emptyDir|deltree`)
 
 // removers are parts of these words, of which each has one.
-var removers = [...]string{"rm", "unlink", "elete", "emove", "rimraf", "emptyDir", "deltree"}
+var removers = [...]string{"rm", "unlink", "elete", "emove", "del_dir", "rimraf", "emptyDir", "deltree"}
 
 // removing are calls that remove a whole tree.
 var removingCall = pattern.Lazy(`(?:\b(?:rmtree|remove_tree|rmSync|rmdirSync|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir|rm|rmdir|removeSync|` +
-	`emptyDirSync|emptyDir|removedirs|Deno\.remove(?:Sync)?|deltree|del|unlink|delete-directory)|rimraf(?:["']\))?(?:\.sync)?)[ \t]*(\(|["'])`)
+	`emptyDirSync|emptyDir|removedirs|Deno\.remove(?:Sync)?|deltree|del|del_dir_r|unlink|delete-directory)|rimraf(?:["']\))?(?:\.sync)?)[ \t]*(\(|["'])`)
 
 // homeIn are the expressions that stand for the user's directory.
 var homeIn = pattern.Lazy(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homedir\(\)|process\.env(?:\.HOME\b|\[\s*["']HOME["']\s*\])|` +

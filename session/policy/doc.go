@@ -17,17 +17,17 @@
 //	handovers   operands, options, variables that are code      operands.go loads.go
 //	codeReader  code of other languages                         code.go computed.go sedawk.go windows.go
 //	guesser     programs that are not known                     guess.go
-//	hardRules   the built-in denials                            hard.go own.go
+//	hardRules   the built-in denials                            hard.go own.go vital.go; the table of package damage
 //	presets     what preset and rules say of one command        base.go build.go allow.go rule.go
 //	verdicts    what was found so far                           risk.go
 //
 // The lower ones (files, shellState, verdicts, presets) know nothing of the walk. The others follow more of the line by
 // their host alone.
 //
-// Every command that a line can run is judged: each segment of lists and pipes, what stands in
-// substitutions, functions and here-documents, what is handed to sh -c, eval, env, sudo, xargs, find -exec
-// and other programs that run programs (package programs has the table). Words are folded to what the
-// shell will make of them: quotes, braces, assignments made earlier on the line, $HOME, the tilde.
+// Every command that a line can run is judged: each segment of lists and pipes, what stands in substitutions, functions
+// and here-documents, what is handed to sh -c, eval, env, sudo, xargs, find -exec and other programs that run programs
+// (package programs has the table, also of the variables by which they are told). Words are folded to what the shell will
+// make of them: quotes, braces, assignments made earlier on the line, $HOME, the tilde.
 //
 // What cannot be known is asked about, never allowed: a program whose name is read at run time, text from
 // the network that a shell runs, a line that does not parse. It is not proof against a determined

@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/policy/bound"
 )
 
 // fish judges a line of fish. Its blocks, substitutions, quotes and set are written as bash writes them, and
 // that is judged: both shells run the same commands. What does not become bash is asked about.
 func (w *walk) fish(text string) stream {
-	if tooDeep(text) {
+	if bound.TooDeep(text) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return stream{text: hole, is: true}
 	}

@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/bound"
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // guesser judges what programs that are not known may run.
@@ -40,7 +43,7 @@ func (g *guesser) guess(args []string) {
 func (g *guesser) tryRun(argv []string) { g.only(func() { g.run(argv, stream{}) }) }
 
 func (g *guesser) shellGuess(text string) {
-	if len(text) > maxShort {
+	if len(text) > bound.MaxShort {
 		g.unknown([]string{clip(text)}, "the program is not known, and the text that it is given is too long to be judged")
 		return
 	}
@@ -131,6 +134,10 @@ func (g *guesser) commandsIn(x *invocation) {
 			g.commandsInText(text)
 			continue
 		}
+		if g.isSetting(x.argv[i], a) {
+			g.within(a)
+			continue
+		}
 		if !strings.ContainsAny(a, " \t,") || prose[x.argv[i]] ||
 			x.row == nil && !strings.HasPrefix(a, "-") && !strings.HasPrefix(x.argv[i], "-") {
 			continue
@@ -155,6 +162,12 @@ func (g *guesser) commandsIn(x *invocation) {
 	}
 }
 
+// isSetting reports a word that gives a setting its value in quotes or brackets: --config, 'x.command=["rm", "-rf"]'.
+func (g *guesser) isSetting(before, word string) bool {
+	at := strings.IndexAny(word, "\"'[")
+	return at >= 0 && !prose[before] && len(word) <= bound.MaxShort && (strings.HasPrefix(before, "-") || strings.HasPrefix(word, "-") || strings.Contains(word[:at], "="))
+}
+
 // pipedIn is what stands behind the name of a process substitution: a word, or the end of one like --file=NAME.
 func (fs *files) pipedIn(word string) (string, bool) {
 	if len(fs.pipes) == 0 {
@@ -171,7 +184,7 @@ const maxLines = 64
 func (g *guesser) commandsInText(text string) {
 	tried := 0
 	for line := range strings.Lines(text) {
-		if tried++; tried > maxLines || len(line) > maxShort {
+		if tried++; tried > maxLines || len(line) > bound.MaxShort {
 			return
 		}
 		for _, start := range commandStarts(strings.TrimSpace(line)) {
@@ -185,7 +198,7 @@ func (g *guesser) commandsInText(text string) {
 
 // within looks for a destroying command anywhere in a text of another language, whatever stands around its words.
 func (g *guesser) within(text string) {
-	if len(text) > maxShort {
+	if len(text) > bound.MaxShort {
 		g.unknown([]string{clip(text)}, "what it is given is too long to be judged")
 		return
 	}
@@ -194,6 +207,37 @@ func (g *guesser) within(text string) {
 		words[i] = strings.ReplaceAll(word, "*", globStar)
 	}
 	g.guess(slices.DeleteFunc(words, func(word string) bool { return word == "--" }))
+}
+
+// inVariable judges the value of a variable for what programs do with it that are not known: they may run it, take it for a
+// file of their settings, or write it. handed says that the programs get it.
+func (g *guesser) inVariable(name, value string, handed bool) {
+	if g.engine.preset == Off && !g.engine.denies {
+		return
+	}
+	argv := []string{name + "=" + value}
+	if standsIn(name) && removing[path.Base(value)] {
+		g.unknown(argv, "files of others are handed to "+path.Base(value))
+	}
+	if _, writes := programs.VariableFor(name, programs.AsOutput); writes && g.overwritten(value) != harmless {
+		c := Command{Argv: argv}
+		g.ask(&c, "hard:overwrite", whyOverwrites)
+		g.record(c)
+	}
+	if !handed || value == "" || forPeople(name) {
+		return
+	}
+	if text, made := g.textAt(value); made {
+		g.commandsInText(text)
+	}
+	g.within(value)
+}
+
+// forPeople reports a variable whose name says that its value is a text for people.
+func forPeople(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc([]string{"MSG", "MESSAGE", "TITLE", "BODY", "COMMENT", "NOTE", "DESC", "SUBJECT", "TEXT", "NAME", "LABEL", "REASON", "SUMMARY"},
+		func(part string) bool { return strings.Contains(name, part) })
 }
 
 // aroundWords are the characters that end a word in one language or another.
@@ -245,7 +289,7 @@ const maxConsole = 1000
 func (g *guesser) escapes(text string) {
 	n := 0
 	for line := range strings.Lines(text) {
-		if command := strings.TrimLeft(line, ":~ \t"); n < maxLines && strings.HasPrefix(command, "!") && len(line) < maxShort {
+		if command := strings.TrimLeft(line, ":~ \t"); n < maxLines && strings.HasPrefix(command, "!") && len(line) < bound.MaxShort {
 			n++
 			g.shellGuess(strings.TrimLeft(command, "! "))
 		}
@@ -265,7 +309,10 @@ func commandStarts(a string) []string {
 		if end := strings.IndexAny(s, "(){}"); end > 0 && (s[end] == ')' || s[end] == '}') { // of what it stands in
 			s = s[:end]
 		}
-		out[i] = strings.TrimRight(s, "'\"`)}];")
+		if trimmed := strings.TrimRight(s, "'\"`)}];"); strings.Count(trimmed, "\"")%2 == 0 && strings.Count(trimmed, "'")%2 == 0 {
+			s = trimmed
+		}
+		out[i] = s
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/longterm-dev/longterm/session/policy/damage"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -59,13 +60,12 @@ var denials = []denial{
 	{"socat", (*hardRules).socat},
 
 	{"tar bsdtar gtar", (*hardRules).tar},
-	{"cpio", (*hardRules).cpio},
 	{"zip", (*hardRules).zip},
-	{"unzip unsquashfs", (*hardRules).unzip},
 	{"7z 7za 7zz 7zr", (*hardRules).sevenZip},
 
 	{"git", (*hardRules).git},
 	{"cmake", (*hardRules).cmake},
+	{"go", (*hardRules).cleansModules},
 	{"pytest", (*hardRules).pytest},
 	{"sed gsed perl ruby", (*hardRules).inPlace},
 	{"sponge ed ex", (*hardRules).edits},
@@ -73,8 +73,6 @@ var denials = []denial{
 	{"dd dcfldd dc3dd", (*hardRules).copiesDisks},
 	{"mount", (*hardRules).mounts},
 	{"sysctl", (*hardRules).kernelSettings},
-	{"fastboot", (*hardRules).fastboot},
-	{"update-initramfs", (*hardRules).bootFiles},
 	{"dpkg-divert", (*hardRules).diverts},
 	{"update-alternatives alternatives", (*hardRules).alternative},
 
@@ -103,13 +101,13 @@ func (h *hardRules) hard(c *Command, x *invocation) {
 	}
 	if row := denialOf()[x.name]; row != nil {
 		row.judge(h, c, x)
-	} else {
-		h.disks(c, x)
 	}
+	h.damages(c, x)
 	h.signals(c, x)
 	h.gets(c, x)
 	h.ownFiles(c, x)
 	h.outputs(c, x)
+	h.handsOver(c, x)
 }
 
 // unlinks judges programs that remove single files and empty directories.
@@ -257,6 +255,9 @@ func (h *hardRules) socat(c *Command, x *invocation) {
 			what, _, _ = strings.Cut(what, ",")
 			h.shellText(strings.Trim(what, `"'`), "socat")
 			h.ask(c, "unknown", whyReached)
+		} else if kind == "open" || kind == "create" || kind == "gopen" || kind == "file" {
+			what, _, _ = strings.Cut(what, ",")
+			h.target(c, what)
 		}
 	}
 }
@@ -291,24 +292,12 @@ func (h *hardRules) in(dir []string, named bool, judge func()) {
 	h.cwd = cwd
 }
 
-func (h *hardRules) cpio(c *Command, x *invocation) {
-	if dir, ok := x.args.Get("-D", "--directory"); ok && x.args.Has("-i", "--extract") {
-		h.over(c, dir)
-	}
-}
-
 func (h *hardRules) zip(c *Command, x *invocation) {
 	moves := slices.ContainsFunc(x.args.Options, func(o option) bool {
 		return o.Name == "--move" || strings.HasPrefix(o.Name, "-") && !strings.HasPrefix(o.Name, "--") && strings.Contains(o.Name, "m")
 	})
 	if ops := x.args.Operands; moves && len(ops) > 1 {
 		h.trees(c, ops[1:])
-	}
-}
-
-func (h *hardRules) unzip(c *Command, x *invocation) {
-	if dir, ok := x.args.Get("-d", "-dest"); ok {
-		h.over(c, dir)
 	}
 }
 
@@ -375,6 +364,13 @@ func (h *hardRules) cmake(c *Command, x *invocation) {
 	}
 }
 
+// cleansModules judges go clean -modcache, which removes what a variable names.
+func (h *hardRules) cleansModules(c *Command, x *invocation) {
+	if place := h.scope.get("GOMODCACHE"); place.set && len(x.words) > 1 && x.words[1] == "clean" && x.args.Has("-modcache") {
+		h.trees(c, []string{place.text})
+	}
+}
+
 // pytest judges its directory of temporary files, which is emptied first.
 func (h *hardRules) pytest(c *Command, x *invocation) {
 	for i, a := range x.argv {
@@ -424,21 +420,25 @@ func (h *hardRules) mounts(c *Command, x *invocation) {
 // kernelSettings asks about settings that name a program which the kernel then runs as root.
 func (h *hardRules) kernelSettings(c *Command, x *invocation) {
 	for _, o := range x.argv[1:] {
+		if text, made := h.textAt(o[strings.IndexByte(o, '=')+1:]); made {
+			h.settings(&Command{Argv: x.argv}, text)
+		}
+	}
+	for _, o := range x.argv[1:] {
 		if key, value, set := strings.Cut(o, "="); set && namesProgram(key, value) {
 			h.ask(c, "hard:system", "the kernel runs the program that "+key+" names, as root")
 		}
 	}
 }
 
-func (h *hardRules) fastboot(c *Command, x *invocation) {
-	if ops := x.args.Operands; x.args.Has("-w") || len(ops) > 0 && (ops[0] == "erase" || strings.HasPrefix(ops[0], "format")) {
-		h.ask(c, "hard:device", whyDevice)
-	}
-}
-
-func (h *hardRules) bootFiles(c *Command, x *invocation) {
-	if x.args.Has("-d") {
-		h.ask(c, "hard:system", "it removes what the machine starts with")
+// settings judges a file of such settings.
+func (h *hardRules) settings(c *Command, text string) {
+	for line := range strings.Lines(text) {
+		if key, value, set := strings.Cut(line, "="); set && namesProgram(strings.TrimSpace(key), strings.TrimSpace(value)) && h.engine.preset != Off {
+			h.ask(c, "hard:system", "the kernel runs the program that "+strings.TrimSpace(key)+" names, as root")
+			h.record(*c)
+			return
+		}
 	}
 }
 
@@ -507,7 +507,7 @@ func (h *hardRules) over(c *Command, dir string) {
 var diskReaders = words("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_info lsblk blkid fdisk sfdisk parted gdisk " +
 	"sgdisk hdparm nvme cryptsetup wipefs badblocks tune2fs e2fsck mdadm pvs vgs lvs pvdisplay lvdisplay vgdisplay vgchange " +
 	"lvchange lvcreate lvextend lvremove vgremove vgreduce findfs partprobe blockdev sync fuser cp cat mkswap swapon swapoff " +
-	"losetup dmsetup qemu-system-x86_64 qemu-nbd testdisk photorec chmod chown chgrp ls ln stat file test [ echo printf " +
+	"losetup dmsetup qemu-nbd testdisk photorec chmod chown chgrp ls ln stat file test [ echo printf " +
 	"docker podman xfs_growfs resize2fs fsck fstrim tar zstd gzip pv head tail strings xxd hexdump od sha256sum md5sum " +
 	"cmp rsync less more sudo")
 
@@ -598,112 +598,37 @@ func (h *hardRules) trees(c *Command, paths []string) {
 	}
 }
 
-// destroys has the programs that make file systems and partitions or overwrite disks, and when they do; without a condition
-// they always do.
-var destroys = sync.OnceValue(func() map[string]func(x *invocation) bool {
-	return map[string]func(x *invocation) bool{
-		"flash_erase": nil, "flashcp": nil, "nandwrite": nil, "sg_sanitize": nil, "sg_write_same": nil, "scrub": nil, "nwipe": nil, "fdformat": nil,
-		"growisofs": nil, "cdrecord": nil, "ddrescue": nil, "dd_rescue": nil, "mke2fs": nil, "mkswap": nil, "mkdosfs": nil, "newfs": nil, "mkntfs": nil,
-		"mkreiserfs": nil, "mkudffs": nil, "newfs_apfs": nil, "newfs_hfs": nil, "bcachefs": nil, "mkfs": nil, "blkdiscard": nil, "pvcreate": nil,
-		"pvremove": nil, "sgdisk": nil, "zpool": nil, "diskutil": nil, "sg_format": nil, "shred": nil, "cfdisk": nil, "gdisk": nil, "cgdisk": nil,
-
-		"debugfs":    with("-w"),
-		"wipefs":     with("-a", "--all", "-o", "--offset", "-f", "--force"),
-		"badblocks":  with("-w", "-n"),
-		"mdadm":      with("--zero-superblock", "--create", "-C", "--stop"),
-		"fdisk":      without("-l", "--list", "-x", "-s"),
-		"sfdisk":     without("-l", "--list", "-d", "--dump", "-J", "--json", "-s", "-F", "-V"),
-		"nvme":       told("format", "sanitize", "write-zeroes", "delete-ns"),
-		"cryptsetup": func(x *invocation) bool { return luks(x.args.Operands) },
-		"parted":     func(x *invocation) bool { return slices.ContainsFunc(x.args.Operands, partedWrites.has) },
-		"hdparm": func(x *invocation) bool {
-			return slices.ContainsFunc(x.args.Options, func(o option) bool {
-				return strings.HasPrefix(o.Name, "--security-erase") || hdparmWrites.has(o.Name)
-			})
-		},
+// damages judges what a program does by the table of package damage.
+func (h *hardRules) damages(c *Command, x *invocation) {
+	args := x.args
+	if x.row != nil && len(x.words) > 1 && x.row != programs.Lookup(x.name) { // of a subcommand: with its name
+		args = x.row.Parse(x.words[1:])
 	}
-})
-
-var (
-	partedWrites = words("mklabel mktable rm mkpart resizepart mkpartfs")
-	hdparmWrites = words("--trim-sector-ranges --write-sector --security-set-pass --yes-i-know-what-i-am-doing")
-	wholeDisks   = words("destroy labelclear erasedisk erasevolume zerodisk secureerase partitiondisk randomdisk format reformat deletevolume " +
-		"deletecontainer")
-)
-
-// with, without and told are conditions: one of the options is given, none of them, the first operand is one of the words.
-func with(options ...string) func(*invocation) bool {
-	return func(x *invocation) bool { return x.args.Has(options...) }
-}
-
-func without(options ...string) func(*invocation) bool {
-	return func(x *invocation) bool { return !x.args.Has(options...) }
-}
-
-func told(verbs ...string) func(*invocation) bool {
-	return func(x *invocation) bool {
-		return len(x.args.Operands) > 0 && slices.Contains(verbs, x.args.Operands[0])
-	}
-}
-
-func luks(ops []string) bool {
-	return len(ops) > 0 && (strings.HasPrefix(strings.ToLower(ops[0]), "luksformat") ||
-		slices.Contains([]string{"erase", "luksErase", "reencrypt", "format"}, ops[0]))
-}
-
-// disks judges programs that make file systems and partitions.
-func (h *hardRules) disks(c *Command, x *invocation) {
-	if h.volumes(c, x) {
-		return
-	}
-	when, known := destroys()[x.name]
-	if !known && !strings.HasPrefix(x.name, "mkfs.") || when != nil && !when(x) {
-		return
-	}
-	ops := x.args.Operands
-	switch x.name {
-	case "zpool", "diskutil", "bcachefs":
-		if len(ops) > 0 && wholeDisks.has(strings.ToLower(ops[0])) {
-			h.deny(c, "hard:device", whyDevice, useDevice)
-		}
-	case "ddrescue", "dd_rescue":
-		ops = ops[min(1, len(ops)):] // it reads the first
-	}
-	for _, p := range ops {
-		h.destroyed(c, x, p)
-	}
-	for _, o := range x.args.Options {
-		if o.Has && h.device(o.Value) == fatal {
-			h.deny(c, "hard:device", whyDevice, useDevice)
+	for _, e := range damage.Effects(x.name, x.argv[1:], &args) {
+		switch e.Kind {
+		case damage.Disk:
+			if e.Word != "" {
+				h.destroyed(c, x, e.Word)
+			} else if slices.ContainsFunc(x.args.Options, func(o option) bool { return o.Has && h.device(o.Value) == fatal }) {
+				h.deny(c, "hard:device", whyDevice, useDevice)
+			}
+		case damage.Tree:
+			h.trees(c, local([]string{e.Word}))
+		case damage.Into:
+			if _, dir, is := strings.Cut(e.Word, "dest="); is { // of docker's
+				e.Word = dir
+			}
+			h.over(c, e.Word)
+		case damage.File:
+			h.target(c, e.Word)
+		case damage.Volume:
+			h.ask(c, "hard:device", e.Why)
+		case damage.System:
+			h.ask(c, "hard:system", e.Why)
+		case damage.Denies:
+			h.deny(c, "hard:device", e.Why, useDevice)
 		}
 	}
-}
-
-// volumes judges programs whose operands are no files: firmware, volumes and file systems by their names. It reports false
-// for others.
-func (h *hardRules) volumes(c *Command, x *invocation) bool {
-	ops := x.args.Operands
-	switch x.name {
-	case "flashrom":
-		if x.args.Has("-w", "--write", "-E", "--erase", "-r-x") {
-			h.deny(c, "hard:device", "it overwrites the firmware without which the machine does not start", useDevice)
-		}
-	case "zfs":
-		if len(ops) > 0 && ops[0] == "destroy" {
-			h.ask(c, "hard:device", "it destroys a file system")
-		}
-	case "btrfs":
-		if len(ops) > 1 && (ops[1] == "delete" || ops[1] == "remove") {
-			h.trees(c, ops[2:])
-		}
-	case "vgremove", "lvremove", "dmsetup":
-		if len(ops) > 0 && (x.name != "dmsetup" || strings.HasPrefix(ops[0], "remove") || ops[0] == "wipe_table") {
-			h.ask(c, "hard:device", whyDevice)
-		}
-	default:
-		return false
-	}
-	return true
 }
 
 // destroyed judges one operand of a program that destroys what it is given.

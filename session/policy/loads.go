@@ -47,6 +47,11 @@ func (ho *handovers) compilerParts(x *invocation) {
 		return
 	}
 	for i, a := range x.argv[1:] {
+		if file, is := strings.CutPrefix(a, "@"); is { // its options stand in a file
+			if text, made := ho.textAt(file); made && !strings.Contains(text, "@") {
+				ho.run(slices.Concat(x.argv[:1], strings.Fields(text)), stream{})
+			}
+		}
 		next := ""
 		if i+2 < len(x.argv) {
 			next = x.argv[i+2]
@@ -82,7 +87,7 @@ func (ho *handovers) compilerParts(x *invocation) {
 // plugin judges what a compiler loads: what is in the project is as good as the code that it compiles, where only the hard
 // denials count.
 func (cr *codeReader) plugin(x *invocation, value string) {
-	if cr.engine.preset == Hard && cr.within(value) {
+	if cr.engine.preset == Hard && cr.within(value) && !destroyers.has(value) {
 		return
 	}
 	cr.loads(x, value)
@@ -123,6 +128,10 @@ var libraries = []string{"/usr/lib", "/lib", "/usr/local/lib", "/usr/libexec", "
 
 // loads asks about code that a program is told to load from a place that is not the system's.
 func (cr *codeReader) loads(x *invocation, value string) {
+	if destroyers.has(path.Base(value)) {
+		cr.unknown(x.argv, "it hands files to "+path.Base(value))
+		return
+	}
 	if value == "" || !strings.ContainsAny(value, "/.") && !hasHole(value) {
 		return // a name that the program looks up
 	}
@@ -225,8 +234,11 @@ func tmuxCommand(word, name, least string) bool {
 	return strings.HasPrefix(word, least) && strings.HasPrefix(name, word) || word == first+second[:1]
 }
 
-// loading are variables that put code into programs, or in front of their own.
-var loading = words("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GIT_EXEC_PATH GCONV_PATH GIT_TEMPLATE_DIR OPENSSL_ENGINES OPENSSL_MODULES")
+// loading reports variables that put code into programs, or in front of their own.
+func loading(name string) bool {
+	_, is := programs.VariableFor(name, programs.AsCode)
+	return is
+}
 
 // shows are variables that name a program behind another's back: for its output, its questions, its way out.
 var shows = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
@@ -253,7 +265,7 @@ func (ho *handovers) loadedBy(x *invocation, name, value string) {
 			ho.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
 		}
 	}
-	if !loading.has(name) {
+	if !loading(name) {
 		return
 	}
 	if dir, _ := path.Split(x.argv[0]); systemPlaces[dir] {
@@ -267,7 +279,7 @@ func (ho *handovers) loadedBy(x *invocation, name, value string) {
 
 // lasting are the variables that loadedBy knows, and that a line may have set before.
 var lasting = sync.OnceValue(func() (names []string) {
-	names = strings.Fields(string(loading) + " " + string(shows))
+	names = strings.Fields(programs.VariableNames(programs.AsCode) + " " + string(shows))
 	for name := range gitSettings {
 		if !shows.has(name) {
 			names = append(names, name)
@@ -311,6 +323,12 @@ func (ho *handovers) sshOption(x *invocation, setting string) {
 	case "proxycommand", "localcommand", "knownhostscommand", "remotecommand", "match":
 		x.children = true
 		ho.shellText(value, x.name)
+	case "userknownhostsfile", "globalknownhostsfile", "controlpath":
+		c := Command{Argv: x.argv}
+		if ho.overwritten(value) != harmless {
+			ho.ask(&c, "hard:overwrite", whyAdds)
+			ho.record(c)
+		}
 	case "pkcs11provider", "securitykeyprovider", "xauthlocation":
 		ho.loads(x, value)
 	}
@@ -353,13 +371,17 @@ func (ho *handovers) gitProgram(x *invocation, key, value string, once bool) {
 func gitRuns(key string) bool {
 	switch key {
 	case "core.fsmonitor", "core.sshcommand", "core.editor", "core.pager", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
-		"sequence.editor", "diff.external", "uploadpack.packobjectshook", "interactive.difffilter", "credential.helper":
+		"sendemail.smtpserver", "instaweb.httpd", "imap.tunnel", "gc.recentobjectshook", "sequence.editor", "diff.external", "uploadpack.packobjectshook", "interactive.difffilter", "credential.helper":
 		return true
 	}
 	if strings.HasPrefix(key, "pager.") {
 		return true
 	}
-	for _, end := range []string{".helper", ".cmd", ".program", ".command", ".editor", ".clean", ".smudge", ".process", ".textconv",
+	if strings.HasSuffix(key, ".path") {
+		group, _, _ := strings.Cut(key, ".")
+		return slices.Contains([]string{"browser", "man", "difftool", "mergetool", "guitool", "lfs"}, group)
+	}
+	for _, end := range []string{".update", ".helper", ".cmd", ".program", ".command", ".editor", ".clean", ".smudge", ".process", ".textconv",
 		".driver", ".uploadpack", ".receivepack", "cmd", ".vcs"} {
 		if strings.HasSuffix(key, end) {
 			return true

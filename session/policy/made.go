@@ -35,6 +35,12 @@ func (w *walk) filled(target string, out stream) {
 	} else if startsLater(full, w.home) && text != hole {
 		w.mayAsk(func() { w.source(strings.ReplaceAll(text, hole, "")) })
 	}
+	switch {
+	case strings.HasPrefix(full, "/etc/udev/rules.d/"):
+		w.guesses.withinLines(text)
+	case full == "/etc/sysctl.conf" || strings.HasPrefix(full, "/etc/sysctl.d/"):
+		w.denial.settings(&Command{Argv: []string{">", target}}, text)
+	}
 	if add {
 		old, ok := w.made[full]
 		if !ok || old.source != "" {
@@ -270,7 +276,11 @@ func (h *hardRules) downloaded(c *Command, x *invocation) {
 		h.ask(c, "hard:overwrite", "it may overwrite a file that the machine needs")
 	}
 	if file, has := x.args.Get("-K", "--config"); has {
-		for line := range strings.Lines(h.pipes[file]) {
+		text, _ := h.textAt(file)
+		if file == "-" {
+			text = x.in.text
+		}
+		for line := range strings.Lines(text) {
 			if key, value, ok := strings.Cut(line, "="); ok && strings.Trim(key, " -") == "output" {
 				h.target(c, strings.Trim(value, " \"\n"))
 			}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/building"
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // ownOptions are programs whose options these are.
@@ -58,6 +61,12 @@ func (ho *handovers) operandCode(x *invocation) {
 				ho.bang("vim", text)
 			}
 		}
+	case x.row.Lang == "lisp":
+		for _, o := range x.args.Operands {
+			if strings.HasPrefix(o, "(") {
+				ho.code("lisp", o, x)
+			}
+		}
 	case x.row.Lang == "make":
 		for _, o := range x.args.Operands {
 			if _, value, ok := strings.Cut(o, "="); ok && value != "" {
@@ -78,8 +87,14 @@ func (ho *handovers) operandCode(x *invocation) {
 			}
 		}
 	case x.row.Lang == "sql":
+		for _, o := range x.args.Options {
+			if o.Name == "-v" || o.Name == "--set" || o.Name == "--variable" || o.Name == "--init-command" {
+				ho.only(func() { ho.source(strings.Trim(o.Value[strings.IndexByte(o.Value, '=')+1:], "`\\! ")) })
+			}
+		}
 		for _, o := range x.args.Operands {
 			ho.bang("sql", o)
+			ho.changesVital("sql", o, x)
 		}
 	case x.name == "git":
 		ho.gitConfig(x)
@@ -87,7 +102,11 @@ func (ho *handovers) operandCode(x *invocation) {
 	case x.name == "less" || x.name == "more" || x.name == "zless" || x.name == "view":
 		for _, o := range x.args.Operands {
 			if text, ok := strings.CutPrefix(o, "+"); ok {
-				ho.bangLine(strings.TrimLeft(text, "+"))
+				text = strings.TrimLeft(text, "+")
+				if len(text) > 2 && text[0] == '|' { // | and a mark: what stands there goes to the command
+					ho.shellText(text[2:], x.name)
+				}
+				ho.bangLine(text)
 			}
 		}
 	case x.name == "strace" || x.name == "ltrace":
@@ -128,6 +147,9 @@ func (ho *handovers) operandCode(x *invocation) {
 		}
 		if x.in.is && len(x.args.Operands) > 0 && (x.args.Has("-i") || ho.scope.get("PYTHONINSPECT").text != "") {
 			ho.code("python", x.in.text, x)
+		}
+		if module, rest, is := pythonModule(x, strings.TrimRight(x.name, "0123456789.")); is && programs.Lookup(module) != nil {
+			ho.run(append([]string{module}, rest...), x.in)
 		}
 		if m, ok := x.args.Get("-m"); ok && (m == "timeit" || m == "cProfile" || m == "pdb") {
 			for _, a := range x.argv[1:] {
@@ -186,18 +208,9 @@ func (ho *handovers) ownForms(x *invocation) {
 		}
 	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "edit") && x.in.is:
 		ho.unit(x.in.text)
-	case x.name == "ansible":
-		if module, _ := x.args.Get("-m", "--module-name"); module == "file" {
-			args, _ := x.args.Get("-a", "--args")
-			if strings.Contains(args, "state=absent") {
-				_, place, _ := strings.Cut(" "+args, " path=")
-				place, _, _ = strings.Cut(place, " ")
-				ho.run([]string{"rm", "-rf", place}, stream{})
-			}
-		}
 	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "set-environment"):
 		for _, a := range x.argv[1:] {
-			if name, value, set := strings.Cut(a, "="); set && loading.has(name) {
+			if name, value, set := strings.Cut(a, "="); set && loading(name) {
 				ho.loads(x, value)
 			}
 		}
@@ -209,6 +222,24 @@ func (ho *handovers) ownForms(x *invocation) {
 		}
 	case x.name == "mvn":
 		ho.mavenExec(x)
+	case x.name == "cargo":
+		ho.cargoConfig(x)
+	case x.name == "go" && len(x.argv) > 2 && x.argv[1] == "env":
+		for _, a := range x.argv[2:] {
+			if name, value, set := strings.Cut(a, "="); set {
+				(&guesser{ho.shared}).inVariable(name, value, true)
+			}
+		}
+	case x.name == "gh" || x.name == "glab":
+		ho.ghSettings(x)
+	case resources.has(x.name):
+		ho.resources(x)
+	case x.name == "dosbox":
+		for _, a := range x.argv[1:] {
+			if verb, _, _ := strings.Cut(strings.ToLower(a), " "); verb == "deltree" || verb == "del" || verb == "format" || verb == "rd" {
+				ho.unknown(x.argv, "what it removes is where it was told that its disk is")
+			}
+		}
 	case (x.name == "exim" || x.name == "sendmail") && x.args.Has("-be") && x.in.is:
 		ho.code("console", x.in.text, x)
 	case typesetters.has(x.name) && x.args.Has("-U"):
@@ -267,6 +298,63 @@ func (ho *handovers) ownForms(x *invocation) {
 				ho.shellText(strings.Join(fields[5:], " "), "crontab")
 			}
 		}
+	}
+}
+
+// cargoRuns are the last words of cargo's settings that name programs.
+var cargoRuns = words("rustc rustc-wrapper rustc-workspace-wrapper rustdoc linker runner")
+
+// cargoConfig judges settings of cargo that name a program, or give a command another name.
+func (ho *handovers) cargoConfig(x *invocation) {
+	if i := slices.Index(x.argv, "--"); i > 0 && slices.Contains(x.argv[:i], "rustc") { // what it hands on
+		ho.run(append([]string{"rustc"}, x.argv[i+1:]...), stream{})
+	}
+	for i, a := range x.argv[1:] {
+		key, value, set := strings.Cut(strings.TrimPrefix(a, "--config="), "=")
+		if !set || x.argv[i] != "--config" && !strings.HasPrefix(a, "--config=") {
+			continue
+		}
+		key = strings.TrimSpace(key)
+		words := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("[]\"', \t", r) })
+		switch {
+		case len(words) == 0:
+		case strings.HasPrefix(key, "alias."):
+			ho.mayAsk(func() { ho.run(append([]string{"cargo"}, words...), stream{}) })
+		case cargoRuns.has(key[strings.LastIndexByte(key, '.')+1:]):
+			ho.mayAsk(func() { ho.run(words, stream{}) })
+			ho.plugin(x, words[0])
+		}
+	}
+}
+
+// ghSettings judges other names of commands and settings of gh and glab.
+func (ho *handovers) ghSettings(x *invocation) {
+	ops := x.args.Operands
+	switch {
+	case len(ops) > 3 && ops[0] == "alias" && ops[1] == "set", len(ops) > 3 && ops[0] == "config" && ops[1] == "set" && ops[2] != "git_protocol":
+		ho.perhapsShell(strings.TrimPrefix(ops[len(ops)-1], "!"), x.name)
+	}
+}
+
+// resources are programs that are told how things shall be: a file, a package, a service.
+var resources = words("puppet salt salt-call salt-ssh ansible chef-apply")
+
+// resources asks about what is to go, and about files that are to be other ones.
+func (ho *handovers) resources(x *invocation) {
+	text := strings.Join(x.argv[1:], " ")
+	if contains(text, []string{"absent", "remove", "purge", "rmdir", "delete"}) {
+		for _, p := range building.Paths(aroundPaths(text)) {
+			if ho.tree(p) == fatal {
+				c := Command{Argv: x.argv}
+				ho.ask(&c, "hard:remove", whyRemove)
+				ho.record(c)
+			}
+		}
+	}
+	if file := ho.names(text); file != "" && ho.engine.preset != Off {
+		c := Command{Argv: x.argv}
+		ho.ask(&c, "hard:overwrite", "it may change "+file+", which the machine needs")
+		ho.record(c)
 	}
 }
 

@@ -283,49 +283,6 @@ func (fs *files) device(p string) danger {
 	return harmless
 }
 
-// vital are files without which no user can log in or the machine does not start.
-var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/group": true,
-	"/etc/sudoers": true, "/etc/fstab": true,
-	"/etc/gshadow": true, "/bin/sh": true, "/bin/bash": true, "/etc/ld.so.preload": true, "/etc/ld.so.conf": true,
-	"/proc/sysrq-trigger": true, "/etc/hosts": true, "/etc/resolv.conf": true, "/sbin/init": true,
-	"/etc/crypttab": true, "/etc/sudoers.d": true, corePattern: true, "/proc/sys/kernel/modprobe": true,
-	"/proc/sys/kernel/hotplug": true, "/proc/sys/fs/binfmt_misc/register": true, "/sys/kernel/uevent_helper": true}
-
-// corePattern says what the kernel does with the memory of a program that fails: writes a file, or starts a program.
-const corePattern = "/proc/sys/kernel/core_pattern"
-
-// namesProgram reports settings of the kernel's that name a program which it runs.
-func namesProgram(setting, value string) bool {
-	file := "/proc/sys/" + strings.ReplaceAll(strings.TrimSpace(setting), ".", "/")
-	if file == corePattern {
-		value = strings.TrimLeft(value, " \t'\"")
-		return strings.HasPrefix(value, "|") || strings.IndexAny(value, holes) == 0
-	}
-	return vital[file]
-}
-
-// overwritten judges a path that is written to.
-func (fs *files) overwritten(p string) danger {
-	if d := fs.device(p); d != harmless {
-		return d
-	}
-	full, ok := fs.clean(p)
-	if ok && hasGlob(full) {
-		for file := range vital {
-			if globMatch(full, file) {
-				return perhaps
-			}
-		}
-	}
-	if ok && (vital[full] || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
-		return perhaps
-	}
-	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) {
-		return perhaps
-	}
-	return harmless
-}
-
 // secret reports whether a path usually holds passwords, keys or the environment of a process.
 func (fs *files) secret(p string) bool {
 	p = strings.TrimPrefix(p, "file://")
@@ -391,18 +348,6 @@ func InRoots(dir string, roots []string) bool {
 		}
 	}
 	return false
-}
-
-// needed are directories whose rights everybody depends on.
-var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys /usr /usr/bin /usr/lib /usr/sbin /var")
-
-// rights asks about those of a directory of the system itself, or of all that is in it.
-func (h *hardRules) rights(c *Command, paths []string) {
-	for _, p := range paths {
-		if full, ok := h.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && h.tree(p) == fatal) {
-			h.ask(c, "hard:system", whyRights)
-		}
-	}
 }
 
 // standardInput reports an operand that stands for it.

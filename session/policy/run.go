@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/policy/bound"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -54,7 +55,7 @@ func (w *walk) run(argv []string, in stream) stream {
 		}
 		return stream{text: hole, is: true}
 	}
-	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	base := strings.TrimPrefix(path.Base(strings.ReplaceAll(name, `\`, "/")), "^") // nu's sign of programs that are not its own
 	if path.Base(w.shell) == "zsh" {
 		if name == "-" && len(argv) > 1 {
 			return w.run(argv[1:], in) // it starts a command as a login shell would
@@ -131,8 +132,9 @@ type invocation struct {
 	args  programs.Args
 	in    stream
 
-	places   []string // what find finds, once it was asked for
-	children bool     // it ran commands that were judged on their own
+	places    []string // what find finds, once it was asked for
+	ofProject bool     // it runs a file of the project
+	children  bool     // it ran commands that were judged on their own
 }
 
 type option = programs.Option
@@ -244,7 +246,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 
 // startsShell are programs that start a shell where they are given no command: it reads what they are given.
 var startsShell = words("newgrp nsenter unshare chroot setarch linux32 linux64 i386 script fakeroot fakechroot sg capsh doas proot firejail nix-shell " +
-	"unbuffer machinectl login")
+	"unbuffer machinectl login systemd-run")
 
 // byOptions judges what the options of a program name: commands, code, programs, files. It returns what the
 // program prints then, and whether that is all.
@@ -293,6 +295,8 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 			w.codes.code(row.Lang, o.Value, x)
 		case row.IsScript(o.Name) && row.Lang == "sh":
 			w.unknown(x.argv, "it runs commands from a file")
+		case row.IsWrite(o.Name) && o.Has && (strings.HasPrefix(o.Value, "|") || strings.HasPrefix(o.Value, "!")):
+			w.shellText(o.Value[1:], x.name)
 		case row.IsWrite(o.Name) && o.Has:
 			w.denial.target(c, o.Value)
 		case row.IsRun(o.Name) && o.Has:
@@ -343,7 +347,7 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 		for _, a := range x.argv[1:] {
 			if text, piped := w.pipedIn(a); piped {
 				w.guesses.withinLines(text)
-			} else if strings.ContainsAny(a, " \t") && len(a) <= maxShort {
+			} else if strings.ContainsAny(a, " \t") && len(a) <= bound.MaxShort {
 				w.guesses.shellGuess(a) // several commands, of which one goes to where the next removes
 			}
 		}

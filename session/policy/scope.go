@@ -2,8 +2,9 @@ package policy
 
 import (
 	"path"
-	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // value is what is known of a variable. The zero value is a variable that is not set on the line.
@@ -122,6 +123,7 @@ type shellState struct {
 	direct   bool // the command stands on the line itself, not in a wrapper, function or substitution
 	executed bool // what is judged is an execution: the program is the file that it is
 	parent   bool // it names the process that started its shell, which is a keeper
+	wrote    bool // the shell has opened a file for writing
 	sources  bool // it runs a file in its own shell, which may set anything
 }
 
@@ -177,45 +179,23 @@ func changesMeaning(name string) bool {
 		"_PRELOAD")
 }
 
-// codeVariable reports whether programs run the value of a variable as shell text.
+// codeVariable reports whether the value of a variable is a command, or options that may name one.
 func codeVariable(name string) bool {
-	switch name {
-	case "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN",
-		"LESSCLOSE", "MANPAGER",
-		"GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF",
-		"GIT_ASKPASS", "SSH_ASKPASS",
-		"RSYNC_RSH", "TAR_OPTIONS", "LESSEDIT", "GNUMAKEFLAGS", "FCEDIT", "GIT_PROXY_COMMAND", "SYSTEMD_PAGER",
-		"CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WRAPPER", "SPELL", "BORG_PASSCOMMAND":
-		return true
-	}
-	for _, end := range []string{"_COMMAND", "_CMD", "_PROGRAM", "EDITOR", "PAGER", "BROWSER", "ASKPASS", "_RSH", "WRAPPER",
-		"_HOOK", "_SSH", "OPENER", "_PROG", "_EXTERNAL_DIFF"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	switch name {
-	case "CC", "CXX", "LD", "AR", "AS", "CPP", "MAKE", "SHELL", "MAKESHELL", "RUSTC", "GOFLAGS", "MAKEFLAGS":
-		return true
-	}
-	return optionsIn[name] != "" || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "CARGO_TARGET_") && strings.HasSuffix(name, "_RUNNER")
+	_, text := programs.VariableFor(name, programs.AsText)
+	_, options := programs.VariableFor(name, programs.AsOptions)
+	return text || options
 }
-
-// optionsIn are the programs that take options from a variable, as if these stood on their line.
-var optionsIn = map[string]string{"NODE_OPTIONS": "node", "PERL5OPT": "perl", "RUBYOPT": "ruby", "MANOPT": "man", "LESS": "less",
-	"JAVA_TOOL_OPTIONS": "java", "JDK_JAVA_OPTIONS": "java", "_JAVA_OPTIONS": "java", "GOFLAGS": "go build", "FZF_DEFAULT_OPTS": "fzf"}
 
 // standsIn reports variables that name one program which is then started with files or data of others.
 func standsIn(name string) bool {
-	return name == "VISUAL" || slices.ContainsFunc([]string{"EDITOR", "PAGER", "BROWSER", "ASKPASS", "WRAPPER"}, func(end string) bool {
-		return strings.HasSuffix(name, end)
-	})
+	_, is := programs.VariableFor(name, programs.AsProgram)
+	return is
 }
 
 // optionText is the line that a variable of options makes; of less, what follows + is one word.
 func optionText(name, text string) string {
-	program := optionsIn[name]
-	if program == "" {
+	program, is := programs.VariableFor(name, programs.AsOptions)
+	if !is {
 		return text
 	}
 	if before, command, has := strings.Cut(text, "+"); has && program == "less" {

@@ -47,7 +47,8 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			if onlyParses(x) {
 				return out
 			}
-			if !usualSource(x.name, operands[0]) {
+			x.ofProject = w.fromProject(x.name, operands)
+			if !usualSource(x.name, operands[0]) && !x.ofProject {
 				w.unknown(x.argv, "it runs commands from a file that is not judged")
 			}
 		case x.in.is && x.name != "source" && x.name != ".":
@@ -59,6 +60,23 @@ func (w *walk) script(operands []string, x *invocation) stream {
 		w.unknown(rest, "shells run the file "+v)
 	}
 	return out
+}
+
+// fromProject reports a file that is read as lines of this shell and may be run by its name as well: one of the project, that this line has not written, and
+// no line that has got something from another machine.
+func (w *walk) fromProject(name string, operands []string) bool {
+	file := operands[0]
+	if name != "source" && name != "." {
+		return false
+	}
+	if !strings.Contains(file, "/") {
+		if !strings.HasPrefix(file, ".") { // it is looked for in PATH first
+			return false
+		}
+		file = "./" + file
+	}
+	preset := w.engine.preset
+	return (preset == Hard || preset == Build) && !w.denial.fetched && !w.wrote && len(w.made) == 0 && w.projects(file) && !hasHole(w.cwd) && !w.lost && !w.preset.anyLeaves(operands[1:])
 }
 
 // onlyParses reports a shell that reads a file and runs nothing of it.

@@ -16,6 +16,7 @@ type State struct {
 	arrays  map[string][]string
 	funcs   map[string]*function
 	aliases map[string][]string
+	fetched bool // a line has got something from another machine
 	moved   bool // a line that runs yet, or is about to, changes the directory
 	lost    bool
 }
@@ -42,6 +43,7 @@ func (w *walk) remembered(l *Line) {
 		return
 	}
 	w.scope.vars, w.scope.lists, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
+	w.denial.fetched = s.fetched
 	if s.moved {
 		w.cwd, w.lost = "", true
 	}
@@ -82,11 +84,11 @@ func (s *State) after(l Line, ran Ran) *State {
 	w.remembered(&l)
 	cwd := w.cwd
 	w.line(l)
-	next := &State{vars: w.scope.vars, arrays: w.scope.lists, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved}
+	next := &State{vars: w.scope.vars, arrays: w.scope.lists, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved, fetched: w.denial.fetched}
 	if ran == Perhaps && (w.cwd != cwd || w.lost) {
 		next.moved = true
 	}
-	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && sameNames(s, next) && !w.replaced() && !w.sources {
+	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && next.fetched == (s != nil && s.fetched) && sameNames(s, next) && !w.replaced() && !w.sources {
 		return s
 	}
 	if !w.straight(l) || ran != Done {

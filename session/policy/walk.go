@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/longterm-dev/longterm/session/policy/bound"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -80,7 +81,7 @@ type stream struct {
 }
 
 func newWalk(e *Engine, l Line) *walk {
-	w := &walk{budget: maxRuns + min(len(l.Text), maxShort), shellState: newShell(e, l)}
+	w := &walk{budget: maxRuns + min(len(l.Text), bound.MaxShort), shellState: newShell(e, l)}
 	w.at = &w.files
 	all := shared{w, &w.shellState, &w.verdicts}
 	w.expand = expander{line: w, shellState: &w.shellState, verdicts: &w.verdicts}
@@ -138,12 +139,12 @@ func (w *walk) source(text string) stream {
 		return stream{text: hole, is: true}
 	}
 	defer func() { w.nested-- }()
-	if w.taken += len(text); w.taken > maxTaken || tooDeep(text) {
+	if w.taken += len(text); w.taken > maxTaken || bound.TooDeep(text) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return stream{text: hole, is: true}
 	}
 	text = w.longForms(text)
-	if len(text) > maxShort {
+	if len(text) > bound.MaxShort {
 		return w.longSource(text)
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")

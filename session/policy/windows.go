@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/policy/bound"
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
@@ -20,7 +21,7 @@ var windowsUnknown = pattern.Lazy(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invok
 // windows judges a line of PowerShell or cmd.exe. Both are read only as far as words and separators:
 // what starts other text is asked about.
 func (cr *codeReader) windows(text string) {
-	if len(text) > maxShort || tooDeep(text) {
+	if len(text) > bound.MaxShort || bound.TooDeep(text) {
 		cr.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
 		return
 	}

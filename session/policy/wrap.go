@@ -43,7 +43,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			wr.forCommand(name)
-			if wr.engine.preset == Build || loading.has(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
+			if wr.engine.preset == Build || loading(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
 				mark := wr.scope.mark()
 				wr.scope.put(name, value)
 				defer func() { wr.scope.undo(min(mark, wr.scope.mark())) }()
@@ -51,9 +51,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 			if codeVariable(name) && !(wr.engine.preset == Build && wr.harmlessVariable(name, value)) {
 				wr.perhapsShell(optionText(name, value), "the variable "+name)
 			}
-			if standsIn(name) && removing[path.Base(value)] {
-				wr.unknown(x.argv, "files of others are handed to "+path.Base(value))
-			}
+			wr.guesses.inVariable(name, value, true)
 			if name == "BASH_ENV" {
 				wr.unknown(x.argv, whyBashEnv)
 			}
@@ -190,6 +188,7 @@ var volumes = words("-v --volume --mount -B --bind")
 
 // container asks about containers that see the whole machine.
 func (wr *wrapping) container(x *invocation) {
+	wr.guesses.guessDestroyers(x.argv[1:]) // an option may take no word for its value
 	if len(x.args.Operands) > 0 && wr.engine.denies {
 		image, _, _ := strings.Cut(path.Base(x.args.Operands[0]), "@")
 		image, _, _ = strings.Cut(image, ":")

@@ -38,10 +38,11 @@ var tools = []Program{
 		"--loglevel --cache --userconfig"},
 	{Name: "pip,pip3,pipx,gem,composer,mvn,gradle,ant,bazel,cmake,meson,configure,ctest," +
 		"tox,pytest,jest," +
-		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu,helm," +
+		"eslint,tsc,prettier,webpack,vite,ruff,black,mypy,terraform,tofu," +
 		"vagrant,brew,apt," +
 		"apt-get,dnf,yum,pacman,zypper,apk,flatpak,port,winget,choco,scoop,aws,gcloud,az," +
 		"heroku,vercel,fly,code"},
+	{Name: "helm", Values: "-n -f --namespace --values --set --version --kube-context", Runs: "--post-renderer"},
 	{Name: "ansible", Shell: "-a --args", Values: "-m -i -u -e -f -l -t --module-name --inventory"},
 	{Name: "npx,bunx,pipx run,uvx", Values: "-p --package --from", Shell: "-c --call", Stop: true, Run: RunArgv},
 	{Name: "npm ls,npm list,npm view,npm outdated,npm root,npm prefix,pip list,pip show,pip freeze,pip3 " +
@@ -54,6 +55,8 @@ var tools = []Program{
 		"--install --remove --purge"},
 	{Name: "rpm", Reads: true, Strict: true, Need: "-q --query", Values: "-E --eval --qf --queryformat --whatprovides --whatrequires",
 		Flags: "-a -l -f -c -d -R --all --list --file --configfiles --docfiles --requires --provides --changelog --scripts --last --state --info --conflicts", Shell: "--pipe", Unsafe: "-E --eval -i -e -U -F --install --erase --upgrade"},
+	{Name: "lerna exec,wsrun", Values: "--concurrency --scope --ignore", Run: RunShell},
+	{Name: "lerna", Stop: true, SubOnly: true},
 	{Name: "gh,glab", Stop: true, SubOnly: true, Values: "-R --repo"},
 	{Name: "gh api,gh issue create,gh pr create,gh issue comment,gh pr comment,gh release create",
 		Values: "-f -F -X -H --title --body -t -b"},
@@ -66,10 +69,11 @@ var tools = []Program{
 	{Name: "svn diff,svn commit,svn update,svn merge,svn switch,svn propedit,svn copy,svn import",
 		Values: "-r -m -c -F", Runs: "--diff-cmd --diff3-cmd --merge-cmd --editor-cmd"},
 	{Name: "svn info,svn status,svn log-local,jj log,jj status", Reads: true},
-	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,tig,lazygit"},
-	{Name: "convert,magick,mogrify,gs,tex,latex,pdftex,pdflatex,xetex,xelatex,luatex,lualatex,latexmk,pandoc"},
+	{Name: "git-lfs,git-rm-merged,pre-commit,direnv-status,lazygit"},
+	{Name: "convert,magick,mogrify,tex,latex,pdftex,pdflatex,xetex,xelatex,luatex,lualatex,latexmk"},
+	{Name: "pandoc", Values: "-f -t -V -M -H -B -A -c --from --to --template --metadata-file --css --resource-path", Runs: "-F --filter --pdf-engine", Writes: "-o --output --log"},
 	{Name: "groff,groffer,troff,gtroff,nroff,ditroff,pic,gpic", Values: "-m -T -P -L -d -r -f -F -M -I -w -W"},
-	{Name: "just,task,rake,mage,ninja,nmake", Values: "-f -C -j"},
+	{Name: "just,task,mage,ninja,nmake", Values: "-f -C -j"},
 	{Name: "bazel run,bazel test,bazel build", Shell: "--run_under --workspace_status_command"},
 	{Name: "dialog,whiptail", Shell: "--prgbox --programbox"},
 	{Name: "fetchmail", Values: "-f -u -p --fetchmailrc", Shell: "-m --mda --preconnect --postconnect --plugin --plugout"},

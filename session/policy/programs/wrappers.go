@@ -62,7 +62,10 @@ var wrappers = []Program{
 	{Name: "parallel,sem", Values: "-j -I -a -S --jobs --arg-file --sshlogin --joblog --results --delay " +
 		"--timeout -n -N -L " +
 		"--colsep", Stop: true, Run: RunShell, StdinRun: true, Lang: "sh"},
-	{Name: "ssh,mosh,autossh", Loads: "-I", Values: "-b -c -D -E -e -F -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", Stop: true,
+	{Name: "R CMD", Run: RunArgv, Stop: true},
+	{Name: "consul", Stop: true, SubOnly: true},
+	{Name: "consul lock", Run: RunShell, Skip: 1, Stop: true},
+	{Name: "ssh,mosh,autossh", Loads: "-I", Writes: "-E", Values: "-b -c -D -E -e -F -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", Stop: true,
 		Run: RunShell, Skip: 1},
 	{Name: "ssh-agent", Values: "-a -E -O -P -t", Stop: true, Run: RunArgv},
 	{Name: "ld.so", Values: "--argv0 --glibc-hwcaps-prepend --inhibit-cache --inhibit-rpath", Loads: "--preload --audit " +

@@ -1,0 +1,170 @@
+// Package bound says which lines are too deep or too large to be parsed, by looking at their text alone.
+package bound
+
+import "strings"
+
+// Limits of what is parsed. The parser calls itself for each level of nesting, so that a level costs
+// stack: lines beyond these limits are asked about unparsed. People and agents stay far below. Long lines are
+// long for the text that is in them, in quotes and here-documents, or for their words: those are bounded, so
+// that an answer takes time by the size of the line, and no more than that.
+const (
+	maxBytes  = 1 << 20
+	maxTokens = 40000 // words and operators of a longer line
+	maxTexts  = 100   // here-documents of a longer line
+	maxDepth  = 150
+	maxChain  = 3000 // operators in a row that the parser nests: &&, ||, |, unary signs, assignments
+	maxHeredo = 200
+)
+
+// MaxShort is how many bytes a line may have of which nothing but the depth is counted, and up to which the readers of
+// Windows' shells read.
+const MaxShort = 64 << 10
+
+// openers and closers are words that begin and end compound commands.
+var openers = map[string]int{"if": 1, "while": 1, "until": 1, "for": 1, "case": 1, "select": 1, "time": 1,
+	"coproc": 1, "function": 1,
+	"fi": -1, "done": -1, "esac": -1}
+
+// TooDeep scans a line for what would make the parser nest too deep, without regard to quotes: text in
+// quotes with hundreds of open brackets is asked about too.
+func TooDeep(s string) bool {
+	if len(s) > maxBytes || len(s) > MaxShort && tooMany(s) {
+		return true
+	}
+	depth, words, signs, chain, ticks := 0, 0, 0, 0, 0
+	word := 0
+	for i := 0; i <= len(s); i++ {
+		c := byte(' ')
+		if i < len(s) {
+			c = s[i]
+		}
+		letter := c >= 'a' && c <= 'z'
+		if !letter {
+			if i-word >= 2 && i-word <= 8 {
+				words = max(0, words+openers[s[word:i]])
+			}
+			word = i + 1
+		}
+		switch c {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth = max(0, depth-1)
+		case '`':
+			ticks++
+		case '&', '|', '=', '?', ',', '*', '<', '>':
+			chain++
+		case '\n', ';':
+			chain = 0
+		}
+		switch c {
+		case '!', '~', '-', '+', '\\':
+			signs++
+		case ' ', '\t':
+		default:
+			signs = 0
+		}
+		if depth > maxDepth || words > maxDepth || signs > maxChain || chain > maxChain || ticks > maxChain {
+			return true
+		}
+	}
+	return strings.Count(s, "<<") > maxHeredo && heredocs(s) > maxHeredo
+}
+
+// tooMany estimates the words and operators of a long line. Text in quotes and here-documents counts little;
+// where it is mistaken for such, parsing takes a few times as long, and not more.
+func tooMany(s string) bool {
+	tokens, texts, outside := 0, 0, true // outside of a word
+	var ends []string                    // of the here-documents that the line opened
+	missing := map[string]bool{}         // ends that do not come any more
+	skip := func(to int) int { tokens += 1 + to/64; return to }
+	for i := 0; i < len(s) && tokens <= maxTokens && texts <= maxTexts; i++ {
+		switch c := s[i]; c {
+		case ' ', '\t':
+			outside = true
+			continue
+		case '\\':
+			i++
+		case '\'':
+			if end := strings.IndexByte(s[i+1:], '\''); end >= 0 { // also of '': each is a part of a word
+				i += 1 + skip(end)
+			}
+		case '"':
+			end := i + 1
+			for end < len(s) && s[end] != '"' {
+				if s[end] == '\\' {
+					end++
+				} else if s[end] == '$' || s[end] == '`' {
+					tokens++
+				}
+				end++
+			}
+			i += skip(end - i)
+		case '<':
+			if end, ok := hereEnd(s[i:]); ok && !missing[end] {
+				ends = append(ends, end)
+				texts++
+			}
+			tokens++
+		case '\n':
+			tokens++
+			for _, end := range ends {
+				size := hereSize(s[i:], end)
+				if missing[end] = size < 0; size > 0 {
+					i += skip(size)
+				}
+			}
+			ends = nil
+		case ';', '&', '|', '(', ')', '$', '`', '{', '}', '>', '#', ',':
+			tokens++
+		default:
+			if outside {
+				tokens++
+			}
+		}
+		outside = false
+	}
+	return tokens > maxTokens || texts > maxTexts
+}
+
+// hereEnd returns the word that ends the here-document that is opened at the beginning of s.
+func hereEnd(s string) (string, bool) {
+	rest, ok := strings.CutPrefix(s, "<<")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, "-"), " ")
+	rest = strings.TrimLeft(rest, `'"\`)
+	end := 0
+	for end < len(rest) && end < 100 && isWord(rest[end]) {
+		end++
+	}
+	return rest[:end], end > 0 && (rest[0] < '0' || rest[0] > '9')
+}
+
+// hereSize returns how many bytes there are up to the end of a here-document; -1 if it does not end. With <<-
+// tabs may stand before the end.
+func hereSize(s, end string) int {
+	for _, tabs := range []string{"", "\t", "\t\t"} {
+		line := "\n" + tabs + end
+		if at := strings.Index(s, line+"\n"); at >= 0 {
+			return at + len(line)
+		} else if strings.HasSuffix(s, line) {
+			return len(s)
+		}
+	}
+	return -1
+}
+
+// heredocs returns the largest number of here-documents that one line of s opens.
+func heredocs(s string) int {
+	most := 0
+	for line := range strings.Lines(s) {
+		most = max(most, strings.Count(line, "<<"))
+	}
+	return most
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
