@@ -87,7 +87,7 @@ type Shell struct {
 type Needs struct {
 	Kind       string    `json:"kind" enum:"password,confirm,menu,text,screen,prompt" doc:"screen: a full-screen program is idle; prompt: a shell within the shell, or behind ssh, waits for a command: neither asks anything"`
 	Confidence int       `json:"confidence" doc:"percent"`
-	Reason     string    `json:"reason"`
+	Reason     string    `json:"reason" doc:"why that is thought; at its end in quotes the words that ask, where there are any"`
 	Since      time.Time `json:"since"`
 }
 

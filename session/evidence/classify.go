@@ -13,6 +13,7 @@ const needed = 50
 type scene struct {
 	*Facts
 	line   string // the end of the text before the cursor
+	words  string // what asks: of line, or of the one above
 	empty  bool   // nothing stands before the cursor
 	kind   Kind
 	what   string // of a phrase that was recognized
@@ -59,7 +60,8 @@ func notWaiting(r *Result) Verdict {
 
 func newScene(f *Facts) *scene {
 	s := &scene{Facts: f, line: tail(f.Line)}
-	s.empty = strings.TrimSpace(s.line) == ""
+	s.words = strings.TrimSpace(s.line)
+	s.empty = s.words == ""
 	if m := f.Modes; m != nil {
 		s.hidden = m.Canonical && !m.Echo
 		s.raw = !m.Canonical
@@ -72,7 +74,7 @@ func newScene(f *Facts) *scene {
 	p, asks := ask(s.line)
 	if !asks && s.empty && len(f.Above) > 0 {
 		if last := tail(f.Above[len(f.Above)-1]); wholeLine.MatchString(last) {
-			p, asks = phrase{kind: Confirm, what: "asked on the line above"}, true
+			p, asks, s.words = phrase{kind: Confirm, what: "asked on the line above"}, true, strings.TrimSpace(last)
 		}
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
@@ -180,7 +182,21 @@ func (s *scene) weigh() Verdict {
 		v.Reason = p + ": "
 	}
 	v.Reason += strings.Join(reasons, "; ")
+	if v.Needs && s.kind != Screen && !s.repl && s.words != "" {
+		v.Reason += `: "` + lastOf(s.words) + `"`
+	}
 	return v
+}
+
+// maxWords bounds what is told of a question, in bytes.
+const maxWords = 200
+
+// lastOf is the end of a question, where it says what may be answered.
+func lastOf(text string) string {
+	if len(text) > maxWords {
+		return "…" + lastBytes(text, maxWords)
+	}
+	return text
 }
 
 // quietEnough is how long silence must last before it means something, when nothing

@@ -317,3 +317,27 @@ func TestShellsAreKnownEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// What a program asks is told in its own words: the end of them, where it says what may be answered.
+//
+// FEATURES: R42
+func TestWordsOfQuestion(t *testing.T) {
+	long := strings.Repeat("é", 150)
+	for _, c := range []struct{ text, want string }{
+		{"Do you want to continue? [Y/n] ", `: "Do you want to continue? [Y/n]"`},
+		{"Password for bob: ", `: "Password for bob:"`},
+		{"Name: ", `: "Name:"`},
+		{"Press Enter to go on\n", `: "Press Enter to go on"`},
+		{long + " go on? [y/N] ", `: "…` + long[len(long)-maxWords+len(" go on? [y/N]")+1:] + ` go on? [y/N]"`},
+		{">>> ", "reads lines from the terminal; the line ends like a prompt"},
+		{"", "reads lines from the terminal"},
+	} {
+		v := Classify(rows(c.text, Facts{Probe: reading("app"), Modes: cooked}))
+		if !v.Needs || !strings.HasSuffix(v.Reason, c.want) {
+			t.Errorf("%q: %+v", c.text, v)
+		}
+	}
+	if v := Classify(rows("Do you want to continue? [Y/n] ", Facts{Probe: running("app"), Modes: cooked})); strings.Contains(v.Reason, "continue") {
+		t.Errorf("%+v", v)
+	}
+}

@@ -82,15 +82,18 @@ var (
 )
 
 // tail is the end of a line as far as it is looked at.
-func tail(line string) string {
-	if len(line) <= maxLineBytes {
-		return line
+func tail(line string) string { return lastBytes(line, maxLineBytes) }
+
+// lastBytes is the end of a text, of at most n bytes and whole characters.
+func lastBytes(text string, n int) string {
+	if len(text) <= n {
+		return text
 	}
-	line = line[len(line)-maxLineBytes:]
-	for len(line) > 0 && !utf8.RuneStart(line[0]) {
-		line = line[1:]
+	text = text[len(text)-n:]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
 	}
-	return line
+	return text
 }
 
 // ask finds what a line asks for.
