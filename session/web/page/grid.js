@@ -205,7 +205,8 @@ export class Grid {
     if (canvas) this.draw(this.screen);
   }
 
-  // flood says whether it is drawn on the canvas: more than half of the rows were new with each of the last frames.
+  // flood says whether it is drawn on the canvas: more than half of the rows were new with each of the last frames, of which
+  // there are ten a second or more. Of fewer, elements take a fifth of the thread at most, and can be pointed at.
   flood({ rows, cols }) {
     const { m } = this, now = performance.now(), had = new Set(this.was);
     this.was = [...rows];
@@ -218,11 +219,37 @@ export class Grid {
     return this.run > 2 && 'letterSpacing' in ctx && cols * m.w * rows.length * m.h * m.ratio ** 2 < 1 << 24; // larger ones are not to be had everywhere
   }
 
+  // held is for what is selected of the rows: called once they are drawn anew, it selects the same where that stands by then.
+  // Where neither end is there any more nothing is selected.
+  held({ rows, scrolls }) {
+    const s = getSelection(), had = [...this.rows.children];
+    if (s.isCollapsed || !s.containsNode(this.rows, true)) return;
+    let kept;
+    const end = (node, at) => {
+      let y = had.findIndex((el) => el.contains(node));
+      if (y < 0) return kept = () => [node, at]; // it is above the screen
+      const el = had[y];
+      let piece = [...el.childNodes].findIndex((n) => n.contains(node));
+      for (const [top, bottom, by] of scrolls) {
+        if (y < top || y >= bottom) continue;
+        y = Math.min(y - by, bottom - 1);
+        if (y < top) [y, piece, at] = [top, -1, 0];
+      }
+      kept ||= rows[y] === el.row;
+      return () => {
+        const to = this.rows.children[y] ?? this.rows, n = to.childNodes[piece], text = n?.firstChild ?? n ?? to;
+        return [text, Math.min(at, (text.data ?? text.childNodes).length)];
+      };
+    };
+    const from = end(s.anchorNode, s.anchorOffset), to = end(s.focusNode, s.focusOffset);
+    return () => kept ? s.setBaseAndExtent(...from(), ...to()) : s.removeAllRanges();
+  }
+
   // draw shows a screen; still: as elements, which can be selected.
   draw(screen, still) {
-    const { rows } = this, want = screen.rows.length;
+    const { rows } = this, want = screen.rows.length, held = this.held(screen);
     this.screen = screen;
-    if (still || !getSelection().isCollapsed) this.lift();
+    if (still || held) this.lift();
     const flat = this.flood(screen);
     if (!flat) for (const [top, bottom, k] of screen.scrolls) {
       if (bottom > rows.children.length || Math.abs(k) >= bottom - top) continue;
@@ -234,12 +261,17 @@ export class Grid {
     while (rows.children.length < want) rows.append(rowElement());
     while (rows.children.length > want) rows.lastChild.remove();
     rows.style.width = screen.cols * this.m.w + 'px';
-    const all = flat ? this.paint(screen) : true;
-    for (let i = 0; i < want; i++) if (all || !plain(screen.rows[i])) drawRow(rows.children[i], screen.rows[i], this.m);
+    const all = !flat || this.paint(screen);
+    screen.rows.forEach((row, y) => {
+      const el = rows.children[y], over = flat && !plain(row);
+      if (all || over) drawRow(el, row, this.m);
+      el.style.zIndex = over ? 1 : '';
+    });
+    held?.();
     this.place(screen);
   }
 
-  // paint draws the plain rows on the canvas, through which the others are seen. It says whether all elements are due: for
+  // paint draws the plain rows on the canvas, over which the others are seen. It says whether all elements are due: for
   // a screen reader and the browser's own search none is older than a second.
   paint({ rows, cols }) {
     const { m } = this, { w, ratio } = m, now = performance.now(), due = !this.canvas || now > this.due;
@@ -255,50 +287,51 @@ export class Grid {
       this.inks = new Map();
       this.due = now + 1000;
     }
-    const { canvas, inks } = this, c = canvas.getContext('2d'), width = Math.round(cols * w * ratio), height = Math.round(rows.length * m.h * ratio);
+    const { canvas, inks } = this, c = canvas.getContext('2d', { alpha: false }), width = Math.round(cols * w * ratio), height = Math.round(rows.length * m.h * ratio);
     if (canvas.width !== width || canvas.height !== height) {
       Object.assign(canvas, { width, height });
       canvas.style.width = width / ratio + 'px';
     }
+    const had = {}, set = (k, v) => { if (had[k] !== v) c[k] = had[k] = v; }; // it is dear even if it is the same
     const ink = (color) => {
       if (!inks.has(color)) {
         canvas.style.color = ''; // a browser keeps the one before where it knows no color-mix
         canvas.style.color = color;
         inks.set(color, getComputedStyle(canvas).color);
       }
-      c.fillStyle = inks.get(color);
+      set('fillStyle', inks.get(color));
     };
     const to = (x, y, scale) => c.setTransform(scale, 0, 0, scale, x * ratio, y * ratio);
     c.textRendering = 'optimizeSpeed'; // no ligatures, no kerning
     ink('var(--bg)');
-    to(0, 0, 1);
+    to(0, 0, ratio);
     c.fillRect(0, 0, width, height);
-    rows.forEach((row, y) => {
+    rows.forEach((row, i) => {
       let x = 0;
-      if (!plain(row)) {
-        to(0, y * m.h, ratio);
-        c.clearRect(0, 0, width, m.h);
-      } else for (const { kind, k, text, n } of pieces(row, m)) {
-        to(x, y * m.h, ratio);
+      const y = i * m.h;
+      if (plain(row)) for (const { kind, k, text, n } of pieces(row, m)) {
+        const wide = n * w;
         if (k.bg) {
           ink(k.bg);
-          c.fillRect(0, 0, n * w, m.h);
+          c.fillRect(x, y, wide, m.h);
         }
-        x += n * w;
-        if (k.cls.includes('conceal') || !text.trim()) continue;
-        ink(k.fg);
-        if (kind === 't' || kind === 'c') {
-          const one = kind === 'c';
-          c.font = k.cls + ' ' + m.font;
-          c.letterSpacing = one ? '0px' : w - m.advance + 'px';
-          c.fillText(text, one ? Math.max(0, (n * w - c.measureText(text).width) / 2) : 0, this.base);
-        } else {
-          const { path, alpha } = pathOf(text, m);
-          to(x - n * w, y * m.h, 1);
-          c.globalAlpha = alpha;
-          c.fill(new Path2D(path));
-          c.globalAlpha = 1;
+        if (!k.cls.includes('conceal') && text.trim()) {
+          ink(k.fg);
+          if (kind === 't' || kind === 'c') {
+            const one = kind === 'c';
+            set('font', k.cls + ' ' + m.font);
+            set('letterSpacing', one ? '0px' : w - m.advance + 'px');
+            c.fillText(text, x + (one && Math.max(0, (wide - c.measureText(text).width) / 2)), y + this.base);
+          } else {
+            const { path, alpha } = pathOf(text, m);
+            to(x, y, 1);
+            c.globalAlpha = alpha;
+            c.fill(new Path2D(path));
+            c.globalAlpha = 1;
+            to(0, 0, ratio);
+          }
         }
+        x += wide;
       }
     });
     return due;
@@ -310,7 +343,8 @@ export class Grid {
     if (el.hidden) return;
     const cell = screen.cell(c.x, c.y);
     el.className = `cursor ${c.shape}${c.blink ? ' blinks' : ''}`;
-    el.textContent = c.shape === 'block' && !drawn(cell.text.codePointAt(0)) && !((cell.st.a ?? 0) & 32) ? cell.text : '';
+    const text = c.shape === 'block' && !drawn(cell.text.codePointAt(0)) && !((cell.st.a ?? 0) & 32) ? cell.text : '';
+    if (el.textContent !== text) el.textContent = text; // the same one would be laid out again
     el.style.width = (c.shape === 'bar' ? Math.max(1, Math.round(this.m.size / 7)) : cell.n * this.m.w) + 'px';
     el.style.transform = `translate(${Math.min(c.x, screen.cols - 1) * this.m.w}px,${c.y * this.m.h}px)`;
   }
@@ -318,7 +352,7 @@ export class Grid {
 
 // selectedText is the text of the selection in rows of a screen: without padding, lines that were wrapped in one.
 export function selectedText(root, selection) {
-  if (!selection || selection.isCollapsed || !selection.rangeCount) return '';
+  if (selection.isCollapsed) return '';
   const range = selection.getRangeAt(0), out = [];
   for (const el of root.querySelectorAll('.row')) {
     if (!el.row || !range.intersectsNode(el)) continue;

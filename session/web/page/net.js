@@ -46,7 +46,7 @@ const ended = () => {
 
 async function ask(method, path, { body, query, raw, signal } = {}) {
   const to = url(path);
-  for (const [k, v] of Object.entries(query ?? {})) if (v !== undefined && v !== null && v !== '') to.searchParams.set(k, v);
+  for (const [k, v] of Object.entries(query ?? {})) if ((v ?? '') !== '') to.searchParams.set(k, v);
   let answer;
   try {
     answer = tunnel ? await tunnel.ask(method, path + to.search, body, signal) : await fetch(to, {
@@ -61,7 +61,7 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
   if (answer.ok && raw) return answer;
   const text = await answer.text();
   let told;
-  try { told = text ? JSON.parse(text) : undefined; } catch { told = undefined; }
+  try { told = JSON.parse(text); } catch { /* there is none */ }
   if (answer.ok) return told;
   if (answer.status === 401 && path !== 'web/login') {
     const newer = kept.getItem(loginKey);

@@ -36,7 +36,7 @@ export class Commands {
   entry(c) {
     const [kind, word] = sign(c), took = c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms;
     return h('article', { class: 'entry' },
-      h('button', { class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end), c.session, new Date(c.started).getTime() + c.duration_ms) },
+      h('button', { class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end), c.session, +new Date(c.started) + c.duration_ms) },
         h('span', { class: 'dot ' + kind, title: word }), h('code', { text: c.text })),
       h('div', { class: 'meta' },
         h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(took) }),
@@ -140,12 +140,12 @@ export class Jobs {
   }
 
   entry(j) {
-    const kind = j.state === 'done' ? j.result?.exit_code === 0 ? 'good' : 'bad' : j.state === 'needs_approval' ? 'wants' : 'busy';
-    const word = j.state === 'done' ? j.result?.exit_code === 0 ? 'ok' : j.result?.message ?? j.result?.state ?? 'done' : j.state.replace('_', ' ');
+    const r = j.result, done = j.state === 'done';
+    const [kind, word] = !done ? [j.state === 'needs_approval' ? 'wants' : 'busy', j.state.replace('_', ' ')] : r?.exit_code === 0 ? ['good', 'ok'] : ['bad', r?.message ?? r?.state ?? 'done'];
     return h('article', { class: 'entry' }, h('a', { class: 'line', href: '#/s/' + j.session }, h('span', { class: 'dot ' + kind }), h('code', { text: j.line })),
       h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(j.duration_ms) }), !this.id && j.name && h('span', { text: j.name }),
-        j.in_background && j.state !== 'done' && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
-        j.state !== 'done' && store.may('manage') && h('button', { class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
+        j.in_background && !done && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
+        !done && store.may('manage') && h('button', { class: 'small', text: 'Stop', onclick: () => post(`jobs/${j.id}/stop`).then(() => this.load(), failed) })));
   }
 }
 
@@ -220,19 +220,21 @@ export function question(s, needs, named) {
   const send = (body, done) => post(`sessions/${s.id}/input`, body).then(() => { done?.(); say('Answered'); }, failed);
   const why = (needs ?? s.agent_state).reason;
   const tap = (text, body, main) => h('button', { class: main && 'primary', text, onclick: () => send(body) });
+  // word is yes or no in full where that is what the question has, and marked where Enter means it.
+  const word = (text, main) => tap(text, { text: /\byes\b(?! or)/i.test(why) ? text.toLowerCase() : text[0].toLowerCase(), enter: true }, main.test(why));
   const kinds = { password: 'Asks for a password', confirm: 'Asks for a yes or no', menu: 'Asks to choose', text: 'Asks for input' };
   const form = () => {
     const secret = needs.kind === 'password';
     const field = h('input', { type: secret ? 'password' : 'text', 'aria-label': 'Answer', autocomplete: 'off', autocapitalize: 'off', spellcheck: false });
     return h('form', { onsubmit: (e) => {
       e.preventDefault();
-      send({ text: field.value, enter: true, ...(secret && { secret: true }) }, () => { field.value = ''; });
+      send({ text: field.value, enter: true, secret }, () => { field.value = ''; });
     } }, field, h('button', { class: 'primary', text: 'Send' }));
   };
   const answers = {
-    confirm: () => [tap('Yes', { text: 'y', enter: true }), tap('No', { text: 'n', enter: true })], // none is marked: the program says which Enter means
+    confirm: () => / key: | pager/.test(why) ? [tap('Enter', { keys: ['Enter'] }, true)] : [word('Yes', /Y(es)?\/n/), word('No', /y(es)?\/N/)],
     menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, true)],
   };
-  return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: 'note', text: why }),
+  return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: 'note', text: /: "(.*)"$/.exec(why)?.[1] ?? why }),
     needs && store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]));
 }

@@ -7,8 +7,8 @@ const speeds = [0.5, 1, 2, 4, 8, 16, 64, 256];
 export class TimeBar {
   constructor(term, session) {
     Object.assign(this, { term, session, speed: 4 });
-    this.from = new Date(session.created).getTime();
-    this.to = session.ended ? new Date(session.ended).getTime() : Date.now();
+    this.from = +new Date(session.created);
+    this.to = +new Date(session.ended ?? Date.now());
     this.at = this.to;
     this.range = h('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Moment', oninput: () => this.drag() });
     this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
@@ -73,7 +73,7 @@ export class TimeBar {
   // offset shows the moment when the output had come so far.
   offset(off, time) {
     this.pause();
-    if (time) this.at = Math.min(this.to - 1, new Date(time).getTime());
+    if (time) this.at = Math.min(this.to - 1, new Date(time));
     this.show();
     this.ask(off);
     if (!time) this.label.textContent = 'Past';

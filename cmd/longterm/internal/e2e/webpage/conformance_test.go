@@ -63,6 +63,13 @@ func TestAxe(t *testing.T) {
 				look(theme + " " + page)
 			}
 			p.Wait("the terminal", `longterm.page.term?.frames`)
+			var canvas bool
+			if p.Eval(flooded, &canvas); !canvas {
+				t.Errorf("%s, %s: no canvas", name, theme)
+			}
+			look(theme + " flood")
+			p.Eval(`longterm.page.term.grid.rest()`, nil)
+			look(theme + " after a flood")
 			p.Click("button[title=Commands]")
 			p.Wait("commands", `document.querySelector('.panel .entry')`)
 			look(theme + " commands")

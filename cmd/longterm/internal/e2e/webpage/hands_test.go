@@ -237,3 +237,53 @@ func TestTilesAreWhole(t *testing.T) {
 	keep(t, p, "tiles-whole")
 	quiet(t, b)
 }
+
+// What is selected stays so while output goes on: it moves with its rows, is cut where they leave the screen, and ends with
+// the last of them; text that is typed over elsewhere on a row of several leaves it alone.
+//
+// FEATURES: R83, R112
+func TestSelectionStays(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "goes-on", "--rows", "24", "--", "sh", "-c", `stty -echo; seq -f 'row %g' 1 40; printf '\033[31mred\033[m and plain'; while read -r l; do printf "$l"; done`)
+	p := open(i, b, browser.Desk)
+	show(i, p, "goes-on")
+	shows(p, "and plain")
+	says := func(text string) { i.Run("send", "goes-on", "--enter", text) }
+	selected := func() (text string) {
+		p.Wait("it is drawn", `!longterm.page.term.due`)
+		p.Eval(`((d) => { longterm.page.term.scroller.dispatchEvent(new ClipboardEvent('copy', { clipboardData: d, bubbles: true, cancelable: true })); return d.getData('text/plain'); })(new DataTransfer())`, &text)
+		return text
+	}
+	var w float64
+	p.Eval(`longterm.page.term.m.w`, &w)
+	x, y := rowAt(p, "row 30")
+	_, last := rowAt(p, "red and plain")
+	drag(p, x+4.2*w, y, x+7.2*w, last)
+	const want = "30\nrow 31\nrow 32\nrow 33\nrow 34\nrow 35\nrow 36\nrow 37\nrow 38\nrow 39\nrow 40\nred and"
+	if got := selected(); got != want {
+		t.Fatalf("%q is selected, not %q", got, want)
+	}
+	says(` at the end`) // the last row is another one
+	shows(p, "at the end")
+	if got := selected(); got != want {
+		t.Errorf("after its last row changed %q is selected", got)
+	}
+	says(`\nnext\nand next`)
+	shows(p, "and next")
+	if got := selected(); got != want {
+		t.Errorf("after two rows came %q is selected", got)
+	}
+	keep(t, p, "selection-stays")
+	says(strings.Repeat(`\n`, 12) + "later")
+	shows(p, "later")
+	if got, left := selected(), want[strings.Index(want, "row 32"):]; got != left {
+		t.Errorf("after its first rows went %q is selected, not %q", got, left)
+	}
+	says(strings.Repeat(`\n`, 30) + "the end")
+	shows(p, "the end")
+	if got := selected(); got != "" {
+		t.Errorf("after all of its rows went %q is selected", got)
+	}
+	quiet(t, b)
+}

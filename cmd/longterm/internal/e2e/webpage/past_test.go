@@ -116,18 +116,39 @@ func TestPast(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	b := browser.New(t)
 	i := e2e.New(t)
-	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said $a"; read -s -p "Password: " p; echo; echo "${#p} letters"; exec cat`)
+	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said $a"; read -s -p "Password: " p; echo; echo "${#p} letters"; read -p "Continue connecting (yes/no/[fingerprint])? " c; echo "then $c"; read -p "Press Enter to go on: " d; echo "after <$d>"; read -p "Overwrite? [Y/n] " e; exec cat`)
 	p := open(i, b, browser.Phone)
 	p.Wait("it is said to ask", `document.querySelector('.items h2')?.textContent === 'Needs you1'`)
 	keep(t, p, "list-phone")
 	show(i, p, "deploy")
 	p.Wait("the question", `[...document.querySelectorAll('.question button')].some((b) => b.textContent === 'Yes')`)
 	keep(t, p, "question-phone")
+	question := func(want string) {
+		t.Helper()
+		p.Wait(want, fmt.Sprintf(`[...document.querySelectorAll('.question')].some((q) => q.textContent.includes(%q))`, want[:strings.Index(want, "|")]))
+		var got string
+		p.Eval(`((q) => q.querySelector('.note').textContent.replace(/.*: "(.*)"$/, '$1') + '|' + [...q.querySelectorAll('button')].map((b) => (b.className && '*') + b.textContent))(document.querySelector('.question'))`, &got)
+		if got != want {
+			t.Errorf("%q is asked, not %q", got, want)
+		}
+	}
+	question(`Deploy to production? [y/N]|Yes,*No`)
 	p.Eval(`[...document.querySelectorAll('.question button')].find((b) => b.textContent === 'Yes').click()`, nil)
 	shows(p, "you said y")
 	p.Wait("a field for a password", `document.querySelector('.question input[type=password]')`)
 	p.Eval(`(() => { const f = document.querySelector('.question input'); f.value = 'geheim'; f.form.requestSubmit(); })()`, nil)
 	shows(p, "6 letters")
+	tap := func(text string) {
+		p.Eval(fmt.Sprintf(`[...document.querySelectorAll('.question button')].find((b) => b.textContent === %q).click()`, text), nil)
+	}
+	question(`Continue connecting (yes/no/[fingerprint])?|Yes,No`)
+	tap("Yes")
+	shows(p, "then yes")
+	question(`Press Enter to go on:|*Enter`)
+	tap("Enter")
+	shows(p, "after <>")
+	question(`Overwrite? [Y/n]|*Yes,No`)
+	tap("No")
 
 	i.Run("run", "--background", "--policy", "readonly", "--", "touch", i.Dir+"/made")
 	p.Eval(`void (location.hash = '#/approvals')`, nil)
