@@ -110,8 +110,8 @@ func Unprintable(r rune, size int) bool {
 
 // standIns are drawn for characters that take one column and of which tcell thinks otherwise, as they look in xterm.
 var standIns = map[rune]string{
-	'\u00ad': "-",           // SOFT HYPHEN
-	'⸺':      "—", '⸻': "—", // dashes of two and three ems
+	0x00ad: "-",              // SOFT HYPHEN
+	0x2e3a: "—", 0x2e3b: "—", // dashes of two and three ems
 	'ﾞ': "\"", 'ﾟ': "°", // voiced sounds in half the width
 }
 
