@@ -302,6 +302,24 @@ func TestNoFieldIsForgotten(t *testing.T) {
 	}
 }
 
+// TestPackGivesSymbolsUp: what a terminal remembers of symbols is kilobytes, and one at rest needs none of it.
+func TestPackGivesSymbolsUp(t *testing.T) {
+	term := New(Options{Cols: 40, Rows: 3})
+	known := func() (is bool) {
+		for _, f := range fieldsOf(term) {
+			is = is || strings.HasPrefix(f.name, "tables.symbols.known.")
+		}
+		return is
+	}
+	feed(term, strings.Repeat("👩‍💻 ok ", 20))
+	if !known() {
+		t.Fatal("no symbols were met")
+	}
+	if term.Pack(); known() {
+		t.Error("symbols are kept")
+	}
+}
+
 // entryOf is the entry with a * that a field falls under.
 func entryOf(name string, reasons map[string]string) string {
 	for i := len(name); i > 0; i = strings.LastIndexByte(name[:i], '.') {

@@ -204,3 +204,25 @@ func TestScreenSnapshot(t *testing.T) {
 		t.Errorf("%d bytes without the scrollback, %d with it", small, whole)
 	}
 }
+
+// TestScrollbackReflowVeryLong: a line of more rows than a resize takes back gets no blanks between its characters, however
+// often the history is read between two sizes.
+//
+// FEATURES: R10
+func TestScrollbackReflowVeryLong(t *testing.T) {
+	var f vterm.Frame
+	term := (&example{cols: 80}).terminal()
+	want := strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz", 5000*80/36)
+	write(term, want)
+	for _, cols := range []int{80, 100, 77, 130, 80} {
+		term.Resize(cols, 4)
+		term.Frame(&f, vterm.Query{})
+		got := strings.Join(append(historyOf(term), rowsShown(&f)...), "")
+		if got = strings.TrimRight(got, " "); got != want {
+			t.Errorf("%d columns: %d characters, %d of them blanks, want %d", cols, len(got), strings.Count(got, " "), len(want))
+		}
+		if what := unsound(term); what != "" {
+			t.Errorf("%d columns: %s", cols, what)
+		}
+	}
+}

@@ -98,7 +98,10 @@ func (t *Terminal) History() History {
 }
 
 // Pack implements Engine.
-func (t *Terminal) Pack() { t.scrollback.Pack() }
+func (t *Terminal) Pack() {
+	t.scrollback.Pack()
+	t.tables.Pack()
+}
 
 // Replies implements Engine.
 func (t *Terminal) Replies(dst []byte) []byte {

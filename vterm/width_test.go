@@ -19,6 +19,7 @@ func TestClusterWidths(t *testing.T) {
 		{"three consonants", "क्ष्म", 3}, {"joined by ZWJ", "क्\u200dष", 2}, {"word", "नमस्ते", 4},
 		{"Bengali kṣa", "ক্ষ", 2}, {"Gujarati", "ક્ષ", 2}, {"Oriya", "କ୍ଷ", 2}, {"Telugu", "క్ష", 2}, {"Malayalam", "ക്ഷ", 2},
 		{"Thai SARA AM", "กำ", 2}, {"Thai SARA AM and tone", "น้ำ", 2}, {"Lao AM", "ກຳ", 2}, {"Khmer coeng", "ស្ត", 2}, {"Balinese", "ᬓ᭄ᬱ", 2},
+		{"halfwidth voiced", "\uff76\uff9e", 2}, {"halfwidth semi-voiced", "\uff8a\uff9f", 2}, {"halfwidth sound mark after a full letter", "カ\uff9e", 3},
 		{"Arabic number sign", "\u0600\u0661", 2}, {"Arabic end of ayah", "\u06dd\u0661", 2}, {"Syriac abbreviation", "\u070f\u0710", 2},
 		{"Malayalam dot reph", "\u0d4eക", 2}, {"Kaithi number sign", "\U000110bd\U00011083", 2},
 		// and what stays together

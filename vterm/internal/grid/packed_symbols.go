@@ -89,6 +89,9 @@ const (
 	sampleEvery = 64
 )
 
+// Pack takes less memory, for when nothing is going to happen for a while.
+func (tb *Tables) Pack() { tb.symbols = symbolTable{} }
+
 // seldom reports whether symbols hardly come again, so that to take a run character by character is less than to look them up.
 func (s *symbolTable) seldom() bool {
 	if s.misses <= manyMisses {

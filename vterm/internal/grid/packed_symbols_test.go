@@ -41,6 +41,20 @@ func TestSymbolsAreFound(t *testing.T) {
 	}
 }
 
+// TestSymbolsArePacked: a terminal at rest keeps no symbols, and learns them again.
+func TestSymbolsArePacked(t *testing.T) {
+	var tb Tables
+	printed := strings.Repeat("漢字👩‍💻 ok 👍🏽", 50)
+	want := printRows(&tb, printed)
+	tb.Pack()
+	if tb.symbols.known != nil {
+		t.Error("symbols are kept")
+	}
+	if got := printRows(&tb, printed); got != want || tb.symbols.known == nil || tb.symbols.misses >= 0 {
+		t.Errorf("after that %q, want %q; %d more were missed than found", got, want, tb.symbols.misses)
+	}
+}
+
 // TestSymbolEnd finds the end of what stands before a character that joinsNothing, wherever that is.
 func TestSymbolEnd(t *testing.T) {
 	for c := range 256 {

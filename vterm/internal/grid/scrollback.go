@@ -32,12 +32,18 @@ func NewScrollback(tb *Tables, lines, bytes int) *Scrollback {
 	return &Scrollback{log: arena.New(max(lines, 0), bytes), tables: tb, lines: max(lines, 0), bytes: bytes}
 }
 
-// Push copies a row, the newest line from then on.
+// Push copies a row of a screen, the newest line from then on.
 func (h *Scrollback) Push(r *Row) {
+	if r.Inflated && r.Wrapped && r.Size == LineNormal { // its blanks stand between words
+		r.Used = len(r.Cells)
+	}
+	h.add(r)
+}
+
+// add is Push of a row that has the blanks it should have: one that reflow made of the last characters of what it was given
+// may be short and yet go on, and blanks behind them would come to stand in the middle of text.
+func (h *Scrollback) add(r *Row) {
 	if r.Inflated {
-		if r.Wrapped && r.Size == LineNormal { // its blanks stand between words
-			r.Used = len(r.Cells)
-		}
 		h.scratch = h.tables.EncodeRow(h.scratch[:0], r)
 		h.log.Append(h.scratch)
 	} else {
@@ -144,7 +150,7 @@ func (h *Scrollback) Reflow(cols int) {
 	old, end, stale := h.log, h.EndID(), h.stale()
 	h.log = arena.New(h.lines, h.bytes)
 	h.Stale, h.Widest, h.Wrapped = 0, 0, false
-	f := reflow{tables: h.tables, cols: cols, whole: true, emit: h.Push}
+	f := reflow{tables: h.tables, cols: cols, whole: true, emit: h.add}
 	for i := range stale {
 		rec := old.At(i)
 		head := readHeader(rec)
