@@ -165,24 +165,31 @@ func (s *Session) rebuild() bool {
 
 // settleSize goes on with the size that the terminal has, or for what has none the one that the journal knew last: a daemon
 // that was killed may not have come to note it everywhere. A size that nobody knew of would never be set again: it is
-// there already.
+// there already. The emulator may have neither: sizes that a checkpoint seems to have seen are not replayed, and by a clock
+// that was set back it seems so of newer ones.
 func (s *Session) settleSize() {
 	cols, rows, known := s.terminalSize()
-	st := s.Status()
 	noted := s.lastSize
 	if noted == [2]int{} {
-		noted = [2]int{st.Cols, st.Rows}
+		noted = s.screenSize()
 	}
 	if known && noted != [2]int{cols, rows} {
 		if err := s.cfg.Journal.AppendResize(cols, rows); err != nil {
 			s.history.journalFails(err)
 		}
-		s.engine.Resize(cols, rows)
 		noted = [2]int{cols, rows}
 	}
-	if noted != [2]int{st.Cols, st.Rows} {
+	s.engine.Resize(noted[0], noted[1])
+	if st := s.Status(); noted != [2]int{st.Cols, st.Rows} {
 		s.update(ChangeSize, func(st *Status) { st.Cols, st.Rows = noted[0], noted[1] })
 	}
+}
+
+// screenSize is the emulator's columns and rows.
+func (s *Session) screenSize() [2]int {
+	var f vterm.Frame
+	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // no rows
+	return [2]int{f.Cols, f.Rows}
 }
 
 // terminalSize asks the terminal for its size.

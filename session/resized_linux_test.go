@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -113,6 +115,50 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 			}
 			if cols, rows, err := again.journal.SizeAt(again.journal.End()); err != nil || [2]int{cols, rows} != c.want {
 				t.Errorf("the journal says %d×%d, %v, want %v", cols, rows, err, c.want)
+			}
+		})
+	}
+}
+
+// The screen has the size that the session says, also where a checkpoint brought it and no size was replayed, and where one
+// was not replayed because by the clock, which was set back, the checkpoint had seen it.
+//
+// FEATURES: R10, R90
+func TestSizeBesideACheckpoint(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		after      string // printed after the size was set
+		checkpoint [2]int // the size it has
+	}{
+		{"newer than the last size", "more", [2]int{100, 30}},
+		{"older than the last size, not by the clock", "", [2]int{80, 24}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newFixture(t, journal.Options{})
+			s.print(s.Session, "text")
+			waitText(t, s.Session, "text")
+			if err := s.Session.Resize(testContext(t), 100, 30); err != nil {
+				t.Fatal(err)
+			}
+			if c.after != "" {
+				s.print(s.Session, c.after)
+				waitText(t, s.Session, c.after)
+			}
+			s.Stop()
+			screen := vterm.New(vterm.Options{Cols: c.checkpoint[0], Rows: c.checkpoint[1]})
+			_, _ = screen.Write([]byte("text" + c.after)) // never fails
+			if err := checkpoint.Write(s.dir, checkpoint.Checkpoint{
+				Engine: DefaultEngine, Offset: s.journal.End(), Time: time.Now().Add(time.Hour), Snapshot: screen.AppendSnapshot(nil),
+			}); err != nil {
+				t.Fatal(err)
+			}
+			again := reopen(t, s.dir, s.fake.ring, journal.Options{})
+			var f vterm.Frame
+			if err := again.Frame(testContext(t), &f, vterm.Query{}); err != nil {
+				t.Fatal(err)
+			}
+			if st := again.Status(); st.Cols != 100 || st.Rows != 30 || f.Cols != 100 || f.Rows != 30 {
+				t.Errorf("status %d×%d, screen %d×%d, want 100×30", st.Cols, st.Rows, f.Cols, f.Rows)
 			}
 		})
 	}
