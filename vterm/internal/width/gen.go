@@ -127,14 +127,14 @@ func properties() {
 			props[r] |= gcb[f[0]] << gcbShift
 		}
 	})
-	for _, r := range []int{0x0e33, 0x0eb3} { // SARA AM, letters that take a column: see grapheme.go
-		props[r] &^= 15 << gcbShift
-	}
 	each("DerivedCoreProperties.txt", func(lo, hi int, f []string, _ string) {
 		for r := lo; r <= hi && f[0] == "InCB" && len(f) > 1; r++ {
 			props[r] |= incb[f[1]] << incbShift
 		}
 	})
+	for _, r := range []int{0x0e33, 0x0eb3, 0xff9e, 0xff9f} { // SARA AM and halfwidth sound marks, which take a column: see grapheme.go
+		props[r] &^= 15<<gcbShift | 3<<incbShift
+	}
 	each("emoji-data.txt", func(lo, hi int, f []string, _ string) {
 		for r := lo; r <= hi && f[0] == "Extended_Pictographic"; r++ {
 			props[r] |= pictograph

@@ -57,7 +57,7 @@ func TestBlocks(t *testing.T) {
 		{"combining half marks", 0xfe20, 0xfe2f, 0},
 		{"vertical forms", 0xfe30, 0xfe4f, 2},
 		{"full width ASCII", 0xff01, 0xff5e, 2},
-		{"half width Katakana", 0xff66, 0xff9d, 1},
+		{"half width Katakana and sound marks", 0xff66, 0xff9f, 1},
 		{"full width signs", 0xffe0, 0xffe6, 2},
 		{"replacement character", 0xfffd, 0xfffd, 1},
 		{"Linear B", 0x10000, 0x1000b, 1},

@@ -32,6 +32,7 @@ func TestStep(t *testing.T) {
 		"a|b", "e\u0301|x", "\U0001F469\u200d\U0001F4BB|\U0001F469", "a\u200d|\U0001F4BB", "\U0001F469\u200d\u200d|\U0001F4BB", "\U0001F1E6\U0001F1E7|\U0001F1E8\U0001F1E9",
 		"\u1100\u1161\u11a8|\u1100", "\uac00\u11a8|\uac00", "\u0915\u094d|\u0937|\u0915", "\u0915|\u0937", "\u0600|a|b",
 		"\u0e01|\u0e33|x", "\u0600\u0301|a", "\u0e01\u0e35\u0e48|x", "\u200b|\u0301", "x|\u200b|y", "\U0001F44D\U0001F3FD|a", "1\ufe0f\u20e3|2",
+		"\uff76|\uff9e|x", "\u30ab\u3099|x",
 	} {
 		var state State
 		broken := true
