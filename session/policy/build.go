@@ -50,8 +50,14 @@ func (pr *presets) builds(x *invocation) bool {
 	if program.Option(args) != "" || building.Publishes(name, args) != "" || !pr.builtHere(x) || pr.downloads(x) {
 		return false
 	}
+	code := map[string]bool{}
+	if x.name == "sed" {
+		for _, text := range pr.sedCode(x) {
+			code[text] = true
+		}
+	}
 	for i, a := range args {
-		if x.name == "sed" && slices.Contains(pr.sedCode(x), a) {
+		if code[a] {
 			continue
 		}
 		if before := x.argv[i]; program.IsText(before, a) || i > 0 && program.IsPlace(before+"="+a) {
@@ -126,13 +132,9 @@ func (pr *presets) builtHere(x *invocation) bool {
 			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, pr.changesBuild(name), pr.isInside))
 		})
 	case x.name == "git":
-		return !losesWork(x)
+		return !losesWork(x) && !otherStrategy(x)
 	case x.name == "tar" || x.name == "bsdtar":
-		return !x.args.Has(strings.Fields(building.Lookup("tar").Asks)...) && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, ":") })
-	case x.name == "zip" || x.name == "gzip":
-		return !slices.ContainsFunc(args, func(a string) bool {
-			return strings.HasPrefix(a, "-") && strings.ContainsAny(a, "m@") && !strings.HasPrefix(a, "--")
-		})
+		return !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, ":") }) // on another machine
 	case x.name == "sed":
 		return !slices.ContainsFunc(pr.sedCode(x), func(text string) bool { return !codeReads("sed", text) })
 	case x.name == "pytest": // plugins may be left out
@@ -180,6 +182,20 @@ func losesWork(x *invocation) bool {
 	})
 }
 
+// otherStrategy reports letters by which git merges with a program of that name, or runs commands between: -sx, -qs x, -xls.
+func otherStrategy(x *invocation) bool {
+	sub := programs.Full(x.name, x.argv[1])
+	return (sub == "merge" || sub == "pull" || sub == "rebase") && slices.ContainsFunc(x.argv[2:], func(a string) bool {
+		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+			return false
+		}
+		if value := strings.IndexAny(a, "mFXSCj"); value >= 0 {
+			a = a[:value] // of an option that takes the rest
+		}
+		return strings.ContainsAny(a, "sx")
+	})
+}
+
 // harmlessOfCMake are cmake's own tools that only tell, or make directories.
 var harmlessOfCMake = words("echo echo_append capabilities compare_files make_directory md5sum sha1sum sha256sum true false")
 
@@ -214,7 +230,7 @@ func (fs *files) staysInside(x *invocation) bool {
 		return false // start files of shells are there
 	}
 	ops := x.args.Operands
-	if x.name == "chmod" && len(ops) > 0 && !x.args.Has("--reference") {
+	if x.name == "chmod" && len(ops) > 0 && !x.args.Has("--reference", "-r", "-w", "-x", "-X") {
 		mode := strings.TrimLeft(ops[0], "0")
 		if strings.Contains(mode, "s") || len(mode) > 3 && strings.Trim(mode, "01234567") == "" {
 			return false // as another user
@@ -224,9 +240,10 @@ func (fs *files) staysInside(x *invocation) bool {
 	if x.name == "sed" && !slices.ContainsFunc(x.args.Options, func(o option) bool { return x.row.IsCode(o.Name) }) {
 		ops = ops[min(1, len(ops)):] // its code
 	}
+	ops = slices.Clone(ops)
 	for _, o := range x.args.Options {
 		if o.Has && !(x.name == "sed" && x.row.IsCode(o.Name)) {
-			ops = append(ops[:len(ops):len(ops)], o.Value)
+			ops = append(ops, o.Value)
 		}
 	}
 	return !slices.ContainsFunc(ops, func(p string) bool {

@@ -141,3 +141,28 @@ func TestBuildOfEveryDay(t *testing.T) {
 		}
 	}
 }
+
+// Of a program that has to stay in the project each option is known, in all the ways in which it may be written.
+//
+// FEATURES: R61
+func TestBuildKnowsEachOptionOfWhatStaysInside(t *testing.T) {
+	buildRows(t, Ask,
+		"tar cfI a.tar 'sh -c id' x", "tar xfP a.tar", "tar cfT a.tar list", "bsdtar cfT a.tar list", "tar cfC a.tar .. x", "tar xf a.tar --absolute-n", "tar cf a.tar --remove-f x",
+		"tar xf a.tar --xform=s,x,y,", "tar xf a.tar --transf=s,x,y,", "tar -xfa.tar -P", "tar xf a.tar -- --to-command=id", "tar xfC a.tar -- --to-command=id", "tar xf a.tar -s,x,y,",
+		"zip --unzip-com=id -T a.zip x", "zip --mov a.zip x", "zip -rm a.zip x", "zip -r@ a.zip", "unzip -: a.zip", "unzip -o: a.zip", "unzip -K a.zip", "gzip --suf=x a", "zstd --r a", "xz --files=list",
+		"patch -e x", "patch --dir=sub", "patch -dsub", "sed -i --fil=x.sed y", "sed -if x y --follow-symlinks", "chmod -x+s x", "chmod -x /etc/x", "chmod -x .env x", "cp --targ=sub a", "mv --exchange a b", "ln --targ=sub a", "tee --x a",
+		"git apply --unsafe-p x", "git apply --direc=sub x", "git merge --strat=x y", "git merge -sx y", "git merge -qs x y", "git pull -sx", "git rebase -xls main", "git rebase --ex=ls main",
+		"git fetch --upload-p=x origin", "git init --templ=x", "mypy --python-exec=x .", "meson test --wrap=x", "npm test --script-sh=x",
+	)
+	buildRows(t, Allow,
+		"tar czf a.tgz x", "tar xfC a.tar out", "tar cfX a.tar list x", "tar -czf a.tgz --exclude=x --exclude y src", "tar -cf - src", "tar xvf a.tar --strip-components=1", "tar xf a.tar -C out --strip-components 1",
+		"bsdtar tf a.tar", "zip -r9 a.zip dist -x '*.map'", "zip -qr a.zip dist", "unzip -qo a.zip -d out", "unzip -dout a.zip", "gzip -9k a", "gunzip -c a.gz", "xz -T0 -9e a", "zstd -19 --ultra a -o b",
+		"patch -p1 -i x.patch", "patch -Np1 --dry-run < x", "sed -i.bak s/a/b/ x", "sed -E -i -e s/a/b/ -e s/c/d/ x", "sed -ne 1p x", "chmod -x t.sh", "chmod -R u+w x", "cp -- a b", "cp -rp --parents a b",
+		"mv -nt sub a", "ln -sfn a b", "make | tee -a log", "git apply -p1 --stat x", "git merge --no-ff -m 'x s' y", "git merge -Xours y", "git merge -mfixes y", "git merge --squash y", "git rebase -i main",
+		"git rebase --autosquash main", "git commit --amend -m x", "git pull --rebase",
+	)
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", "tar cfI a.tar 'rm -rf /' x", Deny}, {"", "gtar cfI a.tar 'rm -rf /' x", Deny}, {"", "tar cIf 'rm -rf /' a.tar x", Deny}, {"", "tar cFf 'rm -rf /' a.tar x", Deny},
+		{"", "tar cf /dev/sda x", Deny}, {"", "tar czvf a.tgz x", Allow}, {"", "tar xzf a.tgz", Allow}, {"", "tar c", Allow}, {"", "tar ''", Allow},
+	})
+}

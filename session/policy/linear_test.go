@@ -49,6 +49,17 @@ func TestLongLinesTakeLinearWork(t *testing.T) {
 	}
 }
 
+// FEATURES: R62
+func TestManyOptionsTakeLinearWork(t *testing.T) {
+	e := engineFor(t, "build")
+	for start, unit := range map[string]string{"sed -i": " -e p", "tar xf a": " -C d", "tar cf": "f"} {
+		l := Line{Text: start + strings.Repeat(unit, 4000) + " x", Cwd: "/home/me/project", Home: "/home/me"}
+		if did := work(e, l) / float64(len(l.Text)); did > moreWork*maxWork {
+			t.Errorf("%s%s…: %.0f bytes of memory for each", start, unit, did)
+		}
+	}
+}
+
 // maxWork is how much memory may be allocated for each byte of a line, all in all. A line of 1 MiB that copied itself for each of
 // its words would take a hundred thousand.
 const maxWork, maxWorkOfQuotes, maxWorkOfPaths = 500.0, 130.0, 2000.0

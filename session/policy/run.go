@@ -145,8 +145,8 @@ func resolve(base string, argv []string) (*programs.Program, []string, programs.
 	if row == nil {
 		return nil, append([]string{base}, argv[1:]...), plain.Parse(argv[1:])
 	}
-	if base == "tar" && len(argv) > 1 && !strings.HasPrefix(argv[1], "-") {
-		argv = append([]string{argv[0], "-" + argv[1]}, argv[2:]...) // its old form
+	if row.Old && len(argv) > 1 && argv[1] != "" && argv[1][0] != '-' {
+		return row, append([]string{base, "-" + argv[1]}, argv[2:]...), row.Parse(row.Spread(argv[1:]))
 	}
 	args := row.Parse(argv[1:])
 	words := append([]string{base}, argv[1:]...)

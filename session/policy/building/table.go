@@ -13,6 +13,9 @@ type Program struct {
 	Places string // options whose value is only kept, or a directory of the system that is only read
 	Asks   string // options by which it runs or loads what is not the project's, or sends something away; "x*" begins so
 	Goals  string // its operands are these and no others; "x:*" begins so
+	Only   string // it has to stay in the project, and these are all options that are known to: "-f=" takes a value, which may be joined to it
+	Old    bool   // its first word is letters of options, with a dash or without
+	Abbr   bool   // it takes long options that are shortened
 }
 
 // compiling are the options of compilers that are asked about here; the table of programs knows their plugins.
@@ -27,14 +30,14 @@ var table = sync.OnceValue(func() map[string]*Program {
 		},
 		"cargo": {Subs: "build test check clippy fmt run doc bench clean tree metadata", Asks: "--config -Z --registry --index"},
 		"npm,pnpm,yarn": {
-			Subs: "test run ci ls list start build", Texts: "-m --message",
+			Abbr: true, Subs: "test run ci ls list start build", Texts: "-m --message",
 			Asks: "--script-shell --node-options --userconfig --globalconfig --registry --git --shell --ignore-scripts=false --init-module --onload-script --scripts-prepend-node-path",
 		},
 		"make,gmake": {Asks: "--eval -E"},
 		"cmake": {Places: "-DCMAKE_INSTALL_* -DCMAKE_PREFIX_PATH* --install-prefix --prefix", Asks: "--install --open --debugger --preset -DCMAKE_*_LAUNCHER* " +
 			"-DCMAKE_*_LINKER* -DCMAKE_*_CLANG_TIDY* -DCMAKE_*_CPPCHECK* -DCMAKE_*_INCLUDE_WHAT_YOU_USE* -DCMAKE_*_CPPLINT* -DCMAKE_MAKE_PROGRAM*"},
 		"ninja":     {},
-		"meson":     {Places: "--prefix --libdir --bindir --datadir --sysconfdir --localstatedir --mandir --includedir", Subs: "setup compile test configure introspect init format", Asks: "--wrapper --gdb --gdb-path --native-file --cross-file"},
+		"meson":     {Abbr: true, Places: "--prefix --libdir --bindir --datadir --sysconfdir --localstatedir --mandir --includedir", Subs: "setup compile test configure introspect init format", Asks: "--wrapper --gdb --gdb-path --native-file --cross-file"},
 		"ctest":     {Texts: "-R -E -L -LE", Asks: "-S -SP --script --script-new-process --build-and-test --launch -D --dashboard -M -T --submit-index"},
 		"configure": {Places: "--prefix --exec-prefix --bindir --sbindir --libdir --libexecdir --sysconfdir --localstatedir --sharedstatedir --includedir --datadir --datarootdir --mandir --infodir --docdir"},
 		"pytest":    {Texts: "-k -m -r", Asks: "--basetemp --pastebin --override-ini -o --debugger --pdbcls --import-mode --remote-data --tx --rsyncdir"},
@@ -42,33 +45,49 @@ var table = sync.OnceValue(func() map[string]*Program {
 		"mvn": {Goals: "clean compile test package verify install validate site initialize test-compile process-resources process-classes " +
 			"integration-test dependency:tree dependency:resolve dependency:analyze dependency:list surefire:test failsafe:* help:* versions:display-* spotless:* checkstyle:* compiler:* jar:jar",
 			Asks: "-Dmaven.ext.class.path* -Dexec.* -Dmaven.compiler.executable* -s --settings -gs --global-settings -t --toolchains -Dmaven.repo.remote* -DremoteRepositories* -Djvm*"},
-		"gradle":                         {Asks: "-I --init-script -D* --include-build --scan"},
-		"bazel":                          {Subs: "build test query", Asks: "--run_under --script_path --override_repository --workspace_status_command --bes_backend --remote_executor --remote_cache --extra_toolchains --shell_executable"},
-		"gofmt,goimports":                {Texts: "-r -local"},
-		"tsc":                            {},
-		"eslint":                         {Asks: "--resolve-plugins-relative-to"},
-		"prettier":                       {},
-		"jest":                           {Texts: "-t --testNamePattern"},
-		"ruff":                           {},
-		"black":                          {},
-		"isort":                          {},
-		"flake8":                         {},
-		"mypy":                           {Asks: "--python-executable --install-types --shadow-file"},
-		"gcc,cc,g++,c++,clang,clang++":   {Asks: compiling},
-		"rustc":                          {Asks: "-Clinker* linker=* --codegen linker* link-arg* -Clink-arg* -Zcodegen-backend* codegen-backend*"},
-		"just,task":                      {Asks: "-c --command --shell --shell-arg --set-shell --taskfile-remote --experiments -g --global -g*"},
-		"mkdir,touch,cp,mv,chmod,tee,ln": {},
-		"tar,bsdtar": {Asks: "--to-command --checkpoint-action -I --use-compress-program -F --info-script --new-volume-script --rsh-command --rmt-command -P " +
-			"--absolute-names --remove-files --unlink-first --recursive-unlink -T --files-from --transform --keep-directory-symlink --no-overwrite-dir"},
-		"zip": {Asks: "-TT* --unzip-command -m --move -@"},
-		"unzip,gunzip,gzip,bzip2,bunzip2,xz,unxz,zstd": {Asks: "--rm"},
-		"patch": {Asks: "-d --directory --posix"},
-		"sed":   {Asks: "-f --file"},
+		"gradle":                       {Asks: "-I --init-script -D* --include-build --scan"},
+		"bazel":                        {Subs: "build test query", Asks: "--run_under --script_path --override_repository --workspace_status_command --bes_backend --remote_executor --remote_cache --extra_toolchains --shell_executable"},
+		"gofmt,goimports":              {Texts: "-r -local"},
+		"tsc":                          {},
+		"eslint":                       {Asks: "--resolve-plugins-relative-to"},
+		"prettier":                     {},
+		"jest":                         {Texts: "-t --testNamePattern"},
+		"ruff":                         {},
+		"black":                        {},
+		"isort":                        {},
+		"flake8":                       {},
+		"mypy":                         {Abbr: true, Asks: "--python-executable --install-types --shadow-file"},
+		"gcc,cc,g++,c++,clang,clang++": {Asks: compiling},
+		"rustc":                        {Asks: "-Clinker* linker=* --codegen linker* link-arg* -Clink-arg* -Zcodegen-backend* codegen-backend*"},
+		"just,task":                    {Asks: "-c --command --shell --shell-arg --set-shell --taskfile-remote --experiments -g --global -g*"},
+		"mkdir,touch":                  {},
+		"cp": {Only: "-a -b -d -f -H -i -l -L -n -p -P -r -R -s -S= -t= -T -u -v -x --archive --attributes-only --backup --dereference --force --interactive " +
+			"--link --no-clobber --no-dereference --no-preserve --no-target-directory --one-file-system --parents --preserve --recursive --reflink " +
+			"--remove-destination --sparse --strip-trailing-slashes --suffix --symbolic-link --target-directory --update --verbose"},
+		"mv": {Only: "-b -f -i -n -S= -t= -T -u -v --backup --force --interactive --no-clobber --no-target-directory --strip-trailing-slashes --suffix " +
+			"--target-directory --update --verbose"},
+		"ln": {Only: "-b -f -i -L -n -P -r -s -S= -t= -T -v --backup --force --interactive --no-dereference --no-target-directory --relative --suffix " +
+			"--symbolic --target-directory --verbose"},
+		"chmod": {Only: "-c -f -R -v -r -w -x -X --changes --preserve-root --quiet --recursive --reference --silent --verbose"}, // -x is a mode
+		"tee":   {Only: "-a -i -p --append --ignore-interrupts --output-error"},
+		"tar,bsdtar": {Old: true, Only: "-a -c -C= -f= -h -j -J -k -m -o -O -p -r -S -t -u -v -x -X= -z -Z --append --auto-compress --bzip2 --checkpoint --create " +
+			"--dereference --directory --exclude --exclude-from --exclude-vcs --extract --file --format --get --group --gunzip --gzip --keep-old-files --list " +
+			"--lzma --mtime --no-recursion --no-same-owner --no-same-permissions --numeric-owner --one-top-level --overwrite --owner --preserve-permissions " +
+			"--same-permissions --skip-old-files --sort --strip-components --to-stdout --totals --touch --update --verbose --wildcards --xz --zstd"},
+		"zip": {Only: "-0 -1 -2 -3 -4 -5 -6 -7 -8 -9 -D -g -i -j -l -q -r -S -u -v -x -X -y --exclude --grow --include --junk-paths --no-dir-entries --no-extra " +
+			"--quiet --recurse-paths --symlinks --update --verbose"},
+		"unzip": {Only: "-a -d= -f -j -l -L -n -o -p -q -t -u -v -x -z -Z"},
+		"gunzip,gzip,bzip2,bunzip2,xz,unxz,zstd": {Only: "-0 -1 -2 -3 -4 -5 -6 -7 -8 -9 -c -d -e -f -k -l -n -o -q -r -t -T -v -z --best --compress --decompress " +
+			"--extreme --fast --force --keep --list --long --quiet --stdout --test --threads --ultra --verbose"},
+		"patch": {Only: "-b -E -f -F= -i= -l -N -o= -p= -r= -R -s -t -u --backup --batch --dry-run --force --forward --fuzz --ignore-whitespace --input --merge " +
+			"--no-backup-if-mismatch --output --quiet --reject-file --remove-empty-files --reverse --silent --strip --unified --verbose"},
+		"sed": {Only: "-b -e= -E -i= -l= -n -r -s -u -z --binary --debug --expression --in-place --line-length --null-data --posix --quiet --regexp-extended " +
+			"--sandbox --separate --silent --unbuffered"},
 		"ar,ranlib,as,nasm,yasm,flex,bison,indent,gcov,cppcheck,clang-format,doxygen": {Asks: "--plugin"},
 		"clang-tidy": {Asks: "-load --load*"},
 		"ctags":      {Asks: "--options --optlib-dir"},
 		"git": {
-			Subs: "init add commit stash fetch checkout switch restore branch tag reset apply am merge rebase cherry-pick revert pull format-patch worktree bisect", Texts: "-m --message --author --date --trailer",
+			Abbr: true, Subs: "init add commit stash fetch checkout switch restore branch tag reset apply am merge rebase cherry-pick revert pull format-patch worktree bisect", Texts: "-m --message --author --date --trailer",
 			Asks: "--upload-pack --template -t --exec -x --unsafe-paths --directory --strategy -s run --receive-pack remove prune",
 		},
 	}
@@ -107,9 +126,9 @@ func listed(list, word string) bool {
 
 // Option is the word among those that a program is given by which it does more than build; empty: there is none.
 func (p *Program) Option(words []string) string {
-	for _, word := range words {
+	for i, word := range words {
 		name, _, _ := strings.Cut(word, "=")
-		if listed(p.Asks, name) || listed(p.Asks, word) {
+		if listed(p.Asks, name) || listed(p.Asks, word) || p.Abbr && shortens(name, p.Asks) || p.Only != "" && !p.allows(word, p.Old && i == 0) {
 			return word
 		}
 		if p.Goals != "" && !strings.HasPrefix(word, "-") && !listed(p.Goals, word) {
@@ -117,6 +136,34 @@ func (p *Program) Option(words []string) string {
 		}
 	}
 	return ""
+}
+
+// shortens reports whether a word is the beginning of a long option of a list.
+func shortens(name, list string) bool {
+	return len(name) > 2 && strings.HasPrefix(name, "--") && strings.Contains(" "+list, " "+name)
+}
+
+// allows reports whether a word is an operand or options of Only. What follows "--" or an option that takes a value is not left out:
+// programs differ in what they take for the value, and no file of a project needs to begin with a dash. letters are those of tar's old form.
+func (p *Program) allows(word string, letters bool) bool {
+	switch {
+	case letters && !strings.HasPrefix(word, "-"):
+		return !strings.ContainsFunc(word, func(r rune) bool { return !listed(p.Only, "-"+string(r)) && !listed(p.Only, "-"+string(r)+"=") })
+	case len(word) < 2 || word[0] != '-' || word == "--":
+		return true
+	case word[1] == '-':
+		name, _, _ := strings.Cut(word, "=")
+		return listed(p.Only, name)
+	}
+	for _, r := range word[1:] {
+		if listed(p.Only, "-"+string(r)+"=") {
+			return true // the rest is its value
+		}
+		if !listed(p.Only, "-"+string(r)) {
+			return false
+		}
+	}
+	return true
 }
 
 // IsText reports whether a word is text: the value of an option that takes it, of its own or joined to it.

@@ -74,6 +74,27 @@ func (p *Program) Parse(words []string) Args {
 	return a
 }
 
+// Spread writes tar's old form as options of their own: the values of all letters follow the word in which they stand, in
+// their order. "cfI a.tar sh x" is "-c -f a.tar -I sh x".
+func (p *Program) Spread(words []string) []string {
+	var out []string
+	rest := words[1:]
+	var seen [256]bool // a word of a million letters is no million options
+	for k := range len(words[0]) {
+		letter := words[0][k]
+		takes := p.set().values["-"+string(rune(letter))]
+		if seen[letter] && (!takes || len(rest) == 0) {
+			continue
+		}
+		seen[letter] = true
+		out = append(out, "-"+words[0][k:k+1])
+		if takes && len(rest) > 0 {
+			out, rest = append(out, rest[0]), rest[1:]
+		}
+	}
+	return append(out, rest...)
+}
+
 // long reads words[i], an option in one word, and returns the index of the last word it used.
 func (p *Program) long(a *Args, words []string, i int) int {
 	name, value, has := strings.Cut(words[i], "=")

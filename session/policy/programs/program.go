@@ -38,6 +38,7 @@ type Program struct {
 
 	OneDash bool // options are whole words after one dash: find, go, java
 	Stop    bool // options end at the first operand
+	Old     bool // its first word may be the letters of its options, without a dash: tar
 
 	Reads   bool   // it only reads, unless an Unsafe option is given
 	Unsafe  string // options that make it write, run programs, or talk to others

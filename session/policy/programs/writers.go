@@ -45,7 +45,7 @@ var writers = []Program{
 		"diskutil,hdparm,cryptsetup,parted,partprobe,mdadm,nvme,sg_format,e2fsck,tune2fs,resize2fs,dmsetup," +
 		"losetup,flashrom",
 		Values: "-t -s -o -n  --label --cipher --key-size --key-file --type"},
-	{Name: "tar,bsdtar,gtar", Values: "-f -C -T -X -b -g -H -N -K --file --directory --files-from --exclude " +
+	{Name: "tar,bsdtar,gtar", Old: true, Values: "-f -C -T -X -b -g -H -N -K -V --file --directory --files-from --exclude " +
 		"--transform",
 		Shell: "--checkpoint-action --to-command", Runs: "-I --use-compress-program -F --info-script " +
 			"--new-volume-script --rsh-command --rmt-command", Flags: "--list --extract --create --checkpoint --gzip", Reads: true, Need: "-t --list",
