@@ -354,9 +354,23 @@ func (fs *files) changeDir(operands []string) {
 	}
 }
 
+// pieceOf is what read and mapfile get from what another command prints: find prints names below those that it is given,
+// which are few: a line may have many commands that read the same.
+func (w *walk) pieceOf(in stream) string {
+	for _, line := range strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16) {
+		if line = strings.TrimSpace(line); in.is && !hasHole(line) && w.tree(line) == fatal {
+			return line + anyBelow
+		}
+	}
+	return hole
+}
+
 // variables judges commands that set variables by name.
 func (w *walk) variables(c *Command, x *invocation) {
-	args := x.argv[1:]
+	args, piece := x.argv[1:], hole
+	if x.name == "read" || x.name == "mapfile" || x.name == "readarray" {
+		piece = w.pieceOf(x.in)
+	}
 	for i, a := range args {
 		w.hidden(a)
 		if a == "-C" && i+1 < len(args) && x.name != "read" {
@@ -367,7 +381,7 @@ func (w *walk) variables(c *Command, x *invocation) {
 			continue
 		}
 		if !ok {
-			text = hole
+			text = piece
 			if x.name == "export" || x.name == "readonly" {
 				continue
 			}
@@ -382,6 +396,9 @@ func (w *walk) variables(c *Command, x *invocation) {
 			w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
 		}
 		w.given(name, text)
+		if strings.HasSuffix(text, anyBelow) && (x.name != "read" || x.args.Has("-a")) {
+			w.scope.putList(name, []string{text, hole})
+		}
 	}
 	if w.engine.preset == ReadOnly && (x.name == "read" || x.name == "unset") {
 		c.Verdict = Allow

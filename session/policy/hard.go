@@ -118,16 +118,22 @@ func (h *hardRules) unlinks(c *Command, x *invocation) {
 		}
 		if full, ok := h.clean(p); ok && (full == "/" || ours(full, h.home)) {
 			h.deny(c, "hard:remove", whyRemove, useRemove)
-		} else if h.tree(p) == fatal && x.name != "rmdir" { // a glob, or all that find has printed
+		} else if h.isFatal(p) && x.name != "rmdir" { // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
 		}
 	}
 }
 
+// isFatal reports a path that nobody removes, or what may be anything below it.
+func (h *hardRules) isFatal(p string) bool {
+	below, is := strings.CutSuffix(p, anyBelow)
+	return h.tree(p) == fatal || is && (below == "/" || !strings.HasSuffix(below, "/")) && h.tree(below) == fatal
+}
+
 // goes asks about trees that are moved away or otherwise lost, for a reason.
 func (h *hardRules) goes(c *Command, paths []string, why string) {
 	for _, p := range paths {
-		if h.tree(p) == fatal {
+		if h.isFatal(p) {
 			h.ask(c, "hard:remove", why)
 		}
 	}
@@ -315,7 +321,7 @@ func (h *hardRules) git(c *Command, x *invocation) {
 	if len(x.words) < 2 {
 		return
 	}
-	ops, place := x.args.Operands, gitPlace(x)
+	ops, place := x.args.Operands, h.gitPlace(x)
 	switch dry := x.args.Has("-n", "--dry-run"); x.words[1] {
 	case "clean":
 		if !dry {
@@ -560,7 +566,7 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 			h.removes(c, p)
 		case deep || mayBeDeep && d == fatal:
 			h.ask(c, "hard:remove", whyPerhaps)
-		case d == fatal: // a glob, or all that find has printed
+		case h.isFatal(p): // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
 		}
 		if !deep && h.overwritten(p) == perhaps {

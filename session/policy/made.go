@@ -191,23 +191,35 @@ func (fs *files) spot(p string) (string, bool) {
 	return somewhere + path.Clean(full), true
 }
 
-// behind follows the links that the line made: it returns the path that a clean path really is. A link
-// itself is not followed where it is removed (whole is false).
+// maxLinks bounds what is followed, as systems do: where a path leads through more links is not known.
+const maxLinks = 64
+
+// behind follows the links that the line made: it returns the path that a clean path really is, somewhere if that is not
+// known. A link itself is not followed where it is removed (whole is false).
 func (fs *files) behind(full string, whole bool) string {
-	for range 8 {
-		next := full
-		for dir := full; len(dir) > 1; dir = path.Dir(dir) {
-			if m, ok := fs.made[dir]; ok && m.link && (whole || dir != full || m.mount) {
-				next = path.Join(m.source, strings.TrimPrefix(full, dir))
-				break
-			}
+	for range maxLinks {
+		if len(full) > maxPath {
+			return somewhere
 		}
-		if next == full {
+		link := fs.linkIn(full, whole)
+		if link == "" {
 			return full
 		}
-		full, whole = next, true
+		full, whole = path.Join(fs.made[link].source, full[len(link):]), true
 	}
-	return full
+	return somewhere
+}
+
+// linkIn is the longest name of a link that the line made which a clean path is, or is below; "" if there is none. The names
+// are few: to look each ancestor of a path up takes the square of its length.
+func (fs *files) linkIn(full string, whole bool) (longest string) {
+	for name, m := range fs.made {
+		below, is := strings.CutPrefix(full, name)
+		if is && m.link && len(name) > max(len(longest), 1) && (below == "" && (whole || m.mount) || strings.HasPrefix(below, "/")) {
+			longest = name
+		}
+	}
+	return longest
 }
 
 // runMade judges a program that the line made itself. It reports false where it did not.

@@ -407,6 +407,12 @@ func (ho *handovers) gitConfig(x *invocation) {
 			} else if value != "" {
 				ho.only(func() { ho.source("git " + value + given) })
 			}
+		case key == "core.worktree":
+			if ho.engine.preset != Off && ho.tree(value) != harmless {
+				c := Command{Argv: x.argv}
+				ho.ask(&c, "hard:remove", "git then removes and overwrites what is in "+shown.Replace(value))
+				ho.record(c)
+			}
 		case strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff."):
 			if strings.Contains(value, " ") {
 				ho.only(func() { ho.source(strings.TrimPrefix(value, "!")) })

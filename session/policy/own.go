@@ -97,32 +97,46 @@ func (h *hardRules) ownFiles(c *Command, x *invocation) {
 // gitReaders are subcommands of git's that change nothing where they work.
 var gitReaders = words("status log diff show ls-files rev-parse blame grep cat-file describe shortlog")
 
-// gitPlace returns the directory that git's own options name: "." if they name none.
-func gitPlace(x *invocation) []string {
-	place := "."
+// gitPlace returns the directory that git's own options, or else its variable, name: "." if they name none.
+func (s *shellState) gitPlace(x *invocation) []string {
+	place, tree := ".", s.scope.get("GIT_WORK_TREE").text
 	for i := 1; i < len(x.argv) && strings.HasPrefix(x.argv[i], "-"); i++ {
 		a := x.argv[i]
 		value, joined := strings.CutPrefix(a, "--work-tree=")
 		switch {
 		case joined:
-			place = value
-		case (a == "-C" || a == "--work-tree") && i+1 < len(x.argv):
+			tree = value
+		case a == "-C" && i+1 < len(x.argv):
 			i++
 			place = x.argv[i]
-		case a == "-c" || a == "--git-dir" || a == "--namespace":
+		case a == "--work-tree" && i+1 < len(x.argv):
+			i++
+			tree = x.argv[i]
+		case a == "-c" && i+1 < len(x.argv):
+			i++
+			if key, dir, is := strings.Cut(x.argv[i], "="); is && tree == "" && strings.EqualFold(key, "core.worktree") {
+				tree = dir
+			}
+		case a == "--git-dir" || a == "--namespace":
 			i++
 		}
 	}
-	return []string{place}
+	switch {
+	case tree == "":
+		return []string{place}
+	case place == "." || strings.HasPrefix(tree, "/"):
+		return []string{tree}
+	}
+	return []string{path.Join(place, tree)}
 }
 
 // gitInOwn says that git works in a directory of longterm's own, or makes one there.
-func (fs *files) gitInOwn(x *invocation) bool {
-	if place := gitPlace(x)[0]; place != "." && fs.ownPlace(place) {
+func (s *shellState) gitInOwn(x *invocation) bool {
+	if place := s.gitPlace(x)[0]; place != "." && s.ownPlace(place) {
 		return len(x.words) > 1 && !gitReaders.has(x.words[1])
 	}
 	return len(x.words) > 1 && slices.Contains([]string{"clone", "init", "worktree", "archive", "bundle", "format-patch"}, x.words[1]) &&
-		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && fs.ownPlace(a[strings.IndexByte(a, '=')+1:]) })
+		slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "/") && s.ownPlace(a[strings.IndexByte(a, '=')+1:]) })
 }
 
 // ownInCode asks about code that names longterm's own files or sockets.

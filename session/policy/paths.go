@@ -19,6 +19,8 @@ const (
 
 	holes = hole + someText + notEmpty
 	globs = globStar + globOne
+
+	anyBelow = someText + someText // behind a path: it, or something below it, also in quotes
 )
 
 // shown replaces marks by what a person reads.
@@ -122,7 +124,7 @@ func (fs *files) tree(p string) danger {
 
 // protected judges a clean absolute path.
 func (fs *files) protected(full string) danger {
-	if full == fs.home || system[full] {
+	if fs.holdsHome(full) || system[full] {
 		return fatal
 	}
 	dir, last := path.Split(full)
@@ -149,14 +151,22 @@ func (fs *files) protected(full string) danger {
 				return fatal
 			}
 		}
-		if globMatch(full, fs.home) {
-			return fatal
+		for dir := fs.home; len(dir) > 1; dir = path.Dir(dir) {
+			if globMatch(full, dir) {
+				return fatal
+			}
 		}
 	}
 	if ours(full, fs.home) || fs.engine.owns(full) || fs.engine.holds(full) {
 		return fatal
 	}
 	return harmless
+}
+
+// holdsHome reports whether a path is the home, or has it below it: homes are not always in /home.
+func (fs *files) holdsHome(full string) bool {
+	below, is := strings.CutPrefix(fs.home, full)
+	return is && (below == "" || below[0] == '/')
 }
 
 // owns reports whether a path is one of longterm's own, or below one.
@@ -260,7 +270,11 @@ func blockDevice(full string) bool {
 func (fs *files) device(p string) danger {
 	full, ok := fs.clean(p)
 	if at, is := fs.spot(p); is && len(fs.made) > 0 {
-		if to := fs.behind(at, true); to != at {
+		to := fs.behind(at, true)
+		if to == somewhere {
+			return perhaps
+		}
+		if to != at {
 			full, ok = to, true
 		}
 	}

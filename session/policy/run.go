@@ -391,7 +391,7 @@ func (ho *handovers) inputAsFile(x *invocation) {
 func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 	row := x.row
 	if row.StdinRun && (len(operands) == 0 || standardInput(operands[0]) || row.Lang == "sh" || row.StdinAlways) &&
-		x.in.is && !w.preset.hasCode(x) {
+		x.in.is && !w.preset.hasCode(x) && !w.inputIsData(x) {
 		x.children = true
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
@@ -421,6 +421,15 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 		}
 	}
 	return out
+}
+
+// readingModules are modules of python that take standard input for data.
+var readingModules = words("json.tool json pytest unittest mypy black flake8 isort base64 gzip tokenize pip venv")
+
+// inputIsData reports that python runs a module, and not what it is given.
+func (w *walk) inputIsData(x *invocation) bool {
+	module, _, is := pythonModule(x, strings.TrimRight(x.name, "0123456789."))
+	return is && readingModules.has(module) && w.scope.get("PYTHONINSPECT").text == ""
 }
 
 // keep notes what a program makes, that later commands of the line may run or remove.

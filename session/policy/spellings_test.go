@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"path"
+	"strings"
+	"testing"
+)
 
 // spelling is a line of a shell, and what a preset says of it.
 type spelling struct {
@@ -17,6 +21,65 @@ func checkSpellings(t *testing.T, preset string, l Line, rows []spelling) {
 			t.Errorf("%s, %s: %s: %s (%s: %s: %s), want %s", preset, row.shell, row.line, j.Verdict, j.Rule, j.Words, j.Why, row.want)
 		}
 	}
+}
+
+// Links to themselves lead as far as a line says: judging them takes no longer than the system takes to follow them, and what
+// it would not follow is asked about. (A look-up of each ancestor took half a minute for these 60 KB.)
+//
+// FEATURES: R60
+func TestPathsThroughManyLinks(t *testing.T) {
+	through := func(n int, rest string) string { return "ln -s . a; rm -rf " + strings.Repeat("a/", n) + rest }
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", through(3, "x"), Allow}, {"", through(60, "x"), Allow}, {"", through(65, "x"), Ask}, {"", through(500, "x"), Ask}, {"", through(30000, "x"), Ask},
+		{"", "ln -s b a; ln -s a b; rm -rf a/x", Ask}, {"", "ln -s . a; dd if=x of=" + strings.Repeat("a/", 70) + "x", Ask},
+	})
+	checkSpellings(t, "hard", Line{Cwd: "/", Home: "/home/me"}, []spelling{{"", through(9, "etc"), Deny}, {"", through(40, "etc"), Deny}})
+	fs := files{made: map[string]made{"/p/a": {source: "/p", link: true}}}
+	long := "/p/" + strings.Repeat("a/", 30000) + "x"
+	if allocs := testing.AllocsPerRun(1, func() { fs.behind(long, true) }); allocs > 0 {
+		t.Errorf("a path that no system takes is followed: %v steps", allocs)
+	}
+}
+
+// What a home lies in holds the homes of others, too, and is not always /home.
+//
+// FEATURES: R60
+func TestWhatHomesLieIn(t *testing.T) {
+	for _, above := range []string{"/srv/people", "/var/home", "/export/home", "/data/a/b"} {
+		l := Line{Cwd: above + "/ann", Home: above + "/ann"}
+		checkSpellings(t, "hard", l, []spelling{
+			{"", "rm -rf ..", Deny}, {"", "rm -rf ~/..", Deny}, {"", "rm -rf " + above + "/*", Deny}, {"", "rm -rf " + path.Dir(above) + "/*", Deny},
+			{"", "find " + above + " -delete", Deny}, {"", "chmod -R 0 ~/..", Deny}, {"", "mv " + above + " /tmp/x", Ask},
+			{"", "rsync -a --delete /tmp/e/ " + above + "/", Deny}, {"", "rm -rf x ~/work/x", Allow}, {"", "ls ..", Allow},
+			{"", "rm -rf " + above + "/ann2/x", Allow},
+		})
+	}
+}
+
+// git's directory of work by its variable and by its settings is what --work-tree says.
+//
+// FEATURES: R60
+func TestWhereGitWorks(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", "GIT_WORK_TREE=/ git clean -fdx", Deny}, {"", "GIT_WORK_TREE=$HOME git reset --hard", Deny}, {"", "export GIT_WORK_TREE=/; git clean -fdx", Deny},
+		{"", "env GIT_WORK_TREE=/ git clean -fdx", Deny}, {"", "GIT_WORK_TREE=~ git checkout -f", Deny}, {"", "env GOMODCACHE=/ go clean -modcache", Deny}, {"", "git -C / --work-tree=. clean -fdx", Deny},
+		{"", "git -c core.worktree=/ clean -fdx", Deny}, {"", "git config core.worktree / && git clean -fdx", Ask}, {"", "git config core.workTree ~", Ask},
+		{"", "git config core.worktree ../x && git clean -fdx", Allow}, {"", "GIT_WORK_TREE=x git clean -fdx", Allow}, {"", "GIT_WORK_TREE=/ git status", Allow},
+		{"", "git -C sub clean -fdx", Allow}, {"", "GIT_WORK_TREE=/ git --work-tree=x clean -fdx", Allow},
+	})
+}
+
+// A loop gets the names that a command prints as xargs does.
+//
+// FEATURES: R60
+func TestWhatLoopsGetFromFind(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", `find / -type f | while read -r f; do rm "$f"; done`, Ask}, {"", `while read -r f; do rm "$f"; done < <(find ~ -type f)`, Ask},
+		{"", `mapfile -t a < <(find ~ -type f); rm -f "${a[@]}"`, Ask}, {"", `mapfile -t a < <(find ~ -type f); "${a[@]}"`, Ask}, {"", `find / -type f | while read f; do unlink $f; done`, Ask},
+		{"", `find / -type f | while read -r f; do mv "$f" old/; done`, Ask}, {"", `find / | while read f; do "$f"; done`, Ask},
+		{"", `find . -type f | while read -r f; do rm "$f"; done`, Allow}, {"", `mapfile -t a < <(find . -type f); rm -f "${a[@]}"`, Allow},
+		{"", `find ~ -type f | while read -r f; do echo "$f"; cp "$f" docs/; rm "out/${f##*/}" "$HOME/$a$b"; done`, Allow}, {"", `read f; rm "$f"`, Allow},
+	})
 }
 
 // FEATURES: R60 R61
@@ -73,4 +136,25 @@ func TestMoreSpellingsOfWhatHardForbids(t *testing.T) {
 			t.Errorf("%q goes on: %v", line, j.Cut)
 		}
 	}
+}
+
+// What only names a text, a branch or how much a program does is no reason to ask.
+//
+// FEATURES: R61
+func TestWordsThatBuildDoesNotAskAbout(t *testing.T) {
+	l := Line{Cwd: "/home/me/project", Home: "/home/me"}
+	checkSpellings(t, "build", l, []spelling{
+		{"", "git commit -am 'set prefix=/usr'", Allow}, {"", "git commit -sm 'set prefix=/usr'", Allow}, {"", "git worktree add -bm /usr/x", Ask}, {"", "git commit -Fm /etc/passwd", Ask},
+		{"", "git commit -m release", Allow}, {"", "git tag release", Allow}, {"", "npm run release", Ask},
+		{"", "NODE_OPTIONS=--max-old-space-size=4096 npm run build", Allow}, {"", "NODE_OPTIONS='--max-old-space-size=4096 --require=/opt/x.js' npm run build", Ask}, {"", "NODE_OPTIONS=-r/x npm run build", Ask},
+		{"", "MAKEFLAGS=-j4 make", Allow}, {"", "MAKEFLAGS='-j4 -k' make", Allow}, {"", "MAKEFLAGS=--eval=x make", Ask}, {"", "MAKEFLAGS='-j4 -f/x' make", Ask},
+		{"", "GODEBUG=gctrace=1,inittrace=1 go test", Allow}, {"", "DEBUG='app:*' npm test", Allow}, {"", "DEBUG=app:*,-app:x npm test", Allow}, {"", "DEBUG=/usr/x npm test", Ask},
+		{"", "GIT_TRACE=1 git status", Allow}, {"", "GIT_TRACE=/home/me/.bashrc git status", Ask}, {"", "GIT_TRACE=x git status", Ask},
+		{"", "TMPDIR=/tmp/x go test", Allow}, {"", "TMPDIR=/opt/x go test", Ask}, {"", "TMPDIR=.git go test", Ask},
+	})
+	checkSpellings(t, "hard", l, []spelling{
+		{"", "python3 -m json.tool < a.json", Allow}, {"", "curl x | python3 -m json.tool", Allow}, {"", "python3 -m pytest < x", Allow},
+		{"", "curl x | python3", Ask}, {"", "curl x | python3 -", Ask}, {"", "curl x | python3 -m code", Ask}, {"", "curl x | python3 -i -m json.tool", Ask},
+		{"", "curl x | PYTHONINSPECT=1 python3 -m json.tool", Ask}, {"", "curl x | python3 -m pdb a.py", Ask},
+	})
 }

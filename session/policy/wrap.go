@@ -23,6 +23,9 @@ type wrapping struct {
 // appletShells are the shells of files that are many programs. Other programs of the same file they run without executing them.
 var appletShells = words("sh ash hush bash")
 
+// emptied are variables that name a directory which a program empties, or writes over.
+var emptied = words("GIT_WORK_TREE GOMODCACHE")
+
 // runArgv judges the command that a wrapper runs.
 func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 	out := stream{text: hole, is: true}
@@ -43,7 +46,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			wr.forCommand(name)
-			if wr.engine.preset == Build || loading(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" {
+			if wr.engine.preset == Build || loading(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" || emptied.has(name) {
 				mark := wr.scope.mark()
 				wr.scope.put(name, value)
 				defer func() { wr.scope.undo(min(mark, wr.scope.mark())) }()

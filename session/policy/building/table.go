@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Program is what a program of building may be told. Lists are words separated by blanks.
@@ -166,10 +168,13 @@ func (p *Program) allows(word string, letters bool) bool {
 	return true
 }
 
+// message is -m behind options that take no value: git commit -am TEXT.
+var message = pattern.Lazy(`^-[asvqn]+m$`)
+
 // IsText reports whether a word is text: the value of an option that takes it, of its own or joined to it.
 func (p *Program) IsText(before, word string) bool {
 	name, _, joined := strings.Cut(word, "=")
-	return listed(p.Texts, before) || joined && listed(p.Texts, name) || strings.HasPrefix(word, "-m") && listed(p.Texts, "-m")
+	return listed(p.Texts, before) || joined && listed(p.Texts, name) || listed(p.Texts, "-m") && (strings.HasPrefix(word, "-m") || message.MatchString(before))
 }
 
 // IsPlace reports whether a word names a place that is only kept or read.
@@ -184,6 +189,9 @@ var publishing = strings.Fields("publish deploy release upload uploadarchives un
 // Publishes returns the word among a program's operands by which something leaves the project: make install, gradle
 // publish, npm run deploy; empty: there is none.
 func Publishes(program string, operands []string) string {
+	if program == "git" {
+		return "" // its words are branches, files and messages, and no goals
+	}
 	for _, word := range operands {
 		if strings.HasPrefix(word, "-") {
 			continue

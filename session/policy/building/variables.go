@@ -14,15 +14,19 @@ var (
 	flag  = pattern.Lazy(`^-(O[0-3sgz]?|g[0-9a-z-]*|W(no-)?[a-z0-9][a-z0-9+=-]*|std=[a-z0-9+]+|f[a-z][a-z0-9-]*(=[a-z0-9,-]+)?|[DU][A-Za-z0-9_]+(=[A-Za-z0-9_."]*)?|` +
 		`m[a-z0-9=.-]+|l[a-z0-9_+-]+|pedantic|pipe|pthread|shared|static|s|v|race|trimpath|short|mod=[a-z]+|tags=[A-Za-z0-9_,]+|count=[0-9]+|p=[0-9]+|buildvcs=[a-z]+|timeout=[0-9a-z]+|` +
 		`A[a-z_:]+|D|A|C|warnings|(C ?)?(target-cpu|opt-level|debuginfo|debug-assertions|lto|codegen-units|target-feature|panic)=[A-Za-z0-9+,._-]+)$`)
-	less = pattern.Lazy(`^-?[FRXSiMNr]*$`)
+	// jobs and limits are how much make and node may do at once, and how much they tell.
+	jobs   = pattern.Lazy(`^-?[jksw]+[0-9]*( -[jksw]+[0-9]*)*$`)
+	limits = pattern.Lazy(`^--(max[-_](old|semi)[-_]space[-_]size=[0-9]+|(no|trace)-warnings|trace-deprecation|enable-source-maps)$`)
+	debug  = pattern.Lazy(`^[A-Za-z0-9_.,:=* -]*$`)
+	less   = pattern.Lazy(`^-?[FRXSiMNr]*$`)
 )
 
 // words are variables that programs look at for a word: it chooses among what they do.
-const words = "GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GO111MODULE GOEXPERIMENT GODEBUG GOTRACEBACK GOTOOLCHAIN CGO_ENABLED NODE_ENV NODE_DEBUG " +
+const words = "GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GO111MODULE GOEXPERIMENT GOTRACEBACK GOTOOLCHAIN CGO_ENABLED NODE_ENV NODE_DEBUG " +
 	"CARGO_TERM_* CARGO_INCREMENTAL CARGO_BUILD_JOBS CARGO_NET_OFFLINE RUSTC_BOOTSTRAP RUST_BACKTRACE RUST_LOG RUST_TEST_THREADS PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE " +
 	"PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 PYTHONFAULTHANDLER PYTHONOPTIMIZE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_ADVICE CMAKE_BUILD_TYPE " +
 	"CMAKE_BUILD_PARALLEL_LEVEL CMAKE_COLOR_DIAGNOSTICS npm_config_loglevel NPM_CONFIG_LOGLEVEL DOCKER_BUILDKIT DEB_BUILD_OPTIONS HISTSIZE MAKE_TERMOUT CCACHE_DISABLE " +
-	"DEBUG VIRTUAL_ENV_DISABLE_PROMPT PIP_DISABLE_PIP_VERSION_CHECK JAVA_VERSION"
+	"VIRTUAL_ENV_DISABLE_PROMPT PIP_DISABLE_PIP_VERSION_CHECK JAVA_VERSION"
 
 // Variable reports whether a variable leaves programs what they are. changes says that its name is one that changes what
 // programs do; inside, whether a path is one of the project.
@@ -35,6 +39,16 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 		return value == "true" || value == ":" || value == "cat"
 	case listed("GIT_AUTHOR_* GIT_COMMITTER_*", name), name == "NINJA_STATUS":
 		return true
+	case listed("DEBUG GODEBUG", name):
+		return debug.MatchString(value)
+	case name == "MAKEFLAGS":
+		return jobs.MatchString(value)
+	case name == "NODE_OPTIONS":
+		return len(fields) > 0 && !slices.ContainsFunc(fields, func(o string) bool { return !limits.MatchString(o) })
+	case listed("GIT_TRACE GIT_TRACE_SETUP GIT_TRACE_PERFORMANCE", name): // other values are files that it writes
+		return listed("0 1 2 true false", value)
+	case name == "TMPDIR":
+		return inside(value)
 	case name == "LESS":
 		return less.MatchString(value)
 	case listed("CC CXX HOSTCC", name):

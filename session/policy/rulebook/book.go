@@ -20,7 +20,7 @@ import (
 type Options struct {
 	File   string        // the person's policy.toml
 	Kept   string        // a copy of the last one that was in order; "" is none. In a directory beside it are those of projects
-	Keep   bool          // write Kept; of the processes that have a Book, one does
+	Keep   bool          // this process stays: it has seen for how long a file is gone when it takes Kept away
 	Root   string        // directory that is longterm's alone, with all of the above; "" where there is no such
 	Trust  string        // directory of what the person trusts; "" trusts nothing
 	Home   string        // of subjects that have none

@@ -48,8 +48,8 @@ func (b *Book) kept(k *known) *File {
 // src nil takes it away.
 func (b *Book) keep(k *known, src []byte) {
 	path := b.keptPath(k)
-	if path == "" || !b.o.Keep && (src != nil || time.Since(goneSince(k.path, time.Now())) < goneTime) {
-		return // who does not keep may still see that there is nothing to be kept, and tells the one who does so
+	if path == "" || src == nil && !b.o.Keep && time.Since(goneSince(k.path, time.Now())) < goneTime {
+		return // a process that has just begun has not seen for how long it is gone: an editor may be writing it
 	}
 	if err := keepAt(path, src, k.project); err != nil {
 		b.o.Log.Warn("keep the rules", "err", err)
@@ -86,10 +86,10 @@ func keepAt(path string, src []byte, project bool) error {
 		}
 		return nil
 	}
+	if old, err := read(path); err == nil && bytes.Equal(old.src, src) {
+		return nil
+	}
 	if project {
-		if old, err := read(path); err == nil && bytes.Equal(old.src, src) {
-			return nil
-		}
 		if err := makeRoom(filepath.Dir(path)); err != nil {
 			return err
 		}

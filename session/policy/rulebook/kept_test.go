@@ -124,3 +124,25 @@ func TestCopiesOfProjectsAreBounded(t *testing.T) {
 		t.Errorf("%d, %v", len(all), err)
 	}
 }
+
+// What a process has judged by that does not stay is the last one in order for the next ones, where nobody else has looked.
+//
+// FEATURES: R61
+func TestLastGoodOneIsOfAnyProcess(t *testing.T) {
+	l := newLibrary(t, "")
+	dir := l.project("p", "")
+	check := func(line, want string) {
+		t.Helper()
+		o := l.o
+		o.Keep = false
+		l.Book = Open(o)
+		l.want(Subject{Cwd: dir}, line, want)
+	}
+	for _, file := range []string{l.o.File, filepath.Join(dir, place)} {
+		l.write(file, `deny = ["docker"]`)
+		check("docker rm x", "deny")
+		l.write(file, `deny = ["dock`)
+		check("docker rm x", "deny")
+		l.remove(file, goneTime)
+	}
+}
