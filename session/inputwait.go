@@ -162,6 +162,9 @@ func (h *inputWait) Screen() inputwait.Screen {
 	return sc
 }
 
+// Shown implements inputwait.Host.
+func (h *inputWait) Shown(line string) string { return h.s.cfg.Known.Set().Text(line) }
+
 // output notes that something was printed.
 func (h *inputWait) output(now time.Time) {
 	h.leaveRow()

@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
@@ -276,11 +277,12 @@ func (h *rulesHost) View() rules.View {
 // Screen implements rules.Host.
 func (h *rulesHost) Screen(veiled bool) respond.Screen {
 	var f vterm.Frame
-	h.s.engine.Frame(&f, vterm.Query{})
 	var veil func(*vterm.Frame)
 	if veiled && h.s.cfg.Known != nil {
-		veil = h.s.cfg.Known.Veil().Frame
+		above := secrets.Above(h.s.engine)
+		veil = func(f *vterm.Frame) { h.s.cfg.Known.Veil().Frame(f, above) }
 	}
+	h.s.engine.Frame(&f, vterm.Query{})
 	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.off, h.s.topRow())
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/wait"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -161,6 +162,9 @@ func (h *waits) View() wait.View {
 
 // Frame implements wait.Host.
 func (h *waits) Frame(f *vterm.Frame, q vterm.Query) { h.s.engine.Frame(f, q) }
+
+// Above implements wait.Host.
+func (h *waits) Above() []vterm.Line { return secrets.Above(h.s.engine) }
 
 // Read implements wait.Host.
 func (h *waits) Read(from uint64, buf []byte) ([]byte, uint64, error) {

@@ -35,7 +35,7 @@ func TestHostileOutputInAPage(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c", "cat " + file + "; exec cat"}, Cols: 100, Rows: 24})
+	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c", "cat " + file + "; exec cat", "sh", secret}, Cols: 100, Rows: 24})
 	own := d.openWeb(api.OpenWeb{}).open(0)
 	own.say(map[string]any{"t": "sub", "id": 1, "s": "one"})
 	own.shows(1, "all of it")
@@ -55,8 +55,13 @@ func TestHostileOutputInAPage(t *testing.T) {
 	if strings.Contains(masked.text(1), secret[8:20]) {
 		t.Errorf("%q", masked.text(1))
 	}
-	if got := masked.do("GET", "v1/sessions/one/screen", nil); strings.Contains(string(got.body), secret[8:20]) {
-		t.Errorf("%s", got.body)
+	for _, path := range []string{"sessions", "sessions/one", "sessions/one/screen"} {
+		if got := masked.do("GET", "v1/"+path, nil); got.status != http.StatusOK || strings.Contains(string(got.body), secret[8:20]) {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+		if got := own.do("GET", "v1/"+path, nil); !strings.Contains(string(got.body), secret) {
+			t.Errorf("%s: a person is shown %s", path, got.body)
+		}
 	}
 	masked.say(map[string]any{"t": "sub", "id": 2, "s": "one", "at": "-1ms"})
 	masked.until("a past screen", func(m said) bool { return m.ID == 2 && (m.T == "f" || m.T == "err") })

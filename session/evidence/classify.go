@@ -13,7 +13,7 @@ const needed = 50
 type scene struct {
 	*Facts
 	line   string // the end of the text before the cursor
-	words  string // what asks: of line, or of the one above
+	asked  string // the whole line that asks: the one before the cursor, or the one above
 	empty  bool   // nothing stands before the cursor
 	kind   Kind
 	what   string // of a phrase that was recognized
@@ -59,9 +59,8 @@ func notWaiting(r *Result) Verdict {
 }
 
 func newScene(f *Facts) *scene {
-	s := &scene{Facts: f, line: tail(f.Line)}
-	s.words = strings.TrimSpace(s.line)
-	s.empty = s.words == ""
+	s := &scene{Facts: f, line: tail(f.Line), asked: f.Line}
+	s.empty = strings.TrimSpace(s.line) == ""
 	if m := f.Modes; m != nil {
 		s.hidden = m.Canonical && !m.Echo
 		s.raw = !m.Canonical
@@ -73,8 +72,9 @@ func newScene(f *Facts) *scene {
 	s.parked = isParked(f)
 	p, asks := ask(s.line)
 	if !asks && s.empty && len(f.Above) > 0 {
-		if last := tail(f.Above[len(f.Above)-1]); wholeLine.MatchString(last) {
-			p, asks, s.words = phrase{kind: Confirm, what: "asked on the line above"}, true, strings.TrimSpace(last)
+		above := f.Above[len(f.Above)-1]
+		if last := tail(above); wholeLine.MatchString(last) {
+			p, asks, s.asked = phrase{kind: Confirm, what: "asked on the line above"}, true, above
 		}
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
@@ -182,8 +182,8 @@ func (s *scene) weigh() Verdict {
 		v.Reason = p + ": "
 	}
 	v.Reason += strings.Join(reasons, "; ")
-	if v.Needs && s.kind != Screen && !s.repl && s.words != "" {
-		v.Reason += `: "` + lastOf(s.words) + `"`
+	if v.Needs && s.kind != Screen && !s.repl && strings.TrimSpace(s.asked) != "" {
+		v.Reason += `: "` + s.told() + `"`
 	}
 	return v
 }
@@ -191,9 +191,14 @@ func (s *scene) weigh() Verdict {
 // maxWords bounds what is told of a question, in bytes.
 const maxWords = 200
 
-// lastOf is the end of a question, where it says what may be answered.
-func lastOf(text string) string {
-	if len(text) > maxWords {
+// told is the end of the question, where it says what may be answered. Secrets are masked while they are whole: what a cut
+// leaves of one nobody knows again.
+func (s *scene) told() string {
+	text := s.asked
+	if s.Shown != nil {
+		text = s.Shown(text)
+	}
+	if text = strings.TrimSpace(text); len(text) > maxWords {
 		return "…" + lastBytes(text, maxWords)
 	}
 	return text

@@ -337,6 +337,20 @@ func TestWordsOfQuestion(t *testing.T) {
 			t.Errorf("%q: %+v", c.text, v)
 		}
 	}
+	for _, text := range []string{
+		"hunter22 " + strings.Repeat("x", maxWords-17) + " go on? [y/N] ", // what is told begins in the middle of it
+		"hunter22 " + strings.Repeat("x", maxLineBytes-17) + " go on? [y/N] ",
+		"hunter22 " + strings.Repeat("x", maxWords-17) + " go on? [y/N]\n",
+	} {
+		whole := ""
+		v := Classify(rows(text, Facts{Probe: reading("app"), Modes: cooked, Shown: func(line string) string {
+			whole = line
+			return strings.ReplaceAll(line, "hunter22", "********")
+		}}))
+		if !v.Needs || !strings.HasPrefix(whole, "hunter22 ") || strings.Contains(v.Reason, "22") || !strings.HasSuffix(v.Reason, `go on? [y/N]"`) {
+			t.Errorf("of %q: %+v", whole, v)
+		}
+	}
 	if v := Classify(rows("Do you want to continue? [Y/n] ", Facts{Probe: running("app"), Modes: cooked})); strings.Contains(v.Reason, "continue") {
 		t.Errorf("%+v", v)
 	}

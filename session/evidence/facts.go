@@ -19,6 +19,9 @@ type Facts struct {
 	Above []string // rows above, the nearest last; 20 are enough
 	Below []string // rows below, the nearest first
 
+	// Shown masks the secrets in a line that a verdict tells of; nil: none is known.
+	Shown func(line string) string
+
 	AltScreen      bool // the alternate screen is shown
 	BracketedPaste bool
 	AppCursor      bool // application cursor keys (DECCKM)

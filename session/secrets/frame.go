@@ -66,13 +66,38 @@ func star(lines []vterm.Line, p place) {
 	}
 }
 
-// Frame masks the secrets in a frame and in lines of history that were taken with it. All rows have to be
-// present: a secret may go on in one that did not change.
-func (s *Set) Frame(f *vterm.Frame, history []vterm.Line) {
+// around is how many lines of history before and behind others are looked at for a secret that goes on in them.
+const around = 64
+
+// Around is lines from to to of a history with those around them in which a secret may begin or end that is partly in
+// them; before says how many of those come first. joins says that they reach the screen: it is masked with them.
+func Around(h vterm.History, from, to int) (lines []vterm.Line, before int, joins bool) {
+	first, last := max(0, from-around), min(to+around, h.Len())
+	lines = make([]vterm.Line, last-first)
+	for i := range lines {
+		h.Line(first+i, &lines[i])
+	}
+	return lines, from - first, last == h.Len()
+}
+
+// Above is the lines of history in which a secret may begin that goes on on the active screen, for Frame. Take them before
+// the frame, which has the tables that they refer to.
+func Above(e vterm.Engine) []vterm.Line {
+	if m := e.Modes(); m.AltScreen { // it stands below nothing
+		return nil
+	}
+	h := e.History()
+	lines, _, _ := Around(h, h.Len(), h.Len())
+	return lines
+}
+
+// Frame masks the secrets in a frame and in the lines of history right above it (Above), in which one may begin. All rows
+// have to be present: a secret may go on in one that did not change.
+func (s *Set) Frame(f *vterm.Frame, above []vterm.Line) {
 	if s.Empty() {
 		return
 	}
-	s.Lines(f, append(history[:len(history):len(history)], f.Lines...))
+	s.Lines(f, append(above[:len(above):len(above)], f.Lines...))
 	f.Title = s.Text(f.Title)
 	links := make([]vterm.Link, len(f.Links)) // the engine's own table stays
 	for i, l := range f.Links {

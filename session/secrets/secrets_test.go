@@ -291,6 +291,38 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// A secret that begins above the screen is masked on it; on the other screen nothing goes on that stands above.
+//
+// FEATURES: R110
+func TestFrameBelowHistory(t *testing.T) {
+	s := vault(t, "hunter22").Set()
+	for in, want := range map[string]string{
+		"0123456789012345hunter22 b\r\n1\r\n2\r\n3":                    "**** b|1|2|3",
+		"hunt\r\ner22\r\n1\r\n2\r\n3":                                  "****|1|2|3",
+		"0123456789012345hunter22\r\n1\r\n2\r\n3\x1b[?1049h\x1b[Her22": "er22|||",
+	} {
+		for _, frame := range []func(*vterm.Frame, []vterm.Line){s.Frame, NewVeil(s).Frame} {
+			term := vterm.New(vterm.Options{Cols: 20, Rows: 4})
+			_, _ = term.Write([]byte(in))
+			above := Above(term)
+			var f vterm.Frame
+			term.Frame(&f, vterm.Query{})
+			frame(&f, above)
+			var rows []string
+			for _, l := range f.Lines {
+				var b []byte
+				for _, c := range l.Cells {
+					b = f.AppendText(b, c)
+				}
+				rows = append(rows, strings.TrimRight(string(b), " "))
+			}
+			if got := strings.Join(rows, "|"); got != want {
+				t.Errorf("%q: %q, want %q", in, got, want)
+			}
+		}
+	}
+}
+
 func FuzzMask(f *testing.F) {
 	s := vault(f, "hunter22", "aaaaaaaa", "two words").Set()
 	f.Add([]byte("x hunter22 \x1b[1mhun\x1b[0mter22 -----BEGIN PRIVATE KEY-----\nabc"), uint16(3))

@@ -41,9 +41,9 @@ func (v *Veil) Line(line string, whole bool) string {
 	return string(b[:set.Mask(b, 0, 0, len(b), !whole)])
 }
 
-// Frame masks a screen, and on it what may become a secret.
-func (v *Veil) Frame(f *vterm.Frame) {
+// Frame masks a screen below lines of history (Above), and on it what may become a secret.
+func (v *Veil) Frame(f *vterm.Frame, above []vterm.Line) {
 	set := v.now()
-	set.Frame(f, nil)
-	set.lines(f, f.Lines, true)
+	set.Frame(f, above)
+	set.lines(f, append(above[:len(above):len(above)], f.Lines...), true)
 }

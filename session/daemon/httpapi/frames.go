@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -67,11 +68,13 @@ func (s *stream) frames(ctx context.Context) error {
 			return ctx.Err()
 		}
 		var modes vterm.Modes
+		var above []vterm.Line
 		set := s.srv.veil(ctx)
 		if err := s.e.Session.Look(ctx, func(v session.View) {
 			if set.Empty() {
 				v.Engine.Frame(&f, vterm.Query{Since: since})
 			} else { // a secret may go on in rows that did not change
+				above = secrets.Above(v.Engine)
 				v.Engine.Frame(&f, vterm.Query{})
 			}
 			modes = v.Modes
@@ -88,13 +91,13 @@ func (s *stream) frames(ctx context.Context) error {
 			out.Taken = &n
 			s.told.Store(n)
 		}
-		set.Frame(&f, nil)
+		set.Frame(&f, above)
 		render.FromFrame(&out.Screen, &f)
 		if s.blocks != nil {
 			s.blocks.Show(ctx, &out.Screen)
 			s.pictures.shows(&f)
 		}
-		if actor.Of(ctx).IsAgent() {
+		if actor.Of(ctx).IsAgent() || !set.Empty() {
 			s.srv.hand(ctx, &out)
 		}
 		b, err := writer.Append(text[:0], &out)

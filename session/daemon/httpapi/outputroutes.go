@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -347,26 +348,33 @@ func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) 
 // look takes a frame, and history lines if any were asked for, at one moment.
 func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
 	var f vterm.Frame
-	var history []vterm.Line
+	var history, around, above []vterm.Line // history is of around
 	var modes vterm.Modes
 	var rangeErr error
 	set := s.veil(ctx)
-	since, above := q.Since, []vterm.Line(nil)
+	since := q.Since
 	if !set.Empty() {
 		since = 0 // a secret may go on in a row that did not change
 	}
 	take := func(engine vterm.Engine) {
 		modes = engine.Modes()
-		history, rangeErr = historyLines(engine.History(), q.Scrollback)
-		// After the lines, with what they refer to.
-		if since != q.Since && screenKinds[q.Screen] != vterm.ScreenAlternate { // or from above the screen
-			above, _ = historyLines(engine.History(), aboveScreen)
+		h, kind := engine.History(), screenKinds[q.Screen]
+		from, to, err := historyRange(h, q.Scrollback)
+		if rangeErr = err; err != nil {
+			return
 		}
-		query := vterm.Query{Since: since, Screen: screenKinds[q.Screen]}
-		if len(history) > 0 {
-			query.HistoryFrom, query.HistoryTo = history[0].Row, history[len(history)-1].Row+1
+		var before int
+		var joins bool
+		around, before, joins = secrets.Around(h, from, to)
+		history = around[before : before+to-from]
+		switch alt := kind == vterm.ScreenAlternate || kind == vterm.ScreenActive && modes.AltScreen; {
+		case alt: // it goes on below nothing
+		case joins:
+			above, around = around, nil
+		default:
+			above, _, _ = secrets.Around(h, h.Len(), h.Len())
 		}
-		engine.Frame(&f, query)
+		engine.Frame(&f, vterm.Query{Since: since, Screen: kind, HistoryFrom: from, HistoryTo: to}) // after the lines, with what they refer to
 	}
 	if err := s.lookAt(ctx, e, q.At, take); err != nil {
 		return err
@@ -375,7 +383,7 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 		return rangeErr
 	}
 	if !set.Empty() {
-		set.Lines(&f, history) // what lies between them and the screen may be missing
+		set.Lines(&f, around)
 		set.Frame(&f, above)
 		if q.Since != 0 {
 			f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= q.Since })
@@ -398,9 +406,6 @@ func (k *pictureKeys) of(img *vterm.Image) string {
 	return k.keys.Of(img)
 }
 
-// aboveScreen are lines of history in which a secret may begin that goes on on the screen.
-const aboveScreen = "-64:"
-
 // lookAt calls f with the emulator as it is, or as it stood at a moment.
 func (s *Server) lookAt(ctx context.Context, e *registry.Handle, at string, f func(vterm.Engine)) error {
 	if at == "" {
@@ -422,26 +427,20 @@ var screenKinds = map[string]vterm.ScreenKind{
 	"primary": vterm.ScreenPrimary, "alternate": vterm.ScreenAlternate,
 }
 
-// historyLines copies the lines of a range "A:B" (B exclusive; either may be left out,
-// negative numbers count from the end).
-func historyLines(h vterm.History, spec string) ([]vterm.Line, error) {
+// historyRange is the lines that a range "A:B" names (B exclusive; either may be left out, negative numbers count from
+// the end); an empty one names none.
+func historyRange(h vterm.History, spec string) (from, to int, err error) {
 	if spec == "" {
-		return nil, nil
+		return h.Len(), h.Len(), nil
 	}
 	a, b, ok := strings.Cut(spec, ":")
 	from, errA := bound(a, 0, h.Len())
 	to, errB := bound(b, h.Len(), h.Len())
 	if !ok || errA != nil || errB != nil {
-		return nil, api.Errorf(api.CodeInvalid, "scrollback range %q", spec).
+		return 0, 0, api.Errorf(api.CodeInvalid, "scrollback range %q", spec).
 			WithHint("give A:B in lines, as in 0:100 or -50: ")
 	}
-	var lines []vterm.Line
-	for i := from; i < to; i++ {
-		var l vterm.Line
-		h.Line(i, &l)
-		lines = append(lines, l)
-	}
-	return lines, nil
+	return from, max(from, to), nil
 }
 
 func bound(s string, def, n int) (int, error) {

@@ -90,8 +90,9 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 // opening is the record a passage begins with: the screen as it stood, drawn.
 func (p *passage) opening(engine vterm.Engine) api.Record {
 	var f vterm.Frame
+	above := secrets.Above(engine)
 	engine.Frame(&f, vterm.Query{})
-	p.secrets.Frame(&f, nil)
+	p.secrets.Frame(&f, above)
 	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
 	if p.from > 0 {
 		m := engine.Modes()

@@ -5,13 +5,13 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -22,14 +22,19 @@ const primeBytes = 32 << 10
 func (a *attached) repaint(ctx context.Context) error {
 	var modes vterm.Modes
 	var carry []byte
-	var past []vterm.Line
+	var past, above []vterm.Line
+	set := a.srv.veil(ctx)
 	var at uint64
 	a.frame = vterm.Frame{}
 	// The emulator may be behind what was sent: a drawing of then would have the lines since sent again.
 	err := a.e.Session.LookBehind(ctx, a.offset, func(v session.View) {
 		modes, at = v.Modes, v.Offset
-		if a.history > 0 {
-			past, _ = historyLines(v.Engine.History(), fmt.Sprintf("-%d:", a.history))
+		if h := v.Engine.History(); a.history > 0 {
+			var before int
+			above, before, _ = secrets.Around(h, max(0, h.Len()-a.history), h.Len())
+			past = above[before:]
+		} else if !set.Empty() {
+			above = secrets.Above(v.Engine)
 		}
 		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
 		if c, ok := v.Engine.(carrier); ok {
@@ -39,8 +44,8 @@ func (a *attached) repaint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if set := a.srv.veil(ctx); !set.Empty() {
-		set.Frame(&a.frame, past)
+	if !set.Empty() {
+		set.Frame(&a.frame, above)
 		carry = nil // it may be the beginning of one
 	}
 	a.drawn = attach.Control{Cols: a.frame.Cols, Rows: a.frame.Rows}

@@ -21,7 +21,7 @@ import (
 )
 
 // What agents are handed shows no secrets. Output is masked by offset and screens by cells, where they are
-// read; every other answer is gone through as a whole (hand). A person sees what is there.
+// read; every other answer is gone through as a whole (hand). A person sees what is there, but for one whose login is masked.
 
 // RevealQuery asks for secrets as they are. It is exported because huma fills embedded fields only then.
 type RevealQuery struct {
@@ -138,12 +138,14 @@ var asked = map[reflect.Type]bool{
 }
 
 // hand makes of an answer, which v points to, what is handed to whoever asks. All answers in JSON come by here: an agent's
-// show no secrets, and nothing that a person who reads along does not see; nobody's approvals show a command otherwise than
+// show no secrets, and nothing that a person who reads along does not see; a masked login's show no secrets either; nobody's approvals show a command otherwise than
 // it is.
 func (s *Server) hand(ctx context.Context, v any) {
+	set := s.veil(ctx)
 	if actor.Of(ctx).IsAgent() {
-		set := s.veil(ctx)
 		secrets.Rewrite(v, func(text string) string { return plaintext.Visible(set.Text(text)) })
+	} else {
+		set.Deep(v)
 	}
 	if holds(reflect.TypeOf(v), asked) {
 		secrets.RewriteIn(v, asked, plaintext.Literal)

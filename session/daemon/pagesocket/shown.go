@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/web/wire"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -266,17 +267,6 @@ func (s *frames) show(view wire.View, changed bool, dirty time.Time) error {
 	return s.send(&f, resumed)
 }
 
-// aboveScreen is how many lines above the screen are looked at for a secret that goes on in its first rows.
-const aboveScreen = 64
-
-func linesAbove(h vterm.History) []vterm.Line {
-	lines := make([]vterm.Line, min(h.Len(), aboveScreen))
-	for i := range lines {
-		h.Line(h.Len()-len(lines)+i, &lines[i])
-	}
-	return lines
-}
-
 // lateFrom is from when on a page is told that it is behind, in ms.
 const lateFrom = 250
 
@@ -302,7 +292,7 @@ func (s *frames) look(f *wire.Frame) (resumed map[int]bool, err error) {
 			v.Engine.Frame(&s.frame, vterm.Query{Since: s.since})
 			return
 		}
-		above := linesAbove(v.Engine.History())
+		above := secrets.Above(v.Engine)
 		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may go on in rows that did not change
 		set.Frame(&s.frame, above)
 	})
@@ -346,7 +336,7 @@ func (c *conn) lookBack(ctx context.Context, e *registry.Handle, at string, look
 func (s *frames) lookBack(f *wire.Frame) error {
 	p := s.p
 	off, err := p.c.lookBack(p.ctx, p.e, s.view.At, func(engine vterm.Engine) {
-		above := linesAbove(engine.History())
+		above := secrets.Above(engine)
 		engine.Frame(&s.frame, vterm.Query{})
 		p.c.srv.Host.Veil(p.c.ctx).Frame(&s.frame, above)
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/daemon/events"
 	"github.com/longterm-dev/longterm/session/evidence"
+	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -106,4 +107,27 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	e.Session.Stop()
+}
+
+// What is kept of a question, for hooks and those who ask later, has no secrets.
+//
+// FEATURES: R110
+func TestQuestionIsKeptWithoutSecrets(t *testing.T) {
+	r := testRegistry(t)
+	known, err := masking.NewVault(masking.NewKey(), nil, masking.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known.Learn("hunter22")
+	r.known = known
+	e := NewHandle(store.Session{ID: "1", Name: "one", State: "running"})
+	if _, err := r.store.Subscribe(t.Context(), store.Subscription{Name: "hook"}); err != nil { // nothing is kept for nobody
+		t.Fatal(err)
+	}
+	r.asks(e, &session.Status{Needs: session.Needs{Kind: evidence.Confirm, Reason: `the text offers yes or no: "Keep hunter22? [y/N]"`, Since: time.Now()}})
+	r.writes.Wait()
+	kept, _, _, err := r.store.Completions(t.Context(), &store.Subscription{}, 0, 10)
+	if err != nil || len(kept) != 1 || kept[0].Text != `the text offers yes or no: "Keep ********? [y/N]"` {
+		t.Errorf("%+v, %v", kept, err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/notify"
+	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -67,12 +68,14 @@ func (h *Registry) tellStillWaiting(ctx context.Context, e *Handle, asked sessio
 // question is the row that the cursor stands on, or the last above it with text; secrets are masked as on screens.
 func (h *Registry) question(ctx context.Context, e *Handle) string {
 	var f vterm.Frame
-	if err := e.Session.Frame(ctx, &f, vterm.Query{}); err != nil {
+	var above []vterm.Line
+	if err := e.Session.Look(ctx, func(v session.View) {
+		above = masking.Above(v.Engine)
+		v.Engine.Frame(&f, vterm.Query{})
+	}); err != nil {
 		return ""
 	}
-	if h.known != nil {
-		h.known.Set().Frame(&f, nil)
-	}
+	h.Secrets().Frame(&f, above)
 	rows := rowsOf(&f)
 	for i := min(f.Cursor.Row, len(rows)-1); i >= 0; i-- {
 		if text := strings.TrimSpace(rows[i]); text != "" {

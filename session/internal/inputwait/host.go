@@ -18,6 +18,8 @@ type Host interface {
 	Probe() Probe
 	// Screen is the screen, and what is known of its rows.
 	Screen() Screen
+	// Shown is a line as it may be told of: without its secrets.
+	Shown(line string) string
 }
 
 // View is what is known of the session.

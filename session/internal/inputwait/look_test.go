@@ -38,6 +38,8 @@ func (h *host) Probe() Probe {
 	return h.probe
 }
 
+func (h *host) Shown(line string) string { return line }
+
 func (h *host) Screen() Screen {
 	s := Screen{History: h.screen.History(), Typed: h.typed, Editor: &h.editor, Half: h.half}
 	h.screen.Frame(&s.Frame, vterm.Query{})

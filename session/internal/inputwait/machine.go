@@ -148,7 +148,7 @@ func (m *Machine) tells(now time.Time) bool {
 
 // judge gathers what is known and has it classified; pid is the process that decided.
 func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
-	f := evidence.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID}
+	f := evidence.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Shown: m.host.Shown}
 	if v.Followed {
 		switch sh := &v.Shell; {
 		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && m.spent.waits <= 0 && v.Now.Sub(sh.Since) < basicStart:

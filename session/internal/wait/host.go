@@ -13,6 +13,8 @@ type Host interface {
 	View() View
 	// Frame copies the screen, or the rows of it that changed.
 	Frame(f *vterm.Frame, q vterm.Query)
+	// Above are the lines above the screen in which a secret may begin that goes on on it.
+	Above() []vterm.Line
 	// Read reads output from an offset on. at is the offset of what was read: a later one where
 	// something is lost. Nothing and no error: there is no more.
 	Read(from uint64, buf []byte) (p []byte, at uint64, err error)

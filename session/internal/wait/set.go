@@ -23,7 +23,7 @@ type For struct {
 // Veil masks secrets in lines that come one after the other, and on screens.
 type Veil interface {
 	Line(line string, whole bool) string
-	Frame(f *vterm.Frame)
+	Frame(f *vterm.Frame, above []vterm.Line)
 }
 
 // Fired is a condition that came true.
@@ -201,8 +201,9 @@ func (s *Set) frame(w *Waiter, since uint64) (f vterm.Frame) {
 		s.host.Frame(&f, vterm.Query{Since: since})
 		return f
 	}
+	above := s.host.Above()
 	s.host.Frame(&f, vterm.Query{}) // a secret may go on in a row that did not change
-	w.Veil.Frame(&f)
+	w.Veil.Frame(&f, above)
 	f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= since })
 	return f
 }

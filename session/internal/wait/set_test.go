@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -36,6 +37,8 @@ func (h *host) View() View {
 }
 
 func (h *host) Frame(f *vterm.Frame, q vterm.Query) { h.screen.Frame(f, q) }
+
+func (h *host) Above() []vterm.Line { return secrets.Above(h.screen) }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	n := copy(buf, h.output[from:])

@@ -73,3 +73,25 @@ func TestWaitIsNoOracle(t *testing.T) {
 		t.Error("what is shown is not found")
 	}
 }
+
+// A secret that begins above the screen is none that can be guessed by what of it is on the screen.
+//
+// FEATURES: R110
+func TestWaitIsNoOracleBelowTheTop(t *testing.T) {
+	v, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Learn("hunter22secret")
+	h := newHost()
+	h.says("0123456789012345678901234567890 hunter22secret of it\r\n1\r\n2\r\n3\r\n4")
+	for guess, told := range map[string]bool{"ecret of": false, "of it": true} {
+		c := []Cond{text(guess)}
+		if _, over := h.over[h.wait(t, For{Conds: c})]; !over {
+			t.Errorf("%q: nobody sees it", guess)
+		}
+		if _, over := h.over[h.wait(t, For{Conds: c, Veil: secrets.NewVeil(v.Set())})]; over != told {
+			t.Errorf("%q: told %v", guess, over)
+		}
+	}
+}
