@@ -92,3 +92,23 @@ console.log(JSON.stringify([at('prompt'), at('running'), at(), at('prompt', 'wor
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// What a program asks is answered by Enter where it waits for a key, whatever words its question has.
+//
+// FEATURES: R112
+func TestPageAnswersByKind(t *testing.T) {
+	const script = `let shown = [];
+const element = () => new Proxy({ append: (...c) => shown.push(...c.filter((x) => typeof x === 'string')), setAttribute() {}, addEventListener() {}, replaceChildren() {}, querySelectorAll: () => [], nodeType: 1, textContent: '', title: '', disabled: false },
+  { set: (o, n, v) => { if (n === 'textContent') shown.push(v); o[n] = v; return true; } });
+globalThis.document = { baseURI: 'http://localhost/', createElement: element, createElementNS: element };
+globalThis.localStorage = globalThis.sessionStorage = { getItem: () => null };
+const { question } = await import('./panels.js');
+const { store } = await import('./store.js');
+store.me = { may: ['type'] };
+const answers = (reason) => { shown = []; question({ id: 'S' }, { kind: 'confirm', reason }); return shown.filter((x) => ['Yes', 'No', 'Enter'].includes(x)); };
+console.log(JSON.stringify(['asks for a key: "Press any key"', "is a pager's prompt: \"--More--\"", 'asks for a yes or no: "Delete key: id_rsa? [y/N]"', 'asks for a yes or no: "Use a pager? [y/N]"'].map(answers)));`
+	const want = `[["Enter"],["Enter"],["Yes","No"],["Yes","No"]]`
+	if got := module(t, script, "panels.js", "net.js", "images.js", "screen.js", "store.js", "ui.js", "tables_gen.js"); string(got) != want+"\n" {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -33,10 +33,11 @@ var inOrder = []string{
 // private are members of classes that only the page's script itself knows: they have short names in what is sent (150
 // bytes). None may be a name of the browser's, of messages or of answers, or be used by tests or by scripts apart.
 const private = "^(?:" +
-	"advance|arrived|arrows|askKey|asking|attention|become|catching|cellAt|dead|delay|fresh|heads|" +
-	"heightChanged|inks|linkChanged|marks|measuring|nextQ|nextSub|nowButton|offState|paint|patience|" +
-	"pinch|playButton|problems|setButton|setFit|sizeKey|speed|speedButton|stage|stale|stepping|" +
-	"sticky|telling|timeButton|timePlace|toggleTime|unique|watcher" +
+	"advance|arrived|arrows|askKey|asking|attention|become|catching|cellAt|dead|define|delay|empty|fresh|" +
+	"heads|heightChanged|inks|linkChanged|marks|measuring|nextQ|nextSub|nowButton|offState|onstep|" +
+	"onsticky|paint|patience|pinch|playButton|problems|release|setButton|setFit|sizeKey|sizes|speed|" +
+	"speedButton|stage|stale|stepping|sticky|telling|timeButton|timePlace|toggleTime|unique|update|watch|" +
+	"watcher|wheel|whole" +
 	")$"
 
 // Page makes the files of the page of those in a directory.

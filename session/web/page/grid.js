@@ -220,11 +220,11 @@ export class Grid {
   }
 
   // held is for what is selected of the rows: called once they are drawn anew, it selects the same where that stands by then.
-  // Where neither end is there any more nothing is selected.
+  // Where neither end is there any more nothing is selected. What it had before it was cut is whole: the text that it is.
   held({ rows, scrolls }) {
     const s = getSelection(), had = [...this.rows.children];
     if (s.isCollapsed || !s.containsNode(this.rows, true)) return;
-    let kept;
+    let kept, cut;
     const end = (node, at) => {
       let y = had.findIndex((el) => el.contains(node));
       if (y < 0) return kept = () => [node, at]; // it is above the screen
@@ -233,7 +233,7 @@ export class Grid {
       for (const [top, bottom, by] of scrolls) {
         if (y < top || y >= bottom) continue;
         y = Math.min(y - by, bottom - 1);
-        if (y < top) [y, piece, at] = [top, -1, 0];
+        if (y < top) [y, piece, at, cut] = [top, -1, 0, 1];
       }
       kept ||= rows[y] === el.row;
       return () => {
@@ -242,6 +242,7 @@ export class Grid {
       };
     };
     const from = end(s.anchorNode, s.anchorOffset), to = end(s.focusNode, s.focusOffset);
+    if (cut || !kept) this.whole ||= selectedText(document, s);
     return () => kept ? s.setBaseAndExtent(...from(), ...to()) : s.removeAllRanges();
   }
 
@@ -356,10 +357,9 @@ export function selectedText(root, selection) {
   const range = selection.getRangeAt(0), out = [];
   for (const el of root.querySelectorAll('.row')) {
     if (!el.row || !range.intersectsNode(el)) continue;
-    const part = document.createRange();
-    part.selectNodeContents(el);
-    if (el.contains(range.startContainer)) part.setStart(range.startContainer, range.startOffset);
-    if (el.contains(range.endContainer)) part.setEnd(range.endContainer, range.endOffset);
+    const part = range.cloneRange();
+    if (!el.contains(part.startContainer)) part.setStart(el, 0);
+    if (!el.contains(part.endContainer)) part.setEnd(el, el.childNodes.length);
     const text = part.toString();
     out.push(el.row.flags & 1 ? text : text.trimEnd() + '\n');
   }

@@ -35,7 +35,7 @@ export class Keyboard {
     };
     el.addEventListener('keydown', (e) => {
       if (e.metaKey && (mac || !e.ctrlKey)) return; // the browser's and the system's
-      if (e.ctrlKey && e.altKey && ['Home', 'ArrowUp', 'ArrowDown', 'k'].includes(e.key)) return to.leave(e);
+      if (e.ctrlKey && e.altKey && /^(Home|Arrow(Up|Down)|k)$/.test(e.key)) return to.leave(e);
       const letter = e.key.toLowerCase();
       if (e.ctrlKey && e.shiftKey && 'cv'.includes(letter) || e.shiftKey && e.key === 'Insert') {
         if (letter === 'c') {
@@ -48,7 +48,7 @@ export class Keyboard {
         e.preventDefault();
         return to.copy(true);
       }
-      if (!e.ctrlKey && e.shiftKey && (e.key === 'PageUp' || e.key === 'PageDown') && to.page(e.key === 'PageUp' ? -1 : 1)) {
+      if (!e.ctrlKey && e.shiftKey && /^Page/.test(e.key) && to.page(e.key === 'PageUp' ? -1 : 1)) {
         e.preventDefault();
         return;
       }

@@ -8,6 +8,6 @@
   try { localStorage.getItem('x'); } catch (e) { lacks.push('storage for this page'); }
   if (!lacks.length) return;
   var p = document.getElementById('lacks');
-  p.textContent = 'This browser lacks ' + lacks.join(', ') + '. longterm needs a newer one: Chrome 94, Firefox 93, Safari 16.4, or later.';
+  p.textContent = 'This browser lacks ' + lacks.join(', ') + '. Use Chrome 94, Firefox 93, Safari 16.4 or later.';
   p.hidden = false;
 })();

@@ -232,7 +232,7 @@ export function question(s, needs, named) {
     } }, field, h('button', { class: 'primary', text: 'Send' }));
   };
   const answers = {
-    confirm: () => / key: | pager/.test(why) ? [tap('Enter', { keys: ['Enter'] }, true)] : [word('Yes', /Y(es)?\/n/), word('No', /y(es)?\/N/)],
+    confirm: () => /^[^"]*(key:|pager)/.test(why) ? [tap('Enter', { keys: ['Enter'] }, true)] : [word('Yes', /Y(es)?\/n/), word('No', /y(es)?\/N/)],
     menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, true)],
   };
   return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: 'note', text: /: "(.*)"$/.exec(why)?.[1] ?? why }),

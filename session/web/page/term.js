@@ -181,9 +181,8 @@ export class Term {
       const end = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 4;
       const byHand = Math.abs(scroller.scrollTop - this.put) > 1;
       if (byHand) {
-        const was = this.stuck;
+        if (this.stuck && !end) this.stale = true;
         this.stuck = end;
-        if (was && !end) this.stale = true;
         if (this.stale && !end) this.measure();
       }
       this.put = scroller.scrollTop;
@@ -195,14 +194,17 @@ export class Term {
     scroller.addEventListener('pointerenter', look);
 
     const send = (m) => this.type(m);
+    // All that was selected, where rows of it have gone since: else Ctrl+C would be the program's as soon as the last of them has.
+    const selected = () => this.grid.whole || selectedText(this.el, getSelection());
     this.keyboard = new Keyboard(this.el, area, {
       key: (k, ev) => send({ t: 'key', k, ...(ev && { ev }) }),
       text: (text) => send({ t: 'text', text }),
       paste: (text) => this.paste(text),
       releases: () => !!this.screen.keys?.kitty,
-      selected: () => selectedText(this.el, getSelection()),
+      selected,
       copy: (drop) => {
-        copyText(selectedText(this.el, getSelection()));
+        copyText(selected());
+        this.grid.whole = '';
         if (drop) getSelection().removeAllRanges();
         this.focus();
       },
@@ -227,6 +229,7 @@ export class Term {
     let down = null;
     scroller.addEventListener('pointerdown', (e) => {
       down = { x: e.clientX, y: e.clientY };
+      this.grid.whole = '';
       this.grid.rest(60);
       if (e.pointerType !== 'touch' && e.button === 0 && !this.screen.mouse) this.selecting = true;
     });
@@ -292,7 +295,9 @@ export class Term {
       return;
     }
     this.link.type(this.sub.id, m);
-    if (m.t !== 'mouse' && !this.stuck) this.bottom();
+    if (m.t === 'mouse') return;
+    this.grid.whole = '';
+    if (!this.stuck) this.bottom();
   }
 
   paste(text) { for (const t of parts(text)) this.type({ t: 'paste', text: t }); }
