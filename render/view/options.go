@@ -156,10 +156,7 @@ func (v *viewer) watchOrders() {
 				v.later(func() {
 					v.fresh = true
 					why := v.m.Obey(&o, v.paneArea())
-					if why != "" {
-						v.message = "layout: " + canvas.Printable(why)
-					}
-					if o.Answer != nil {
+					if o.Answer != nil { // who asked is told, and not who sits here
 						o.Answer(why)
 					}
 				})

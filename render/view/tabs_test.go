@@ -447,3 +447,18 @@ func FuzzLayout(f *testing.F) {
 		b.keys("^]^z^=")
 	})
 }
+
+// Why an order cannot be done is told to who gave it, and not to who sits at the viewer.
+//
+// FEATURES: R117
+func TestRefusedOrderIsNotShown(t *testing.T) {
+	orders, why := make(chan model.Order, 1), ""
+	b := newBench(t, 80, 24, Options{Orders: orders})
+	b.list(running("a"))
+	b.watchOrders()
+	orders <- model.Order{Do: "focus", Session: "gone", Answer: func(w string) { why = w }}
+	b.call()
+	if why == "" || b.message != "" {
+		t.Errorf("told %q, shown %q", why, b.message)
+	}
+}

@@ -693,6 +693,9 @@ const ProjectLabel = "longterm.project"
 // ProjectFromLabel has the output offset at which the program that runs began.
 const ProjectFromLabel = ProjectLabel + ".from"
 
+// HookLabel is a label of what hooks run; its value is the hook.
+const HookLabel = "longterm.hook"
+
 // OneLineLabel marks, with the value OneLine, a session that an agent's call made for one line: the line's job tells of its end,
 // and its completions are the job's alone (store/migrations).
 const (

@@ -67,8 +67,18 @@ func (x *Index) Indexed(ctx context.Context, session string) (uint64, error) {
 
 // Sessions are those that the index has lines of, with the offset before which it has none.
 func (x *Index) Sessions(ctx context.Context) (map[string]uint64, error) {
+	return x.offsets(ctx, "floor")
+}
+
+// AllIndexed is what Indexed says of each session, where that is not 0.
+func (x *Index) AllIndexed(ctx context.Context) (map[string]uint64, error) {
+	return x.offsets(ctx, "indexed")
+}
+
+// offsets are those in a column of all sessions.
+func (x *Index) offsets(ctx context.Context, column string) (map[string]uint64, error) {
 	const op = "list the sessions of the index"
-	rows, err := x.read.QueryContext(ctx, "SELECT name, floor FROM sessions")
+	rows, err := x.read.QueryContext(ctx, "SELECT name, "+column+" FROM sessions")
 	if err != nil {
 		return nil, x.failed(ctx, op, err)
 	}
@@ -76,11 +86,11 @@ func (x *Index) Sessions(ctx context.Context) (map[string]uint64, error) {
 	list := map[string]uint64{}
 	for rows.Next() {
 		var name string
-		var floor uint64
-		if err := rows.Scan(&name, &floor); err != nil {
+		var offset uint64
+		if err := rows.Scan(&name, &offset); err != nil {
 			return nil, x.failed(ctx, op, err)
 		}
-		list[name] = floor
+		list[name] = offset
 	}
 	return list, x.failed(ctx, op, rows.Err())
 }

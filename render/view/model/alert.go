@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,6 +50,9 @@ func (m *Model) notice(now []Session, at time.Time) {
 			continue
 		}
 		kind := m.Quiet.worth(change(old, s, at, m.Quiet.Long))
+		if s.Aside && kind < AlertNeeds {
+			continue
+		}
 		if kind == AlertFinished && m.onScreen(s.ID) {
 			continue // it can be seen
 		}
@@ -61,6 +65,11 @@ func (m *Model) notice(now []Session, at time.Time) {
 		a := m.Alerts[s.ID].Kind
 		if a == AlertNeeds && !s.Wants() || a == AlertApproval && s.Needs != NeedsApproval { // it was answered elsewhere
 			delete(m.Alerts, s.ID)
+		}
+	}
+	for id := range m.Alerts {
+		if !slices.ContainsFunc(now, func(s Session) bool { return s.ID == id }) { // removed: nobody can go to it
+			delete(m.Alerts, id)
 		}
 	}
 }

@@ -136,6 +136,8 @@ func TestAlerts(t *testing.T) {
 		{"ended", Session{State: "exited", ExitCode: code(0)}, 0, Alerts{}, false, AlertFinished},
 		{"killed", Session{State: "exited", Signal: "SIGKILL"}, 0, Alerts{}, false, AlertFailed},
 		{"rang", Session{State: StateRunning, Phase: PhaseRunning, Bells: 1}, 0, Alerts{}, false, AlertBell},
+		{"failed, and goes", Session{State: "exited", ExitCode: code(1), Aside: true}, 0, Alerts{}, false, AlertNone},
+		{"asks before it goes", Session{State: StateRunning, Needs: "password", Aside: true}, 0, Alerts{}, false, AlertNeeds},
 		{"rang, unwanted", Session{State: StateRunning, Phase: PhaseRunning, Bells: 1}, 0, Alerts{NoBell: true}, false, AlertNone},
 	} {
 		m := New(nil)
@@ -176,6 +178,22 @@ func TestNextAlert(t *testing.T) {
 		if got, worst := m.NextAlert(), m.Worst([]string{"a", "d"}); got != c.want || worst != c.worstOfA {
 			t.Errorf("%d: %q is next, a %q; want %q, %q", i, got, worst.Words(), c.want, c.worstOfA.Words())
 		}
+	}
+}
+
+// What is removed is no alert any more: nobody could go to it.
+//
+// FEATURES: R76
+func TestRemovedIsNoAlert(t *testing.T) {
+	m := New(nil)
+	m.Update(running("a", "b"), epoch)
+	u := running("a", "b")
+	u.Sessions[0].Bells, u.Sessions[1].Bells = 1, 1
+	m.Update(u, epoch)
+	u.Sessions = u.Sessions[1:]
+	m.Update(u, epoch)
+	if len(m.Alerts) != 1 || m.NextAlert() != "b" {
+		t.Errorf("alerts: %v", m.Alerts)
 	}
 }
 

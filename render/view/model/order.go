@@ -65,7 +65,9 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 		return m.named(o.Session) + " has no place beside itself: --beside names another session"
 	}
 	at := m.Current
-	switch {
+	switch over := o.Float || o.Pinned; {
+	case o.Beside != "" && o.Tab != "" && !over && !slices.ContainsFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab && slices.Contains(m.Tiled(t), o.Beside) }):
+		return m.named(o.Beside) + " is in no pane of the tab " + o.Tab + ": leave out --beside, or --tab"
 	case o.Pinned:
 		return m.placeOver(o, m.Tab())
 	case o.Tab != "":

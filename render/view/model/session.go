@@ -13,6 +13,7 @@ type Session struct {
 	Host     string // that it is on, where sessions of several are shown; empty: this one, or there is one only
 	State    string // StateRunning, or how it ended: exited, lost, …
 	Command  string
+	Aside    bool   // it goes once it has ended, or runs for a hook: nobody can be sent to what became of it
 	Past     string // the session whose past it shows; empty: it is one like others
 	Cwd      string
 	ExitCode *int

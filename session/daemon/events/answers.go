@@ -5,6 +5,7 @@ package events
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"sync"
 	"time"
 )
@@ -19,37 +20,43 @@ type Answers struct {
 type Question struct {
 	ID      string
 	of      *Answers
-	left    int // listeners who have not answered; this and the others are guarded by of.mu
+	left    map[int]bool // listeners who have not answered, by process; this and the others are guarded by of.mu
+	heard   map[int]bool // who has answered: only the first answer of each counts
 	did     bool
 	refused []string
 	known   chan struct{} // closed when what came of it is known
 }
 
-// Ask begins to wait for the answers of some listeners, at least one.
-func (a *Answers) Ask(listeners int) *Question {
+// Ask begins to wait for the answers of some listeners, at least one, by their processes. Others that listen may do it, too, but
+// are not waited for.
+func (a *Answers) Ask(listeners map[int]bool) *Question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open == nil {
 		a.open = map[string]*Question{}
 	}
-	q := &Question{ID: rand.Text(), of: a, left: listeners, known: make(chan struct{})}
+	q := &Question{ID: rand.Text(), of: a, left: maps.Clone(listeners), heard: map[int]bool{}, known: make(chan struct{})}
 	a.open[q.ID] = q
 	return q
 }
 
-// Answer takes what one listener says; why is empty where it did it. False: nobody waits for it any more.
-func (a *Answers) Answer(id, why string) bool {
+// Answer takes what one process says; why is empty where it did it. False: nobody waits for it any more.
+func (a *Answers) Answer(id string, by int, why string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.open[id]
 	if q == nil {
 		return false
 	}
-	q.left--
+	if q.heard[by] {
+		return true
+	}
+	q.heard[by] = true
+	delete(q.left, by)
 	if q.did = why == ""; !q.did {
 		q.refused = append(q.refused, why)
 	}
-	if q.did || q.left == 0 {
+	if q.did || len(q.left) == 0 {
 		delete(a.open, id)
 		close(q.known)
 	}

@@ -210,12 +210,13 @@ const orderTime = 2 * time.Second
 
 // order tells the viewers, and waits for one that has done it. The session is the one that it is about; nil: none.
 func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (api.Arranged, error) {
-	n := s.viewers()
+	viewers := s.viewers()
+	n := len(viewers)
 	if n == 0 { // those that show no session yet are not counted
 		s.reg.Bus.Send(api.Event{Kind: "arrange", Session: about, Arrange: &a})
 		return api.Arranged{OK: true, Viewers: &n}, nil
 	}
-	q := s.orders.Ask(n)
+	q := s.orders.Ask(viewers)
 	a.Order = q.ID
 	s.reg.Bus.Send(api.Event{Kind: "arrange", Session: about, Arrange: &a})
 	switch did, refused := q.Await(ctx, orderTime); {
@@ -230,16 +231,21 @@ func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (
 		WithHint("a viewer that is stopped, or older than its daemon, does not answer: begin it again")
 }
 
-// postOrder takes what a viewer says to how it was to change. One that comes too late is heard by nobody.
-func (s *Server) postOrder(_ context.Context, in *struct {
+// postOrder takes what a viewer says to how it was to change. One that comes too late is heard by nobody. An agent reads the
+// same events, but shows nothing that it could have changed.
+func (s *Server) postOrder(ctx context.Context, in *struct {
 	Order string `path:"order" maxLength:"64"`
 	Body  api.OrderAnswer
 }) (none, error) {
-	return none{s.orders.Answer(in.Order, in.Body.Why)}, nil
+	by := actor.Of(ctx)
+	if by.IsAgent() && !s.viewers()[by.PID] {
+		return none{}, api.Errorf(api.CodeDenied, "an order is answered by viewers, not by %s", by).WithHint("`longterm layout` prints what viewers answered")
+	}
+	return none{s.orders.Answer(in.Order, by.PID, in.Body.Why)}, nil
 }
 
-// viewers counts those that are open. One viewer shows many sessions, so they are told apart by their processes.
-func (s *Server) viewers() int {
+// viewers are those that are open. One viewer shows many sessions, so they are told apart by their processes.
+func (s *Server) viewers() map[int]bool {
 	viewers := map[int]bool{}
 	for _, e := range s.reg.All() {
 		for _, c := range e.Clients.Seen() {
@@ -248,7 +254,7 @@ func (s *Server) viewers() int {
 			}
 		}
 	}
-	return len(viewers)
+	return viewers
 }
 
 // viewerKind is what clients are that show frames.

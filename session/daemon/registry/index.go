@@ -100,7 +100,7 @@ func (x *Indexer) compare(ctx context.Context) {
 	for id, floor := range held {
 		if _, gone := os.Stat(x.reg.dirs.Session(id)); errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, index.Forget(ctx, id))
-		} else if e := x.reg.ByID(id); e != nil {
+		} else if e := x.reg.ByID(id); e != nil && e.Ready() {
 			if start, _ := e.Session.OutputRange(); start > floor {
 				err = errors.Join(err, index.ForgetBefore(ctx, id, start))
 			}
@@ -152,17 +152,22 @@ func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.H
 
 // Behind is how much was printed that is not in the index yet, in bytes, of the sessions that are meant.
 func (x *Indexer) Behind(ctx context.Context, meant func(e *Handle) bool) (bytes uint64) {
-	for _, e := range x.reg.All() {
-		if e.Record().Temporary || !meant(e) {
+	taken := sync.OnceValue(func() map[string]uint64 { // where a session was not fed since this daemon began
+		all, _ := x.opened.Load().AllIndexed(ctx) // all of it is behind, where that cannot be read
+		return all
+	})
+	for _, e := range x.reg.unordered() {
+		start, end := e.Session.OutputRange()
+		if end == 0 || e.Record().Temporary || !meant(e) {
 			continue
 		}
 		x.mu.Lock()
 		in, known := x.seen[e.rec.ID]
 		x.mu.Unlock()
-		if !known { // since this daemon began it was not fed
-			in, _ = x.opened.Load().Indexed(ctx, e.rec.ID) // all of it, where that cannot be read
+		if !known {
+			in = taken()[e.rec.ID]
 		}
-		if start, end := e.Session.OutputRange(); end > max(in, start) {
+		if end > max(in, start) {
 			bytes += end - max(in, start)
 		}
 	}

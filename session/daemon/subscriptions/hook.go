@@ -30,8 +30,8 @@ const (
 	liveQueue = 64
 )
 
-// hookLabel is a label of what hooks run, whose own events no hook is run for: each would be the cause of another.
-const hookLabel = "longterm.hook"
+// hookLabel marks sessions for whose events no hook is run: each would be the cause of another.
+const hookLabel = api.HookLabel
 
 // hook is one that runs: of a subscription, or of the configuration.
 type hook struct {

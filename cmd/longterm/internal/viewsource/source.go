@@ -225,6 +225,7 @@ func viewSession(s *api.Session) model.Session {
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
 		ExitCode: s.ExitCode, Signal: s.Signal, FullScreen: s.Alt,
 		Started: s.Started, Past: s.Labels[pastLabel],
+		Aside: s.Temporary || s.Labels[api.HookLabel] != "",
 	}
 	if vs.Started.IsZero() { // an older daemon's
 		vs.Started = s.Created
