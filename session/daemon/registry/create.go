@@ -185,14 +185,15 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	h.judgedAs(e, p.Executions, again)
 	e.box.Store(nil) // whoever looked before it was started
 	if adopted == nil {
-		adopted, err = askToAdopt(ctx, k, e.rec.ID)
+		if adopted, err = askToAdopt(ctx, k, e.rec.ID); err != nil {
+			j.drop()
+			if !h.host.Leaving() {
+				spawn.Unspawn(k, e.rec.ID)
+			}
+			return p.NotAdopted(err)
+		}
 	}
-	var start func()
-	if err == nil {
-		start, err = h.take(e, k, adopted, j)
-	} else {
-		j.drop()
-	}
+	start, err := h.take(e, k, adopted, j)
 	if err != nil {
 		if h.host.Leaving() {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // launchFile, in a session's directory, says how its shell was integrated: a later daemon
@@ -56,7 +57,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 	p.argv, p.env = l.Argv, l.Env
 	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd, p.Numbers})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(s.Dirs.Session(id), launchFile), b, 0o600)
+		err = atomicfile.Write(filepath.Join(s.Dirs.Session(id), launchFile), atomicfile.Options{}, b)
 	}
 	// The state of a shell before this one says nothing about it.
 	if rmErr := os.Remove(filepath.Join(s.Dirs.Session(id), "shell.json")); !errors.Is(rmErr, os.ErrNotExist) {

@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/sandbox"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // sandboxFile, in a session's directory, says in which sandbox it was started: it is started again in that, and asked
@@ -179,7 +180,7 @@ func (s *Spawner) confine(p *Plan) error {
 	}
 	text, err := json.Marshal(b.report)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(s.Dirs.Session(p.Record.ID), sandboxFile), text, 0o600)
+		err = atomicfile.Write(filepath.Join(s.Dirs.Session(p.Record.ID), sandboxFile), atomicfile.Options{}, text)
 	}
 	if err != nil {
 		return StorageError(err, s.Dirs.State)

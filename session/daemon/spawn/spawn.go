@@ -40,11 +40,20 @@ func noTerminal(err error) (why string, ok bool) {
 	return se.Message, true
 }
 
+// outlives says that a program may run on, or have run, without the keeper that started it: no terminal of its is hung up, or
+// it is started by way of our own executable, which takes a while.
+func outlives(m *wire.Spawn) bool { return m.Pipe || m.Shim }
+
 // spawnAt has the keeper start a process. A keeper that was replaced while it was asked may
-// have done so already.
+// have done so already: one that executed another binary, which is the same process, says so; another one knows nothing of it.
 func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, a *link.Adopted, err error) {
-	again := false
+	again, asked := false, int64(0)
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
+		if pid := l.Hello().PID; asked != 0 && pid != asked {
+			return mayHaveRun()
+		} else if outlives(&m) {
+			asked = pid
+		}
 		s, a, err = l.SpawnAdopted(ctx, m)
 		if again && errors.Is(err, link.ErrExists) {
 			s, err = &wire.Spawned{Base: m.Base, Limited: true, Shim: m.Shim, Judged: m.Shim}, nil
@@ -88,7 +97,7 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, 
 		if ctx.Err() != nil { // it may come yet
 			Unspawn(k, p.Record.ID)
 		}
-		return nil, spawnError(p.named(err))
+		return nil, p.failed(p.named(err))
 	}
 	if err := p.startedAs(spawned); err != nil {
 		adopted.Close()
@@ -119,7 +128,32 @@ func (p *Plan) startedAs(spawned *wire.Spawned) error {
 // Environ is what the process is started with.
 func (p *Plan) Environ() []string { return p.env }
 
+// failed is what to tell of an error of the keeper that was to start the process.
+func (p *Plan) failed(err error) error {
+	if m := p.request(); errors.Is(err, link.ErrUnanswered) && outlives(&m) {
+		return mayHaveRun()
+	}
+	return spawnError(err)
+}
+
+// NotAdopted is what to tell when the process was started, and could not be adopted.
+func (p *Plan) NotAdopted(err error) error {
+	if errors.Is(err, link.ErrLost) {
+		return mayHaveRun()
+	}
+	return spawnError(err)
+}
+
+func mayHaveRun() error {
+	return api.Errorf(api.CodeUnavailable, "the keeper went away while the program was being started: it may have run, and may run still").
+		WithHint("look whether it did (`ps`) before you start it again")
+}
+
 func spawnError(err error) error {
+	var told *api.Error
+	if errors.As(err, &told) {
+		return err
+	}
 	if errors.Is(err, link.ErrLost) {
 		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err).WithHint("try again").AgainSoon()
 	}

@@ -5,6 +5,7 @@ package spawn
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sandbox"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -191,5 +193,67 @@ func TestIntegrationLeavesARecord(t *testing.T) {
 	var e *api.Error
 	if err := blocked.integrate("x", p); !errors.As(err, &e) || e.Code != api.CodeStorage {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is read when a session is started again is replaced in one step: who reads while it is written has the old one whole.
+//
+// FEATURES: R19
+func TestRecordsOfStartAreReplaced(t *testing.T) {
+	s := testSpawner(t)
+	shell, err := s.Plan(api.NewSession{Argv: []string{"bash"}, Cwd: "/", Env: []string{"PATH=/bin:/usr/bin:/usr/local/bin"}})
+	if err != nil {
+		t.Skip("no bash")
+	}
+	boxed := &Plan{Record: shell.Record, box: &box{level: sandbox.Landlock, cwd: "/"}, path: "/bin/true", argv: []string{"true"}}
+	for name, write := range map[string]func() error{
+		launchFile:  func() error { return s.integrate(shell.Record.ID, shell) },
+		sandboxFile: func() error { return s.confine(boxed) },
+	} {
+		path := filepath.Join(s.Dirs.Session(shell.Record.ID), name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		reader, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		if err := write(); err != nil {
+			t.Fatal(name, err)
+		}
+		got, err := io.ReadAll(reader)
+		if now, _ := os.ReadFile(path); err != nil || string(got) != "old" || string(now) == "old" {
+			t.Errorf("%s: who was reading has %q (%v), the file %q", name, got, err, now)
+		}
+	}
+}
+
+// What has no terminal may run on when its keeper is gone: it is not asked for again, and whoever wanted it is told. So it is
+// when it may have been started and was not adopted.
+func TestKeeperDiesWithUnansweredSpawn(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		pipe, shim bool
+		err        error
+		again      bool
+	}{
+		{"a terminal", false, false, link.ErrUnanswered, true},
+		{"pipes", true, false, link.ErrUnanswered, false},
+		{"our own executable first", false, true, link.ErrUnanswered, false},
+		{"pipes, nothing was sent", true, false, link.ErrLost, true},
+	} {
+		p := &Plan{pipe: c.pipe, shim: c.shim}
+		var e *api.Error
+		if err := p.failed(c.err); !errors.As(err, &e) || e.Retry != c.again || e.Code != api.CodeUnavailable || !c.again && !strings.Contains(e.Message, "may have run") {
+			t.Errorf("%s: %+v", c.name, err)
+		}
+	}
+	var e *api.Error
+	if err := (&Plan{}).NotAdopted(link.ErrUnanswered); !errors.As(err, &e) || e.Retry || e.Code != api.CodeUnavailable {
+		t.Errorf("not adopted: %+v", err)
 	}
 }

@@ -48,6 +48,8 @@ var (
 	ErrCrashLoop = errors.New("the daemon keeps crashing")
 	ErrNoCgroup  = errors.New("the keeper cannot set limits")
 	ErrLost      = errors.New("the connection to the keeper was lost")
+	// ErrUnanswered is an ErrLost of a request that was sent: the keeper may have done what it asks for.
+	ErrUnanswered = fmt.Errorf("%w before it answered", ErrLost)
 )
 
 var codes = map[string]error{
@@ -267,7 +269,7 @@ func (c *call) wait(ctx context.Context, take func(answer) (last bool, err error
 			return ctx.Err()
 		case a, ok := <-c.ch:
 			if !ok {
-				return ErrLost
+				return ErrUnanswered
 			}
 			if last, err := take(a); last || err != nil {
 				return err
