@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/inputwait"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -81,5 +83,84 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A question that follows another of its kind is told of with its own words and since when it is asked; one that counts down,
+// is typed at, or is only surer than it was is the same.
+//
+// FEATURES: R42
+func TestQuestionAfterQuestion(t *testing.T) {
+	asks := func(why, words string) evidence.Verdict {
+		return evidence.Verdict{Kind: evidence.Confirm, Needs: true, Confidence: 90, Reason: "app: " + why + `: "` + words + `"`}
+	}
+	for _, c := range []struct {
+		name   string
+		print  string
+		then   evidence.Verdict
+		resize bool
+		anew   bool
+	}{
+		{"other words below it", "\r\nDelete all? [y/N] ", asks("the text offers yes or no", "Delete all? [y/N]"), false, true},
+		{"other words in its row", "\rDelete all? [y/N] ", asks("the text offers yes or no", "Delete all? [y/N]"), false, true},
+		{"its words again, below it", "\r\nGo on in 9 s? [Y/n] ", asks("the text offers yes or no", "Go on in 9 s? [Y/n]"), false, true},
+		{"surer", "", asks("it reads for long", "Go on in 9 s? [Y/n]"), false, false},
+		{"it counts down", "\rGo on in 8 s? [Y/n] ", asks("the text offers yes or no", "Go on in 8 s? [Y/n]"), false, false},
+		{"typed at", "y", asks("the text offers yes or no", "Go on in 9 s? [Y/n] y"), false, false},
+		{"in a narrower window", "", asks("the text offers yes or no", "s? [Y/n]"), true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := reopen(t, t.TempDir(), ring.Local(ring.DefaultSize), journal.Options{})
+			s.print(s.Session, "Go on in 9 s? [Y/n] ")
+			waitText(t, s.Session, "Go on")
+			var first, second Needs
+			if err := s.do(t.Context(), func() {
+				s.inputwait.needs(asks("the text offers yes or no", "Go on in 9 s? [Y/n]"))
+				first = s.Status().Needs
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if c.resize {
+				if err := s.Session.Resize(testContext(t), 12, 24); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.do(t.Context(), func() {
+				_, _ = s.engine.Write([]byte(c.print))
+				s.inputwait.needs(c.then)
+				second = s.Status().Needs
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if anew := second.Since.After(first.Since); anew != c.anew || (second.Reason == c.then.Reason) != c.anew {
+				t.Errorf("after %+v: %+v", first, second)
+			}
+		})
+	}
+}
+
+// A look that is not sure of anything yet leaves what was asked of the owner before.
+//
+// FEATURES: R42 R90
+func TestDoubtAfterResume(t *testing.T) {
+	s := reopen(t, t.TempDir(), ring.Local(ring.DefaultSize), journal.Options{})
+	if err := s.do(t.Context(), func() {
+		h := s.inputwait
+		h.asked = Needs{Kind: evidence.Text, Confidence: 80, Reason: "app: reads", Since: time.Unix(1, 0)}
+		h.resume()
+		h.found(&inputwait.Finding{Doubt: true})
+		if got := s.Status().Needs; !got.Since.Equal(time.Unix(1, 0)) {
+			t.Errorf("in doubt: %+v", got)
+		}
+		h.found(&inputwait.Finding{Verdict: evidence.Verdict{Kind: evidence.Text, Needs: true, Confidence: 80, Reason: "app: reads"}})
+		if got := s.Status().Needs; !got.Since.Equal(time.Unix(1, 0)) {
+			t.Errorf("found again: %+v", got)
+		}
+		h.found(&inputwait.Finding{Doubt: true})
+		if got := s.Status().Needs; got.Kind != evidence.None {
+			t.Errorf("in doubt later: %+v", got)
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,8 @@ type inputWait struct {
 	since   uint64           // counts what begins the looks anew
 	told    *inputwait.Probe // the answer, for the look that it is for
 	held    *heldQuestion    // nil: everything was told
+	place   place            // where the program asks for what the status says
+	resumed bool             // what the status says is of the owner before, and no look was sure of anything yet
 	asked   Needs            // what the journal says that is asked for at its end
 
 	probing sync.Mutex // guards prober
@@ -69,6 +72,7 @@ func (h *inputWait) soon(d time.Duration) bool {
 
 // lookAnew sets the clock after output or input.
 func (h *inputWait) lookAnew(at time.Time) {
+	h.resumed = false
 	h.since++
 	h.lookAt(at)
 }
@@ -184,6 +188,7 @@ func (h *inputWait) typedSomething() {
 // typed has no look count any more that is under way, as something is about to be typed; at is when the next one is for lookAt
 // to come. To set a clock can wake another thread, for which a key need not wait.
 func (h *inputWait) typed() (at time.Time) {
+	h.resumed = false
 	h.s.typing.replies.Unread = false
 	h.since++
 	return h.machine.Typed()
@@ -293,15 +298,22 @@ func (h *inputWait) judge() {
 		h.needs(evidence.Verdict{})
 		s.lines.machine.Drawn() // what it prints next, or what is typed, begins anew
 	default:
-		if !h.stillHeld(&f) {
-			h.guessPrompt(f.Verdict.Kind == evidence.Prompt)
-			h.needs(f.Verdict)
-		}
+		h.found(&f)
 		if s.lines.followed() && f.Later {
 			s.lines.machine.Look()
 		}
 		h.lookAt(m.Next(time.Now(), f.Doubt, s.waits.set.AwaitsInput(s.lines.followed())))
 	}
+}
+
+// found has the status say what a look found. A read without words has to last before it counts, for an owner that goes on
+// too; meanwhile it is what it was.
+func (h *inputWait) found(f *inputwait.Finding) {
+	if h.resumed = h.resumed && f.Doubt; h.resumed || h.stillHeld(f) {
+		return
+	}
+	h.guessPrompt(f.Verdict.Kind == evidence.Prompt)
+	h.needs(f.Verdict)
 }
 
 // needs puts a verdict into the status. A prompt of a shell that is not the one followed is no question,
@@ -311,7 +323,13 @@ func (h *inputWait) needs(v evidence.Verdict) {
 	if nested := v.Kind == evidence.Prompt && s.lines.followed(); !v.Needs && !nested {
 		v = evidence.Verdict{}
 	}
-	if v.Kind == s.Status().Needs.Kind {
+	was := s.Status().Needs
+	if v.Kind == was.Kind && !v.Needs {
+		return
+	}
+	before := h.place
+	h.place = h.here()
+	if v.Kind == was.Kind && !h.place.another(before, evidence.Words(was.Reason), evidence.Words(v.Reason)) {
 		return
 	}
 	n := newNeeds(v)
@@ -326,6 +344,7 @@ func (h *inputWait) resume() {
 	if n.Kind != evidence.None && !h.unseen() {
 		h.guessPrompt(n.Kind == evidence.Prompt)
 		s.update(ChangeInput, func(st *Status) { st.Needs = n })
+		h.place, h.resumed = h.here(), true
 	}
 	h.lookAt(h.machine.Resume(time.Now(), s.silentSince()))
 }
@@ -336,4 +355,43 @@ func newNeeds(v evidence.Verdict) (n Needs) {
 		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
 	}
 	return n
+}
+
+// place is where the cursor is, on a screen of some size.
+type place struct {
+	row        uint64
+	cols, rows int
+}
+
+func (h *inputWait) here() place {
+	st := h.s.Status()
+	return place{h.cursorRow(), st.Cols, st.Rows}
+}
+
+// another says that words at a place ask something else than others did before. Where the row is the same they do not if
+// some were added or taken back, which a person may have typed, or if they count down. After a change of size rows are
+// others, and a line can be broken elsewhere.
+func (p place) another(before place, was, words string) bool {
+	resized := p.cols != before.cols || p.rows != before.rows
+	switch {
+	case words == was:
+		return words != "" && !resized && p.row != before.row
+	case words == "" || was == "":
+		return true
+	case resized:
+		return !strings.HasSuffix(words, was) && !strings.HasSuffix(was, words)
+	case p.row != before.row:
+		return true
+	}
+	return !strings.HasPrefix(words, was) && !strings.HasPrefix(was, words) && withoutDigits(words) != withoutDigits(was)
+}
+
+// withoutDigits is a text that is the same however far it has counted.
+func withoutDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
 }

@@ -188,6 +188,12 @@ func (s *scene) weigh() Verdict {
 	return v
 }
 
+// Words are those that ask, of a verdict's reason; empty: there are none.
+func Words(reason string) string {
+	_, words, _ := strings.Cut(reason, `: "`)
+	return strings.TrimSuffix(words, `"`)
+}
+
 // maxWords bounds what is told of a question, in bytes.
 const maxWords = 200
 
