@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Program is what a program of building may be told. Lists are words separated by blanks.
@@ -168,13 +166,15 @@ func (p *Program) allows(word string, letters bool) bool {
 	return true
 }
 
-// message is -m behind options that take no value: git commit -am TEXT.
-var message = pattern.Lazy(`^-[asvqn]+m$`)
+// isMessage reports whether a word is -m behind options that take no value: git commit -am TEXT.
+func isMessage(word string) bool {
+	return len(word) > 2 && word[0] == '-' && strings.HasSuffix(word, "m") && only(word[1:len(word)-1], "asvqn")
+}
 
 // IsText reports whether a word is text: the value of an option that takes it, of its own or joined to it.
 func (p *Program) IsText(before, word string) bool {
 	name, _, joined := strings.Cut(word, "=")
-	return listed(p.Texts, before) || joined && listed(p.Texts, name) || listed(p.Texts, "-m") && (strings.HasPrefix(word, "-m") || message.MatchString(before))
+	return listed(p.Texts, before) || joined && listed(p.Texts, name) || listed(p.Texts, "-m") && (strings.HasPrefix(word, "-m") || isMessage(before))
 }
 
 // IsPlace reports whether a word names a place that is only kept or read.

@@ -17,8 +17,6 @@ var (
 	// jobs and limits are how much make and node may do at once, and how much they tell.
 	jobs   = pattern.Lazy(`^-?[jksw]+[0-9]*( -[jksw]+[0-9]*)*$`)
 	limits = pattern.Lazy(`^--(max[-_](old|semi)[-_]space[-_]size=[0-9]+|(no|trace)-warnings|trace-deprecation|enable-source-maps)$`)
-	debug  = pattern.Lazy(`^[A-Za-z0-9_.,:=* -]*$`)
-	less   = pattern.Lazy(`^-?[FRXSiMNr]*$`)
 )
 
 // words are variables that programs look at for a word: it chooses among what they do.
@@ -40,7 +38,7 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 	case listed("GIT_AUTHOR_* GIT_COMMITTER_*", name), name == "NINJA_STATUS":
 		return true
 	case listed("DEBUG GODEBUG", name):
-		return debug.MatchString(value)
+		return only(value, letters+"0123456789_.,:=* -")
 	case name == "MAKEFLAGS":
 		return jobs.MatchString(value)
 	case name == "NODE_OPTIONS":
@@ -50,7 +48,7 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 	case name == "TMPDIR":
 		return inside(value)
 	case name == "LESS":
-		return less.MatchString(value)
+		return only(strings.TrimPrefix(value, "-"), "FRXSiMNr")
 	case listed("CC CXX HOSTCC", name):
 		return len(fields) > 0 && isCompiler(fields[0]) && harmless(fields[1:], inside)
 	case listed("CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CGO_CFLAGS CGO_CXXFLAGS CGO_CPPFLAGS CGO_LDFLAGS RUSTFLAGS RUSTDOCFLAGS GOFLAGS", name):
@@ -73,6 +71,13 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 func isCompiler(word string) bool {
 	p := Lookup(strings.TrimRight(strings.TrimRight(word, "0123456789."), "-"))
 	return !strings.Contains(word, "/") && p != nil && p.Asks == compiling
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// only reports whether a text has none but these characters.
+func only(text, of string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(of, r) })
 }
 
 // harmless reports whether all of the words are options that change how code is compiled, and not by what.
