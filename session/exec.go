@@ -226,10 +226,12 @@ func (h *lineHost) wraps(text string) bool {
 }
 
 // An editor asks for pastes after its prompt, zsh behind a hook of the user's, and so at any time before it reads. asksFor is
-// how long it gets where it does not read, or that is not known; asksEvery is how often it is looked at.
+// how long it gets where it does not read, or that is not known; asksEvery is how often it is looked at, asksLast how long what
+// it printed before may be on its way.
 const (
 	asksFor   = time.Second
 	asksEvery = 5 * time.Millisecond
+	asksLast  = 20 * time.Millisecond
 )
 
 // pasteSoon is when to look again whether the editor has asked for pastes; 0: it will not. What is given to it before would
@@ -238,10 +240,15 @@ func (h *lineHost) pasteSoon(text string) time.Duration {
 	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || time.Since(h.shell.State().Since) >= asksFor {
 		return 0
 	}
-	if p := h.Probe(); p.Known && p.Shell && p.Reads && !p.Canonical {
+	since := h.shell.State().Since
+	if p := h.Probe(); !p.Known || !p.Shell || !p.Reads || p.Canonical || h.s.inputwait.unseen() {
+		return asksEvery
+	}
+	if h.reads.Equal(since) {
 		return 0
 	}
-	return asksEvery
+	h.reads = since // what it printed before it read may be on its way here still
+	return asksLast
 }
 
 // maxCanonical bounds a line that the terminal's own editor takes (N_TTY_BUF_SIZE), less

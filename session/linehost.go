@@ -26,6 +26,7 @@ type lineHost struct {
 	prober  *evidence.Prober // its own: what ran since is asked between its looks; nil: not yet
 	argv    string           // the shell's process as it was started
 	last    Command          // of the shell, begun or ended
+	reads   time.Time        // of the prompt at which the editor was seen to read, for pastes
 }
 
 func newLineHost(s *Session) *lineHost {
