@@ -50,7 +50,7 @@ func TestWhatHomesLieIn(t *testing.T) {
 		checkSpellings(t, "hard", l, []spelling{
 			{"", "rm -rf ..", Deny}, {"", "rm -rf ~/..", Deny}, {"", "rm -rf " + above + "/*", Deny}, {"", "rm -rf " + path.Dir(above) + "/*", Deny},
 			{"", "find " + above + " -delete", Deny}, {"", "chmod -R 0 ~/..", Deny}, {"", "mv " + above + " /tmp/x", Ask},
-			{"", "rsync -a --delete /tmp/e/ " + above + "/", Deny}, {"", "rm -rf x ~/work/x", Allow}, {"", "ls ..", Allow},
+			{"", "rsync -a --delete /tmp/e/ " + above + "/", Deny}, {"", "rm -rf x ~/src/x", Allow}, {"", "ls ..", Allow},
 			{"", "rm -rf " + above + "/ann2/x", Allow},
 		})
 	}

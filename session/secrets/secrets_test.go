@@ -274,21 +274,26 @@ func TestFrame(t *testing.T) {
 		var f vterm.Frame
 		term.Frame(&f, vterm.Query{})
 		s.Frame(&f, nil)
-		var rows []string
-		for _, l := range f.Lines {
-			var b []byte
-			for _, c := range l.Cells {
-				b = f.AppendText(b, c)
-			}
-			rows = append(rows, strings.TrimRight(string(b), " "))
-		}
-		if got := strings.TrimRight(strings.Join(rows, "|"), "|"); got != want {
+		if got := strings.TrimRight(rowsOf(&f), "|"); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 		if strings.Contains(f.Title, "hunter") {
 			t.Errorf("title %q", f.Title)
 		}
 	}
+}
+
+// rowsOf is what a screen's rows say.
+func rowsOf(f *vterm.Frame) string {
+	var rows []string
+	for _, l := range f.Lines {
+		var b []byte
+		for _, c := range l.Cells {
+			b = f.AppendText(b, c)
+		}
+		rows = append(rows, strings.TrimRight(string(b), " "))
+	}
+	return strings.Join(rows, "|")
 }
 
 // A secret that begins above the screen is masked on it; on the other screen nothing goes on that stands above.
@@ -308,15 +313,7 @@ func TestFrameBelowHistory(t *testing.T) {
 			var f vterm.Frame
 			term.Frame(&f, vterm.Query{})
 			frame(&f, above)
-			var rows []string
-			for _, l := range f.Lines {
-				var b []byte
-				for _, c := range l.Cells {
-					b = f.AppendText(b, c)
-				}
-				rows = append(rows, strings.TrimRight(string(b), " "))
-			}
-			if got := strings.Join(rows, "|"); got != want {
+			if got := rowsOf(&f); got != want {
 				t.Errorf("%q: %q, want %q", in, got, want)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
 // from is a context of a request from a session that was looked for already.
@@ -88,6 +89,29 @@ func TestWithinRules(t *testing.T) {
 		err := withinRules(actor.With(t.Context(), actor.Actor{Policy: c.of}), &n)
 		if (err != nil) != c.refused || n.Policy != c.want {
 			t.Errorf("%+v: %q, %v", c, n.Policy, err)
+		}
+	}
+}
+
+// An agent that hears of an order to viewers cannot answer for them.
+//
+// FEATURES: R117
+func TestOrdersAreAnsweredByViewers(t *testing.T) {
+	s := &Server{reg: &registry.Registry{}}
+	for _, c := range []struct {
+		by   actor.Actor
+		code api.Code
+	}{{actor.Actor{PID: 7}, ""}, {actor.Actor{PID: 7, Agent: "bot"}, api.CodeDenied}} {
+		q := s.orders.Ask(map[int]bool{7: true})
+		var in struct {
+			Order string `path:"order" maxLength:"64"`
+			Body  api.OrderAnswer
+		}
+		in.Order = q.ID
+		out, err := s.postOrder(actor.With(t.Context(), c.by), &in)
+		var e *api.Error
+		if errors.As(err, &e); (err == nil) != (c.code == "") || e != nil && e.Code != c.code || err == nil && !out.OK {
+			t.Errorf("%+v: %+v, %v", c.by, out, err)
 		}
 	}
 }

@@ -3,6 +3,9 @@
 package registry
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -129,5 +132,23 @@ func TestQuestionIsKeptWithoutSecrets(t *testing.T) {
 	kept, _, _, err := r.store.Completions(t.Context(), &store.Subscription{}, 0, 10)
 	if err != nil || len(kept) != 1 || kept[0].Text != `the text offers yes or no: "Keep ********? [y/N]"` {
 		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+// What was executed by a session's program before is no record of one that is started anew without being judged.
+//
+// FEATURES: R107
+func TestRecordOfExecutionsGoesWithItsProgram(t *testing.T) {
+	r, _ := hosted(t, nil)
+	e := NewHandle(store.Session{ID: "3f1f0c9e-6a0a-4a4e-9a55-0c1b7a1f2d11"})
+	path := r.executionsPath(e)
+	for _, again := range []bool{false, true} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r.judgedAs(e, "", again)
+		if _, err := os.Stat(path); (err != nil) != again {
+			t.Errorf("again %t: %v", again, err)
+		}
 	}
 }
