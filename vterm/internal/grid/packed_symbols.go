@@ -176,21 +176,11 @@ func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 	var end tail
 	for len(rest) >= symbolBytes && len(out) >= symbolText+packedSlack && cols > 0 {
 		v := binary.LittleEndian.Uint64(rest)
-		if byte(v)-firstHan <= lastHan-firstHan && v&0xc0c000 == 0x808000 && cols >= 2 {
-			if byte(v>>24)-firstHan <= lastHan-firstHan && v&0xc0c000000000 == 0x808000000000 && cols >= 4 {
-				binary.LittleEndian.PutUint64(out, twoMarked(v))
-				rest, out, cols, end = rest[6:], out[8:], cols-4, han
-				continue
-			}
-			binary.LittleEndian.PutUint32(out, uint32(v)<<8|markWide)
-			rest, out, cols, end = rest[3:], out[4:], cols-2, han
-			continue
-		}
-		if v&0xc0c0f0 == 0x8080e0 && (width.ClassOf3(byte(v), byte(v>>8)) == 2 || hiragana(rune3(uint32(v)))) {
+		if wideOf3(v) {
 			if cols < 2 {
 				break
 			}
-			if w := v >> 24; w&0xc0c0f0 == 0x8080e0 && cols >= 4 && (width.ClassOf3(byte(w), byte(w>>8)) == 2 || hiragana(rune3(uint32(w)))) {
+			if cols >= 4 && wideOf3(v>>24) {
 				binary.LittleEndian.PutUint64(out, twoMarked(v))
 				rest, out, cols, end = rest[6:], out[8:], cols-4, han
 				continue
@@ -226,6 +216,12 @@ func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 		m.last, m.state, m.wide = m.k-int(end&0xff), width.State(end>>8), true
 	}
 	return more || cols > 0 && (len(rest) < symbolBytes || len(out) < symbolText+packedSlack)
+}
+
+// wideOf3 reports whether v begins with a wide character of three bytes that joins nothing: Han, which most are, kana or Hangul.
+func wideOf3(v uint64) bool {
+	return byte(v)-firstHan <= lastHan-firstHan && v&0xc0c000 == 0x808000 ||
+		v&0xc0c0f0 == 0x8080e0 && (width.ClassOf3(byte(v), byte(v>>8)) == 2 || hiragana(rune3(uint32(v))))
 }
 
 // hiragana reports whether r is a letter of a script whose marks stand between its letters, so there is no class for it.
