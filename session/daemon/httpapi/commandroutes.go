@@ -61,6 +61,9 @@ func (s *Server) getCommand(ctx context.Context, in *commandPath) (api.Command, 
 	if err != nil {
 		return api.Command{}, err
 	}
+	if e := s.reg.ByID(r.Session); e != nil && r.State == store.CommandRunning {
+		e.Looked(ctx)
+	}
 	return s.commandView(&r), nil
 }
 

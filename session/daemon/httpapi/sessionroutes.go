@@ -94,7 +94,7 @@ func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession
 	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
-func (s *Server) getSession(_ context.Context, in *SessionPath) (api.Session, error) {
+func (s *Server) getSession(ctx context.Context, in *SessionPath) (api.Session, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
 		return api.Session{}, err
@@ -102,6 +102,7 @@ func (s *Server) getSession(_ context.Context, in *SessionPath) (api.Session, er
 	if e.Session.Status().State != session.Running {
 		s.reg.SeeLeft(e)
 	}
+	e.Looked(ctx)
 	view := s.reg.Describe(e, e.Session.Status())
 	view.Cgroup, view.Refused = e.Cgroup(), s.reg.RefusedSince(e, time.Time{})
 	return view, nil

@@ -3,6 +3,9 @@
 package registry
 
 import (
+	"context"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,10 +41,78 @@ type activity struct {
 	at      time.Time // when state was
 	known   bool
 	running bool
-	over    int          // number of the newest command that ended
-	ends    chan outcome // to the watcher of the task that runs
-	asleep  func()       // wakes it; nil: it is awake
-	person  bool         // it has waited for a person, or has the whole screen: how long it takes is up to them
+	over    int           // number of the newest command that ended
+	ends    chan outcome  // to the watcher of the task that runs
+	asked   chan struct{} // has it look now
+	read    uint64        // up to where it has read
+	readers []reader      // wait for it
+	asleep  func()        // wakes it; nil: it is awake
+	person  bool          // it has waited for a person, or has the whole screen: how long it takes is up to them
+}
+
+// reader waits until the output is read up to an offset.
+type reader struct {
+	upTo uint64
+	done chan struct{}
+}
+
+// lookTime bounds how long an answer waits until output is read: as long as it would have taken at most had nobody asked, unless
+// reading is behind a flood.
+const lookTime = followEvery
+
+// upTo waits until the watcher of the newest task has read what was printed before an offset, and all when the task has ended:
+// whoever has seen it on the screen finds it in what is told of the task.
+func (w *activity) upTo(ctx context.Context, end uint64) {
+	done := w.ask(end)
+	if done == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// ask has the watcher look now, and is told when it has read up to an offset; nil: it has.
+func (w *activity) ask(end uint64) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch ended := w.ends == nil; {
+	case w.asked == nil, w.known && !w.running: // nothing ran, or it is over
+		return nil
+	case ended:
+		end = math.MaxUint64 // what is told at its end is awaited
+	case w.read >= end:
+		return nil
+	}
+	r := reader{upTo: end, done: make(chan struct{})}
+	w.readers = append(w.readers, r)
+	select {
+	case w.asked <- struct{}{}:
+	default: // it is about to
+	}
+	return r.done
+}
+
+// looks is where the watcher of a task is asked to look at once.
+func (w *activity) looks() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked
+}
+
+// readLocked lets those go on who wait for what is read by now, and all of them when nobody reads on.
+func (w *activity) readLocked(to uint64, on bool) {
+	w.read = to
+	w.readers = slices.DeleteFunc(w.readers, func(r reader) bool {
+		if on && r.upTo > to {
+			return false
+		}
+		close(r.done)
+		return true
+	})
 }
 
 // view is what clients see of the n-th command, or of the newest; nil: nothing is known.
@@ -91,12 +162,13 @@ func activityView(n int, s *progress.State, running bool) *api.Activity {
 	return a
 }
 
-// set notes how a task stands, unless a newer one runs.
-func (w *activity) set(n int, s progress.State, at time.Time, running bool) {
+// set notes how a task stands of which all is read up to an offset, unless a newer one runs.
+func (w *activity) set(n int, s progress.State, at time.Time, running bool, read uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n >= w.n {
 		w.n, w.state, w.at, w.known, w.running = n, s, at, true, running
+		w.readLocked(read, running)
 	}
 }
 
@@ -113,6 +185,9 @@ func (w *activity) begins(n int) <-chan outcome {
 		w.wakeLocked()
 	}
 	w.n, w.ends, w.known, w.person = n, ends, false, false
+	if w.asked == nil {
+		w.asked = make(chan struct{}, 1)
+	}
 	return ends
 }
 
@@ -128,10 +203,14 @@ func (w *activity) ended(n int, how outcome) {
 	}
 }
 
-// atEnd has the watcher that is told of its task's end by a channel woken by it; not ok: the task has ended.
-func (w *activity) atEnd(ends <-chan outcome, wake func()) (ok bool) {
+// atEnd has the watcher that is told of its task's end by a channel woken by it, which has read up to an offset; not ok: the
+// task has ended.
+func (w *activity) atEnd(ends <-chan outcome, read uint64, wake func()) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.ends == ends {
+		w.readLocked(read, true)
+	}
 	if w.ends != ends {
 		return false
 	}

@@ -28,7 +28,7 @@ func TestWork(t *testing.T) {
 	}
 	ends := w.begins(1)
 	now := time.Now()
-	w.set(1, progress.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: progress.Progress{Kind: progress.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true)
+	w.set(1, progress.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: progress.Progress{Kind: progress.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true, 0)
 	a := w.view(1)
 	if a == nil || !a.Running || a.Errors != 2 || a.Progress.Percent != 45 || a.Progress.Total != 7 {
 		t.Fatalf("%+v", a)
@@ -44,8 +44,8 @@ func TestWork(t *testing.T) {
 	if w.view(Newest) != nil {
 		t.Error("the new command inherits from the old one")
 	}
-	w.set(2, progress.State{}, now, true)
-	w.set(1, progress.State{Errors: 9}, now, false) // read late
+	w.set(2, progress.State{}, now, true, 0)
+	w.set(1, progress.State{Errors: 9}, now, false, 0) // read late
 	if a := w.view(Newest); a.N != 2 || a.Errors != 0 || w.view(1) != nil {
 		t.Errorf("%+v", a)
 	}
@@ -79,14 +79,14 @@ func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
 	}
 	w.begins(1)
 	w.takesPerson() // before anything else is known of it
-	w.set(1, past, time.Now(), true)
+	w.set(1, past, time.Now(), true, 0)
 	estimates("an editor", false)
-	w.set(1, bar, time.Now(), true)
+	w.set(1, bar, time.Now(), true, 0)
 	estimates("it shows progress", true)
-	w.set(1, past, time.Now(), false)
+	w.set(1, past, time.Now(), false, 0)
 	w.takesPerson() // the terminal is as the editor left it
 	w.begins(2)
-	w.set(2, past, time.Now(), true)
+	w.set(2, past, time.Now(), true, 0)
 	estimates("the next command", true)
 	w.takesPerson()
 	estimates("it asks", false)

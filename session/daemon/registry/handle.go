@@ -214,6 +214,13 @@ func (e *Handle) Activity(n int) *api.Activity {
 	return e.activity.view(n)
 }
 
+// Looked waits, for a moment at most, until Activity tells of what the session's program has printed by now.
+func (e *Handle) Looked(ctx context.Context) {
+	if e.Session != nil {
+		e.activity.upTo(ctx, e.end())
+	}
+}
+
 // MarkCut notes that an answer had not all of the session's output: its caller may read the rest.
 func (e *Handle) MarkCut() { e.cut.Store(true) }
 

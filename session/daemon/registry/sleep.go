@@ -24,7 +24,7 @@ func (f *watcher) sleep(wake func()) {
 		}
 	}
 	s, read := f.e.Session, f.pos
-	over := !f.e.activity.atEnd(f.ends, once)
+	over := !f.e.activity.atEnd(f.ends, read, once)
 	s.NextOutput(once)
 	if _, end := s.OutputRange(); over || end != read { // meanwhile
 		once()

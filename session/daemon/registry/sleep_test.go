@@ -160,3 +160,42 @@ func TestOneReadsThePastAtATime(t *testing.T) {
 		}
 	})
 }
+
+// Who has seen a line on the screen and asks at once how the task is gets what that line says: also while nobody would look
+// for a while, of a task that has begun just now, that is silent, and whose end is being read.
+//
+// FEATURES: R82
+func TestLooksWhenAsked(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		e, printed := printing(t)
+		w := newWatchers(r)
+		defer func() {
+			w.stop()
+			e.Session.Stop()
+		}()
+		began := time.Now()
+		w.follow(e, task{command: "make", began: began})
+		for i, later := range []time.Duration{0, time.Millisecond, time.Millisecond, time.Minute, time.Millisecond} {
+			time.Sleep(later)
+			printed("main.c:3:1: error: expected ';'\r\n")
+			synctest.Wait() // it is on the screen
+			asked := time.Now()
+			e.Looked(t.Context())
+			if a := e.activity.view(0); a == nil || a.Errors != i+1 || !time.Now().Equal(asked) {
+				t.Fatalf("%d: after %v: %+v", i, time.Since(asked), a)
+			}
+		}
+		time.Sleep(time.Millisecond)
+		printed("main.c:3:1: error: expected ';'\r\n")
+		synctest.Wait()
+		e.activity.ended(0, outcome{at: time.Now()})
+		e.Looked(t.Context())
+		if a := e.activity.view(0); a == nil || a.Running || a.Errors != 6 {
+			t.Fatalf("at its end: %+v", a)
+		}
+		if e.Looked(t.Context()); !time.Now().Equal(began.Add(time.Minute + 4*time.Millisecond)) {
+			t.Errorf("it took %v", time.Since(began))
+		}
+	})
+}

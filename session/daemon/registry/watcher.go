@@ -37,6 +37,7 @@ type watcher struct {
 	e    *Handle
 	task task
 	ends <-chan outcome
+	asks <-chan struct{} // to look now
 
 	ctx    context.Context // until the task is over
 	cancel context.CancelFunc
@@ -58,9 +59,10 @@ type watcher struct {
 // is something to do (see sleep.go). It stands on its stack for as long as the task prints: it has no large variables,
 // which begin's and read's have.
 func (f *watcher) run(ctx context.Context) (silent bool) {
+	asked, over := false, false
 	if !f.begun {
 		f.begin()
-		if f.pause(ctx, firstLook) {
+		if asked, over = f.pause(ctx, firstLook); over {
 			return false
 		}
 		f.catchUp(ctx)
@@ -71,20 +73,23 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 	idle := time.NewTimer(silence)
 	defer idle.Stop()
 	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-w.Done:
-			return false
-		case how, ok := <-f.ends:
-			f.end(ctx, how, ok)
-			return false
-		case <-idle.C:
-			return true
-		case <-past:
-			f.usual, f.asked = f.earlier(ctx), true
-			f.machine().Expect(f.usual)
-		case <-w.Output:
+		if !asked {
+			select {
+			case <-ctx.Done():
+				return false
+			case <-w.Done:
+				return false
+			case how, ok := <-f.ends:
+				f.end(ctx, how, ok)
+				return false
+			case <-idle.C:
+				return true
+			case <-past:
+				f.usual, f.asked = f.earlier(ctx), true
+				f.machine().Expect(f.usual)
+			case <-f.asks:
+			case <-w.Output:
+			}
 		}
 		if end := f.e.end(); f.read(ctx, end) != nil {
 			if ctx.Err() != nil {
@@ -93,7 +98,7 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 			f.skip(end) // what cannot be read is left out; its end is told all the same
 		}
 		f.show(time.Now())
-		if f.pause(ctx, followEvery) {
+		if asked, over = f.pause(ctx, followEvery); over {
 			return false
 		}
 		idle.Reset(silence)
@@ -125,16 +130,18 @@ func (f *watcher) machine() *progress.Machine {
 	return f.m
 }
 
-// pause waits, and reports if the task ended meanwhile, or ctx.
-func (f *watcher) pause(ctx context.Context, d time.Duration) (over bool) {
+// pause waits. It reports if somebody asked meanwhile, which ends it, or the task ended, or ctx.
+func (f *watcher) pause(ctx context.Context, d time.Duration) (asked, over bool) {
 	select {
 	case <-ctx.Done():
-		return true
+		return false, true
 	case how, ok := <-f.ends:
 		f.end(ctx, how, ok)
-		return true
+		return false, true
+	case <-f.asks:
+		return true, false
 	case <-time.After(d):
-		return false
+		return false, false
 	}
 }
 
@@ -228,7 +235,7 @@ func (f *watcher) show(now time.Time) {
 		f.machine().Expect(nil)
 	}
 	s := f.machine().State(now)
-	f.e.activity.set(f.task.n, s, now, true)
+	f.e.activity.set(f.task.n, s, now, true, f.pos)
 	f.shown = true // with any event
 	if !news(&f.told, &s) {
 		return
@@ -278,7 +285,7 @@ func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 // over makes it known that the task runs no more. Whoever was told that it runs is told so: the events of its end and
 // of the prompt after it may have come before.
 func (f *watcher) over(s progress.State, at time.Time) {
-	f.e.activity.set(f.task.n, s, at, false)
+	f.e.activity.set(f.task.n, s, at, false, f.pos)
 	if f.shown || news(&f.told, &s) {
 		f.reg.tell(f.e, "progress", f.e.Session.Status)
 	}

@@ -102,7 +102,7 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	if ends == nil {
 		return func() {}
 	}
-	f := &watcher{reg: w.reg, of: w, e: e, task: j, ends: ends}
+	f := &watcher{reg: w.reg, of: w, e: e, task: j, ends: ends, asks: e.activity.looks()}
 	return func() {
 		w.run(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)
