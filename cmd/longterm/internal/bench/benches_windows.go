@@ -3,4 +3,4 @@ package bench
 import "github.com/spf13/cobra"
 
 // Benches are what can be measured here.
-var Benches = []func(*Program) *cobra.Command{emulatorCommand, policyCommand}
+var Benches = []func(*Program) *cobra.Command{emulatorCommand, policyCommand, docsCommand}
