@@ -80,7 +80,7 @@ func ensure(ctx context.Context, c *client.Client, n api.NewSession) (api.Sessio
 	if n.Name == "" {
 		return api.Session{}, exit.Usagef("a session that is found again needs a name")
 	}
-	var taken error
+	var last error
 	for range 3 {
 		list, err := c.List(ctx)
 		if err != nil {
@@ -96,10 +96,20 @@ func ensure(ctx context.Context, c *client.Client, n api.NewSession) (api.Sessio
 		default:
 			s, err = c.NewSession(ctx, n)
 		}
+		last = err
 		var refused *api.Error
-		if taken = err; err == nil || !errors.As(err, &refused) || refused.Code != api.CodeNameTaken && refused.Code != api.CodeRunning {
+		if err == nil || !errors.As(err, &refused) {
+			return s, err
+		}
+		switch refused.Code {
+		case api.CodeNameTaken, api.CodeRunning: // another one was faster
+		case api.CodeUnavailable: // a daemon that died meanwhile may have done it
+			if i < 0 {
+				return s, err // which was asked again until it was known
+			}
+		default:
 			return s, err
 		}
 	}
-	return api.Session{}, taken
+	return api.Session{}, last
 }

@@ -1,0 +1,75 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
+// not told as an error. What it refuses is.
+//
+// FEATURES: R116
+func TestNamedSessionOverADeath(t *testing.T) {
+	const ended, running, refusal = `[{"id":"x","name":"n","state":"ended"}]`, `[{"id":"x","name":"n","state":"running"}]`, `{"code":"usage","message":"no"}`
+	for _, c := range []struct {
+		name  string
+		lists []string // one after the other; between them it is to be started again
+		dies  bool     // while it is
+		asked int      // how often it is to be
+		want  string
+	}{
+		{"it was done", []string{ended, running}, true, 1, "x"},
+		{"it was not done, three times", []string{ended}, true, 3, ""},
+		{"it is refused", []string{ended}, false, 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "lt") // a name short enough for a socket
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			dirs := paths.Dirs{Run: dir + "/run", State: dir + "/state", Config: dir}
+			if err := dirs.Make(); err != nil {
+				t.Fatal(err)
+			}
+			l, err := wire.Listen(dirs.Socket())
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == http.MethodGet:
+					_, _ = w.Write([]byte(c.lists[min(asked, len(c.lists)-1)]))
+				case c.dies:
+					asked++
+					panic(http.ErrAbortHandler)
+				default:
+					asked++
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = w.Write([]byte(refusal))
+				}
+			})}
+			done := make(chan struct{})
+			go func() { defer close(done); _ = srv.Serve(l) }()
+			cl := client.New(client.Options{Dirs: dirs, Build: func() string { return "test" }})
+			s, err := ensure(t.Context(), cl, api.NewSession{Name: "n"})
+			cl.Close()
+			_ = srv.Close()
+			<-done
+			var e *api.Error
+			if s.ID != c.want || asked != c.asked || (c.want == "") != errors.As(err, &e) {
+				t.Errorf("%q, %v, asked %d times", s.ID, err, asked)
+			}
+		})
+	}
+}
