@@ -43,7 +43,7 @@ type activity struct {
 	running bool
 	over    int           // number of the newest command that ended
 	ends    chan outcome  // to the watcher of the task that runs
-	asked   chan struct{} // has it look now
+	asked   chan struct{} // has it look now; nil: nobody reads
 	read    uint64        // up to where it has read
 	readers []reader      // wait for it
 	asleep  func()        // wakes it; nil: it is awake
@@ -56,9 +56,8 @@ type reader struct {
 	done chan struct{}
 }
 
-// lookTime bounds how long an answer waits until output is read: as long as it would have taken at most had nobody asked, unless
-// reading is behind a flood.
-const lookTime = followEvery
+// lookTime bounds how long an answer waits until output is read, which may be behind a flood.
+const lookTime = 2 * followEvery
 
 // upTo waits until the watcher of the newest task has read what was printed before an offset, and all when the task has ended:
 // whoever has seen it on the screen finds it in what is told of the task.
@@ -79,10 +78,10 @@ func (w *activity) upTo(ctx context.Context, end uint64) {
 func (w *activity) ask(end uint64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch ended := w.ends == nil; {
-	case w.asked == nil, w.known && !w.running: // nothing ran, or it is over
+	switch {
+	case w.asked == nil:
 		return nil
-	case ended:
+	case w.ends == nil:
 		end = math.MaxUint64 // what is told at its end is awaited
 	case w.read >= end:
 		return nil
@@ -101,6 +100,16 @@ func (w *activity) looks() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.asked
+}
+
+// leaves notes that a task's watcher reads no more.
+func (w *activity) leaves(asks <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked == asks { // no newer task is watched
+		w.asked = nil
+		w.readLocked(w.read, false)
+	}
 }
 
 // readLocked lets those go on who wait for what is read by now, and all of them when nobody reads on.
@@ -185,9 +194,7 @@ func (w *activity) begins(n int) <-chan outcome {
 		w.wakeLocked()
 	}
 	w.n, w.ends, w.known, w.person = n, ends, false, false
-	if w.asked == nil {
-		w.asked = make(chan struct{}, 1)
-	}
+	w.asked = make(chan struct{}, 1)
 	return ends
 }
 
@@ -208,12 +215,10 @@ func (w *activity) ended(n int, how outcome) {
 func (w *activity) atEnd(ends <-chan outcome, read uint64, wake func()) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ends == ends {
-		w.readLocked(read, true)
-	}
 	if w.ends != ends {
 		return false
 	}
+	w.readLocked(read, true)
 	w.asleep = wake
 	return true
 }

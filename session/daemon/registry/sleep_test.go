@@ -199,3 +199,27 @@ func TestLooksWhenAsked(t *testing.T) {
 		}
 	})
 }
+
+// Nobody waits for a watcher that has left before its task's end, as it does when the session's owner stops.
+//
+// FEATURES: R82
+func TestNobodyLooks(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		e, printed := printing(t)
+		w := newWatchers(r)
+		defer w.stop()
+		w.follow(e, task{command: "make", began: time.Now()})
+		time.Sleep(time.Second)
+		printed("make: nothing to be done\r\n")
+		synctest.Wait()
+		e.Session.Stop()
+		time.Sleep(time.Second) // the watcher hears of it
+		synctest.Wait()
+		asked := time.Now()
+		e.activity.upTo(t.Context(), 1<<40)
+		if !time.Now().Equal(asked) {
+			t.Errorf("the answer waited for %v", time.Since(asked))
+		}
+	})
+}

@@ -118,6 +118,7 @@ func (w *watchers) turn(f *watcher) {
 	_ = contain(w.reg.log, "follow a command's output", f.e.rec.ID, func() error { silent = f.run(f.ctx); return nil }) // it is logged
 	if !silent {
 		f.cancel()
+		f.e.activity.leaves(f.asks)
 		return
 	}
 	f.sleep(func() { w.run(func(context.Context) { w.turn(f) }) })
