@@ -86,8 +86,7 @@ func (s *Session) wake() {
 
 // give hands the owner an operation; false: it gets none any more, or nobody waits for it any longer.
 func (s *Session) give(f func(), stopped, given <-chan struct{}) bool {
-	s.doze.calls.Add(1)
-	defer s.doze.calls.Add(-1)
+	s.doze.calls.Add(1) // until the owner has taken it, as this goroutine may be held up behind that
 	s.wake()
 	select {
 	case s.ops <- f:
@@ -95,5 +94,6 @@ func (s *Session) give(f func(), stopped, given <-chan struct{}) bool {
 	case <-stopped:
 	case <-given:
 	}
+	s.doze.calls.Add(-1)
 	return false
 }

@@ -73,6 +73,7 @@ func (s *Session) turn() (over, idle bool) {
 		case <-s.stop:
 			over = true
 		case f := <-s.ops:
+			s.doze.calls.Add(-1)
 			f()
 		case <-s.output:
 		case <-s.clock.C():
