@@ -45,6 +45,7 @@ type Approval struct {
 	Group     string    `json:"group" doc:"approvals of one group are much the same: they can be answered together"`
 	Prefixes  []string  `json:"session_prefixes,omitempty" doc:"what an answer for the session would allow in it"`
 	Rule      string    `json:"always_rule,omitempty" doc:"what an answer for always would write into the rules, if it is not edited; absent: no rule can allow it"`
+	NoRule    string    `json:"always_none,omitempty" doc:"why no rule can allow it"`
 
 	Count int       `json:"count" doc:"how many ask for the same"`
 	Asked time.Time `json:"asked"`

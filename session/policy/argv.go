@@ -37,6 +37,7 @@ func (e *Engine) JudgeArgv(file string, argv []string, l Line) (j Judgement) {
 	}
 	w.executed = true
 	w.execution(file, words, called)
+	w.over()
 	return w.judgement()
 }
 

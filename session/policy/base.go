@@ -101,6 +101,12 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 	if why, ok, decided := shellReads(x, pr.engine.preset == Build); decided {
 		return why, ok
 	}
+	if pr.engine.preset == Build && x.name == "alias" {
+		return "", !slices.ContainsFunc(x.argv[1:], func(a string) bool {
+			name, _, defines := strings.Cut(a, "=")
+			return a != "-p" && !(defines && pr.plainAlias(name))
+		})
+	}
 	if pr.engine.preset == Build && looks.has(x.name) && len(x.args.Operands) == 0 && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "/") }) {
 		return "", true
 	}
@@ -195,13 +201,13 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 	args := x.argv[1:]
 	letters := "-+euoC"
 	if traced {
-		letters += "xv"
+		letters += "xva"
 	}
 	switch x.name {
 	case "set":
 		for i, a := range args {
 			known := strings.Trim(a, letters) == "" && len(a) > 1 || i > 0 && a == "pipefail" ||
-				i > 0 && (a == "errexit" || a == "nounset")
+				i > 0 && (a == "errexit" || a == "nounset" || traced && a == "allexport")
 			if !known {
 				return "", false, false
 			}

@@ -16,7 +16,7 @@ func hostile(size int) map[string]string {
 		"cases": fill("case x in x) "),
 		"not":   fill("! "), "minus": "((" + fill("-") + "1))", "tests": "[[ " + fill("! ") + "x ]]",
 		"pipes": "a" + fill("|a"),
-		"and":   "a" + fill("&&a"), "semicolons": fill(":;"), "here": fill("<<A "), "heredocs": fill("cat " +
+		"and":   "a" + fill("&&a"), "semicolons": fill(":;"), "here": fill("<<A "), "expansions": "cat <<E\n" + fill("$x a ") + "\nE", "heredocs": fill("cat " +
 			"<<A\n"), "braces": "echo " + fill("{a,b}"),
 		"nested braces": "echo " + fill("{a,"), "ranges": "echo " + fill("{1..9}"),
 		"double": "x=aa;" + fill("x=$x$x;") + "$x",
@@ -121,5 +121,21 @@ func BenchmarkHostile(b *testing.B) {
 				e.Judge(Line{Text: line})
 			}
 		})
+	}
+}
+
+// Each expansion of a here-document is parsed, so that there is a bound to them; where its word is quoted there are none.
+//
+// FEATURES: R62
+func TestExpansionsOfHereDocuments(t *testing.T) {
+	e := engineFor(t, "hard")
+	for _, row := range []struct {
+		begin, unit string
+		want        Verdict
+	}{{"cat <<E\n", "$x a ", Ask}, {"cat <<E\n", "$(a)", Ask}, {"cat <<E\n", "`a`", Ask}, {"cat <<-E\n", "$x a ", Ask}, {"cat <<'E'\n", "$x a ", Allow}, {"cat <<\\E\n", "$(a)", Allow}, {"cat <<E\n", "a word ", Allow}} {
+		line := row.begin + strings.Repeat(row.unit, (1<<20-20)/len(row.unit)) + "\nE"
+		if j := e.Judge(Line{Text: line, Cwd: "/home/me/x", Home: "/home/me"}); j.Verdict != row.want {
+			t.Errorf("%q of %q: %s (%s)", row.begin, row.unit, j.Verdict, j.Why)
+		}
 	}
 }

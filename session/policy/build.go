@@ -36,9 +36,19 @@ func (pr *presets) builds(x *invocation) bool {
 	} else if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(pr.executed && pr.installed(dir)) {
 		return false // it is perhaps meant to be taken for that
 	}
+	switch name {
+	case "npm", "pnpm", "yarn", "bun", "npx", "bunx":
+		tool := pr.ofPackages(x)
+		if tool == nil {
+			return false
+		}
+		x, name = tool, tool.name
+	case "mktemp": // a new file of a new name
+		return !pr.noProject() && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return pr.anyLeaves([]string{a}) })
+	}
 	program := building.Lookup(name)
 	if program == nil {
-		return x.children && transparent.has(name) || pr.runsScript(x)
+		return x.children && (transparent.has(name) || pr.startsTool(x)) || pr.runsScript(x)
 	}
 	if pr.noProject() || inside.has(x.name) && !pr.staysInside(x) {
 		return false
@@ -47,7 +57,7 @@ func (pr *presets) builds(x *invocation) bool {
 		return false
 	}
 	args := x.argv[1:]
-	if program.Option(args) != "" || building.Publishes(name, args) != "" || !pr.builtHere(x) || pr.downloads(x) {
+	if program.Option(args) != "" || building.Publishes(name, args) != "" && !onlySays(x) || !pr.builtHere(x) || pr.downloads(x) {
 		return false
 	}
 	code := map[string]bool{}
@@ -75,8 +85,118 @@ func (pr *presets) builds(x *invocation) bool {
 	return true
 }
 
+// someOfOurs stands for the names of files below the working directory.
+const someOfOurs = "./" + notEmpty
+
+// ownNames reports a word that stands for such names.
+func (fs *files) ownNames(a string) bool {
+	rest, is := strings.CutPrefix(a, someOfOurs)
+	return is && !hasHole(rest) && !strings.Contains(rest, "..") && fs.project() != ""
+}
+
+// namesOurs reports a command that prints nothing but names of files below the working directory.
+func namesOurs(x *invocation) bool {
+	switch {
+	case x.name == "git" && len(x.argv) > 1 && x.argv[1] == "ls-files", x.name == "git" && len(x.argv) > 2 && x.argv[1] == "diff" && slices.Contains(x.argv, "--name-only"):
+		return !slices.ContainsFunc(x.argv[2:], func(a string) bool {
+			return strings.Contains(a, "..") && strings.Contains(a, "/") || strings.HasPrefix(a, "/")
+		})
+	case x.name == "rg" && (x.args.Has("-l", "--files", "--files-with-matches")), x.name == "grep" && x.args.Has("-l", "-L") && x.args.Has("-r", "-R"):
+		return !slices.ContainsFunc(x.args.Operands, func(o string) bool { return strings.ContainsAny(o, "/~") || strings.HasPrefix(o, "..") || hasHole(o) })
+	}
+	return false
+}
+
+// onlySays reports make when it is only to say what it would do.
+func onlySays(x *invocation) bool {
+	return (x.name == "make" || x.name == "gmake") && slices.ContainsFunc(x.argv[1:], func(a string) bool {
+		return a == "-n" || a == "--dry-run" || a == "--just-print" || a == "--recon"
+	})
+}
+
+// selects are options of package managers that say of which packages of the project a command is.
+const selects = words("-w --workspace -ws --workspaces -r --recursive --prefix -C --dir --cwd -F --filter --if-present --silent -s")
+
+// ofNode are tools that projects have among their packages, by the same name.
+const ofNode = words("tsc eslint prettier jest vitest vite webpack rollup esbuild mocha ava stylelint biome oxlint turbo tsup svelte-check vue-tsc next nuxt astro ng " +
+	"playwright cypress tsx ts-node nodemon parcel swc knip cspell markdownlint")
+
+// ofPackages is a command of a package manager without what only says of which packages it is, or the tool of the project that it runs
+// by its name; nil: it is another one.
+func (pr *presets) ofPackages(x *invocation) *invocation {
+	rest := x.argv[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		name, value, joined := strings.Cut(rest[0], "=")
+		if !selects.has(name) {
+			break
+		}
+		flag := joined || name == "-ws" || name == "--workspaces" || name == "-r" || name == "--recursive" || name == "--if-present" || name == "--silent" || name == "-s"
+		if rest = rest[1:]; !flag && len(rest) > 0 {
+			value, rest = rest[0], rest[1:]
+		}
+		if pr.anyLeaves([]string{value}) {
+			return nil
+		}
+	}
+	switch {
+	case len(rest) > 2 && x.name == "yarn" && rest[0] == "workspace" && plainPackage(rest[1]):
+		rest = rest[2:]
+	case len(rest) > 0 && (x.name == "npx" || x.name == "bunx"):
+		for len(rest) > 1 && (rest[0] == "--no-install" || rest[0] == "--no" || rest[0] == "--") {
+			rest = rest[1:]
+		}
+		return pr.tool(rest)
+	case len(rest) > 1 && rest[0] == "exec" && x.name != "bun":
+		if rest = rest[1:]; len(rest) > 1 && rest[0] == "--" {
+			rest = rest[1:]
+		}
+		return pr.tool(rest)
+	case len(rest) > 0 && (x.name == "pnpm" || x.name == "yarn") && ofNode.has(rest[0]):
+		return pr.tool(rest)
+	}
+	if len(rest) == len(x.argv)-1 {
+		return x
+	}
+	argv := append([]string{x.name}, rest...)
+	row, words, args := resolve(x.name, argv)
+	return &invocation{name: x.name, argv: argv, words: words, row: row, args: args, in: x.in}
+}
+
+// tool is a tool of the project with what it is told; nil: it is none that is known.
+func (pr *presets) tool(argv []string) *invocation {
+	if len(argv) == 0 || !ofNode.has(argv[0]) {
+		return nil
+	}
+	row, words, args := resolve(argv[0], argv)
+	return &invocation{name: argv[0], argv: argv, words: words, row: row, args: args}
+}
+
+// plainPackage reports the name of a package: neither an option nor a path that leads out.
+func plainPackage(name string) bool {
+	return name != "" && name[0] != '-' && !strings.Contains(name, "..") && !strings.HasPrefix(name, "/") && !hasHole(name)
+}
+
+// runsTools are programs that run a tool in the environment of the project; starts are those that look at a command while it runs,
+// or let it go on.
+const (
+	runsTools = words("poetry pipenv uv pdm hatch rye bundle")
+	starts    = words("nohup setsid valgrind strace ltrace hyperfine unbuffer")
+)
+
+// startsTool reports a program whose command was judged by itself, and that is told nothing else.
+func (pr *presets) startsTool(x *invocation) bool {
+	if starts.has(x.name) {
+		own := x.argv[1 : len(x.argv)-min(len(x.args.Operands), len(x.argv)-1)]
+		return x.row != nil && x.row.Stop && !pr.noProject() && !pr.anyLeaves(own)
+	}
+	return runsTools.has(x.name) && !pr.noProject() && len(x.argv) > 2 && (x.argv[1] == "run" || x.argv[1] == "exec") && !strings.HasPrefix(x.argv[2], "-")
+}
+
 // leaves reports whether a word names something outside of the project, wherever it stands in it.
 func (fs *files) leaves(x *invocation, program *building.Program, a string) bool {
+	if fs.ownNames(a) {
+		return false
+	}
 	if hasHole(a) {
 		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && fs.stamps(a))
 	}
@@ -175,6 +295,8 @@ func losesWork(x *invocation) bool {
 			return all || sub != "restore" && (a == "-f" || len(a) > 4 && strings.HasPrefix("--force", a)) || len(a) > 4 && strings.HasPrefix("--discard-changes", a)
 		case "stash":
 			return a == "clear" || a == "drop"
+		case "rm":
+			return !x.args.Has("--cached") || a == "-f" || a == "--force"
 		case "reset": // git takes abbreviations
 			return len(a) > 2 && strings.HasPrefix("--hard", a) || len(a) > 3 && strings.HasPrefix("--merge", a)
 		}
@@ -423,6 +545,8 @@ func pythonModule(x *invocation, name string) (module string, rest []string, is 
 // those that every python has.
 func (pr *presets) runsModule(module string, rest []string) bool {
 	switch module {
+	case "pip":
+		return len(rest) > 0 && (rest[0] == "list" || rest[0] == "freeze" || rest[0] == "show" || rest[0] == "check") && !pr.anyLeaves(rest)
 	case "unittest", "py_compile", "compileall", "json.tool", "doctest", "timeit", "tabnanny", "pylint", "coverage", "build", "venv", "ensurepip":
 		return !pr.anyLeaves(rest) && !slices.ContainsFunc(rest, func(a string) bool {
 			return module == "venv" && a == "--system-site-packages" || module == "coverage" && (a == "-m" || a == "--rcfile")

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/policy/building"
+	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
 // builtin judges what shells do themselves, and says what simple programs print. It reports false for
@@ -51,6 +53,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		for _, p := range w.found(x) {
 			text += p + "\n"
 		}
+		if w.engine.preset == Build && x.args.Has("-L", "-H", "-follow") { // links lead out of the project
+			text = hole
+		}
 		return stream{text: text, is: true}, true
 	case "grep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "cut", "rev", "xxd", "base64", "rg",
 		"gunzip", "zcat":
@@ -91,7 +96,7 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			if name, text, ok := strings.Cut(a, "="); ok {
 				w.shellText(text, "the alias "+name)
 				w.aliases[name] = strings.Fields(text)
-				if w.engine.preset != Off && w.engine.preset != Hard {
+				if w.engine.preset != Off && w.engine.preset != Hard && !w.plainAlias(name) {
 					w.ask(c, "environment", "an alias changes what later commands run")
 				}
 			}
@@ -146,7 +151,12 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			args = args[1:]
 		}
 		if len(args) > 1 && args[0] != "-" && args[0] != "-p" && args[0] != "-l" {
-			w.shellText(args[0], "trap")
+			run := func() { w.shellText(args[0], "trap") }
+			if slices.ContainsFunc(args[1:], duringLine) {
+				run()
+			} else {
+				w.atEnd(run)
+			}
 		}
 		return none, true
 	case "bind":
@@ -190,6 +200,26 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		return none, true
 	}
 	return none, false
+}
+
+// plainAlias reports, for the preset build, another name of commands that were judged: one that no program has, or that of the program
+// itself.
+func (sh *shellState) plainAlias(name string) bool {
+	words := sh.aliases[name]
+	if sh.engine.preset != Build || len(words) == 0 || !plainName(name) || ownCommands[name] {
+		return false
+	}
+	row := programs.Lookup(name)
+	return words[0] == name || building.Lookup(name) == nil && (row == nil || !row.Reads)
+}
+
+// duringLine reports the conditions of traps that run between the commands of a line.
+func duringLine(condition string) bool {
+	switch strings.TrimPrefix(strings.ToUpper(condition), "SIG") {
+	case "EXIT", "INT", "TERM", "HUP", "QUIT", "0", "1", "2", "3", "15":
+		return false
+	}
+	return true
 }
 
 // isPlace reports a word that can hardly be a program and may be a directory.
@@ -357,8 +387,11 @@ func (fs *files) changeDir(operands []string) {
 // pieceOf is what read and mapfile get from what another command prints: find prints names below those that it is given,
 // which are few: a line may have many commands that read the same.
 func (w *walk) pieceOf(in stream) string {
+	if in.is && strings.Contains(in.text, everyProcess) {
+		return everyProcess
+	}
 	for _, line := range strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16) {
-		if line = strings.TrimSpace(line); in.is && !hasHole(line) && w.tree(line) == fatal {
+		if line = strings.TrimSuffix(strings.TrimSpace(line), anyBelow); in.is && !hasHole(line) && w.tree(line) == fatal {
 			return line + anyBelow
 		}
 	}
@@ -396,7 +429,7 @@ func (w *walk) variables(c *Command, x *invocation) {
 			w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
 		}
 		w.given(name, text)
-		if strings.HasSuffix(text, anyBelow) && (x.name != "read" || x.args.Has("-a")) {
+		if (strings.HasSuffix(text, anyBelow) || text == everyProcess) && (x.name != "read" || x.args.Has("-a")) {
 			w.scope.putList(name, []string{text, hole})
 		}
 	}

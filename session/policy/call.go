@@ -31,9 +31,14 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 	if guessed {
 		w.unknown(argv, "the program's name may be another one: a default stands for it")
 	}
+	given := w.scope.mark()
 	out := w.run(argv, in)
-	if len(c.Assigns) > 0 {
-		w.scope.undo(min(mark, w.scope.mark()))
+	switch now := w.scope.mark(); {
+	case len(c.Assigns) == 0:
+	case now > given: // what the command itself has set stays: IFS= read x
+		w.scope.takeBack(mark, given)
+	default:
+		w.scope.undo(min(mark, now))
 	}
 	w.env = env
 	return out
@@ -343,8 +348,6 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 		w.stmt(f.Body, stream{})
 		return
 	}
-	outside, args := w.direct, w.args
-	w.direct, w.args = false, nil
 	_, piped := f.Body.Cmd.(*syntax.BinaryCmd) // then shells declare it in a process of its own
 	unsure := piped || w.unsure > 0
 	for _, n := range names {
@@ -353,11 +356,21 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 			before = w.funcs[n.Value]
 		}
 		w.funcs[n.Value] = &function{body: f.Body, text: w.parsed, unsure: unsure, before: before}
+	}
+	text := w.parsed
+	w.atEnd(func() { w.declared(names, f.Body, text) })
+}
+
+// declared judges the body of a function as nobody has called it yet.
+func (w *walk) declared(names []*syntax.Lit, body *syntax.Stmt, text string) {
+	outside, args, parsed := w.direct, w.args, w.parsed
+	w.direct, w.args, w.parsed = false, nil, text
+	for _, n := range names {
 		w.active = append(w.active, frame{n.Value, w.forks})
 	}
-	w.branch(func() stream { return w.stmt(f.Body, stream{text: hole, is: true}) })
+	w.branch(func() stream { return w.stmt(body, stream{text: hole, is: true}) })
 	w.active = w.active[:len(w.active)-len(names)]
-	w.direct, w.args = outside, args
+	w.direct, w.args, w.parsed = outside, args, parsed
 }
 
 // function is one that was declared.

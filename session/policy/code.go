@@ -12,7 +12,7 @@ import (
 // that has none of them does nothing that concerns the hard denials. They are looked for one by one: an expression with as
 // many alternatives takes a hundred times as long.
 var runners = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
-	"rm_r", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
+	"rm_r", "\"rm\"", "'rm'", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
 	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "unix(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
 	"Sys.command", "\".!", ".call(", "term ", "Shell", "EXEC", "Exec(", "File.", "fs.", "rite", "Open3", "capture", "kill", "code.interact", "rename", "|", "\"<", "'<"}
 
@@ -59,6 +59,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	if x.name == "mail" || x.name == "mailx" { // several commands on a line
 		text = strings.ReplaceAll(text, ";", "\n")
 	}
+	text = cr.homesIn(lang, text)
 	cr.changesVital(lang, text, x)
 	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
 		cr.bang("vim", text) // they have ! too
@@ -93,6 +94,11 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	if lang == "console" {
 		cr.bang("vim", text)
 		(&guesser{cr.shared}).withinLines(text)
+		if removesIn.MatchString(text) {
+			for _, p := range literal.FindAllString(text, maxCalls) {
+				cr.removesPath(p[1 : len(p)-1])
+			}
+		}
 		return
 	}
 	if lang == "sed" {
@@ -107,7 +113,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		cr.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 	}
 	if lang == "other" || lang == "sql" {
-		bare := strings.NewReplacer("exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
+		bare := strings.NewReplacer("{*}", "", "[glob ", " ", "]", " ", "exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
 		cr.only(func() { cr.source(bare) })
 	}
 	if x.name == "raku" || x.name == "perl6" || x.name == "rakudo" {
@@ -159,7 +165,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		strings.Count(text, "fork") > 0 && cr.engine.preset != Off && lang != "awk" {
 		cr.unknown(x.argv, "it may start itself again and again")
 	}
-	if killsAll.MatchString(text) && cr.engine.preset != Off {
+	if cr.engine.preset != Off && (killsAll.MatchString(text) || killsEach(text)) {
 		c := Command{Argv: x.argv}
 		cr.ask(&c, "hard:kill", "it may end every process of the user")
 		cr.record(c)
@@ -176,9 +182,8 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|!<>+ "), "| ")
 		all = append(all, in)
 		cr.only(func() { cr.source(in) })
-		if removes && (strings.HasPrefix(in, "/") || strings.HasPrefix(in, "~")) {
-			arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", cr.home)
-			cr.only(func() { cr.run([]string{"rm", "-rf", arg}, stream{}) })
+		if removes {
+			cr.removesPath(in)
 		}
 		if strings.HasPrefix(in, "/dev/") && cr.device(in) == fatal && contains(text, writers[:]) {
 			cr.unknown(x.argv, "it may write over a disk")
@@ -202,11 +207,29 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	}
 }
 
+// removesPath judges text that is a path, or several, in code that removes something.
+func (cr *codeReader) removesPath(in string) {
+	if !strings.HasPrefix(in, "/") && !strings.HasPrefix(in, "~") {
+		return
+	}
+	arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", cr.home)
+	cr.only(func() { cr.run(append([]string{"rm", "-rf", arg}, strings.Fields(arg)...), stream{}) })
+}
+
 // writers are parts of the words by which code opens or writes files, killsAll finds a signal to everybody.
 var (
 	writers  = [...]string{"open", "rite", "truncate"}
 	killsAll = pattern.Lazy(`\bkill\b[\s(]*['"]?\w+['"]?\s*(?:,|=>)\s*-1\b|\bkill\s*\(\s*-1\b`)
 )
+
+// killsEach reports code that goes through all processes, without a look at what they are, and ends them.
+func killsEach(text string) bool {
+	if !strings.Contains(text, "kill") && !strings.Contains(text, "terminate") {
+		return false
+	}
+	return strings.Contains(text, "process_iter") && !strings.Contains(text, " if ") && !strings.Contains(text, "name") && !strings.Contains(text, "cmdline") ||
+		contains(text, []string{`"/proc"`, "'/proc'", processes + "/[", processes + "/*", "ps -e", "ps -A", "ps ax", "ps aux"}) && !contains(text, []string{"cmdline", "comm", "args", "status", "name", "grep "})
+}
 
 // reaches are means to give a connection to a shell.
 var reaches = pattern.Lazy(`dup2|pty\.spawn|["'](/usr)?/bin/(ba|z|da)?sh\b|STDIN\W*,\W*">&`)
@@ -263,7 +286,9 @@ func (cr *codeReader) bang(lang, text string) {
 			for line := range strings.Lines(text) {
 				cr.bang(lang, strings.TrimRight(line, "\n"))
 				if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-					cr.only(func() { cr.source(strings.ReplaceAll(strings.TrimLeft(recipe, "@-+ "), "$$", "$")) })
+					cr.only(func() {
+						cr.source(strings.NewReplacer("$(HOME)", "$HOME", "$$", "$").Replace(strings.TrimLeft(recipe, "@-+ ")))
+					})
 				}
 			}
 			return
@@ -462,14 +487,29 @@ var removingCall = pattern.Lazy(`(?:\b(?:rmtree|remove_tree|rmSync|rmdirSync|rm_
 var homeIn = pattern.Lazy(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homedir\(\)|process\.env(?:\.HOME\b|\[\s*["']HOME["']\s*\])|` +
 	`os\.path\.expanduser\(\s*["']~["']\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.environ(?:\.get\(\s*["']HOME["']\s*\)|\[\s*["']HOME["']\s*\])|` +
 	`(?:os\.)?getenv\(\s*["']HOME["']\s*\)|\bDir\.home\b|ENV(?:\[\s*["']HOME["']\s*\]|\.fetch\(\s*["']HOME["']\s*\))|\$ENV\{["']?HOME["']?\}|` +
-	`Deno\.env\.get\(\s*["']HOME["']\s*\)|File\.expand_path\(\s*["']~["']\s*\)|\$_(?:SERVER|ENV)\[\s*["']HOME["']\s*\]|\bhomedir\(\)`)
+	`Deno\.env\.get\(\s*["']HOME["']\s*\)|Sys\.getenv\(\s*["']HOME["']\s*\)|\(getenv\s+"HOME"\)|vim\.env\.HOME\b|System\.user_home!?\(?\)?|(?:fs::)?path_home\(\)|System\.getProperty\(\s*["']user\.home["']\s*\)|\bgetHomeDirectory\b|\bexpand(?:user)?\(\s*["'](?:~|\$HOME)/?["']\s*\)|File\.expand_path\(\s*["']~["']\s*\)|\$_(?:SERVER|ENV)\[\s*["']HOME["']\s*\]|\bhomedir\(\)`)
+
+// homesIn is code with the user's directory written out where an expression or a tilde of its own stands for it.
+func (cr *codeReader) homesIn(lang, text string) string {
+	if !strings.Contains(text, "~") && !strings.Contains(text, "HOME") && !strings.Contains(text, "home") {
+		return text
+	}
+	home := strings.ReplaceAll(strconv.Quote(cr.home), "$", "")
+	text = homeIn.ReplaceAllString(strings.ReplaceAll(text, "${process.env.HOME}", cr.home), home)
+	for _, before := range [...]string{"(", " ", ",", "["} { // "~" by itself also joins, in some languages
+		text = strings.ReplaceAll(strings.ReplaceAll(text, before+`"~"`, before+home), before+`'~'`, before+home)
+	}
+	if lang == "vim" {
+		text = strings.ReplaceAll(text, "$HOME", home)
+	}
+	return text
+}
 
 // removed judges the trees that code removes, as far as they are written out: a literal, the user's directory.
 func (cr *codeReader) removed(lang, text string) {
 	if !contains(text, removers[:]) || !removesIn.MatchString(text) {
 		return
 	}
-	text = homeIn.ReplaceAllString(text, strings.ReplaceAll(strconv.Quote(cr.home), "$", ""))
 	known := map[string]string{}
 	for _, m := range given.FindAllStringSubmatch(text, 200) {
 		known[m[1]] = m[2] + m[3]

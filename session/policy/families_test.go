@@ -157,3 +157,69 @@ func TestDailyLinesOfBuilding(t *testing.T) {
 		t.Errorf("a file that an earlier line may have fetched: %s", j.Verdict)
 	}
 }
+
+// What a trap or a function does when the line is over is judged by the variables that there are then; what it would do meanwhile, if
+// that is known to be forbidden, too.
+//
+// FEATURES: R60 R61
+func TestWhatRunsAtTheEnd(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", `trap 'rm -rf "$tmp"' EXIT; tmp=$(mktemp -d)`, Allow}, {"", `cleanup() { rm -rf "$tmp"; }; trap cleanup EXIT INT TERM; tmp=$(mktemp -d)`, Allow},
+		{"zsh", `trap 'rm -rf "$tmp"' EXIT; tmp=$(mktemp -d)`, Allow}, {"", `trap 'rm -rf "$tmp"' EXIT`, Ask}, {"", `f() { rm -rf "$tmp"; }`, Ask},
+		{"", `tmp=/; trap 'rm -rf $tmp' INT; sleep 9; tmp=x`, Deny}, {"", `trap 'rm -rf $tmp' EXIT; tmp=/`, Deny}, {"", `f() { rm -rf $x; }; x=/`, Deny},
+		{"", `trap 'rm -rf "$tmp"' DEBUG; tmp=/tmp/x`, Ask}, {"", `(trap 'rm -rf "$tmp"' EXIT; tmp=/tmp/x)`, Ask}, {"fish", `function f; rm -rf /; end`, Deny},
+		{"", `f() { rm -rf /; }`, Deny}, {"", `x=rm; f() { x=ls; }; f; $x -rf /`, Ask}, {"", "f() { rm -rf $tmp; }\r\ntmp=/\r\n", Deny},
+	})
+}
+
+// What a command with assignments in front of it sets itself stays when they are gone.
+//
+// FEATURES: R60
+func TestReadBehindAnAssignment(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", `find /etc -type f | while IFS= read -r f; do rm -f "$f"; done`, Ask}, {"", `find / -print0 | while IFS= read -r -d '' f; do rm "$f"; done`, Ask},
+		{"", `x=/; x=/tmp/x eval 'y=2'; rm -rf $x`, Deny}, {"", `x=/tmp/a; x=/ eval 'y=2'; rm -rf $x`, Allow}, {"", `A=1 eval 'y=/'; rm -rf $y`, Deny},
+		{"", `while IFS= read -r line; do echo "$line"; done < x`, Allow}, {"", `IFS=, read -r a b <<< x,y; rm -f "$a"`, Allow},
+	})
+}
+
+// Numbers of all processes are known wherever they go, and those of some are not taken for them.
+//
+// FEATURES: R60
+func TestNumbersOfAllProcesses(t *testing.T) {
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", "ps -eo pid= | xargs kill -9", Ask}, {"", "kill -9 $(ps -eo pid=)", Ask}, {"", "for p in $(ps -e -o pid=); do kill $p; done", Ask}, {"", "ps aux | awk '{print $2}' | xargs kill", Ask},
+		{"", `ps -eo pid= | while read p; do kill "$p"; done`, Ask}, {"", `mapfile -t p < <(ps -eo pid=); kill "${p[@]}"`, Ask}, {"", "pgrep -u me | xargs kill", Ask}, {"", "ls /proc | grep '^[0-9]' | xargs kill", Ask},
+		{"", "ps aux | grep node | awk '{print $2}' | xargs kill", Allow}, {"", "ps -eo pid,comm | awk '/node/ {print $1}' | xargs kill", Allow}, {"", "kill $(pgrep -u me node)", Allow},
+		{"", "kill $(pgrep node)", Allow}, {"", "kill -9 $(lsof -ti :3000)", Allow}, {"", "kill $1 $2", Allow}, {"", "kill $(cat a.pid b.pid)", Allow}, {"", "ps -p 1 -o pid= | xargs kill", Allow},
+	})
+}
+
+// Files that the line itself writes are judged where a program of the project runs what they say.
+//
+// FEATURES: R60 R61
+func TestFilesOfTheProjectThatTheLineWrites(t *testing.T) {
+	e := engineFor(t, "hard")
+	for file, program := range map[string]string{"package.json": "npm test", "justfile": "just", "Taskfile.yml": "task x", "Rakefile": "rake", ".envrc": "direnv allow", "build.gradle": "gradle x",
+		"x.c": "gcc x.c", "build.rs": "cargo build", "x_test.go": "go test", "conftest.py": "pytest", "CMakeLists.txt": "cmake .", "Makefile": "make x", "p.yml": "ansible-playbook p.yml"} {
+		for _, row := range []struct {
+			text, after string
+			want        Verdict
+		}{{"x:\n\trm -rf /\n", program, Ask}, {"x:\n\trm -rf build\n", program, Allow}, {"x:\n\trm -rf /\n", "ls", Allow}} {
+			if file == ".envrc" {
+				row.text = row.text[2:]
+			}
+			if file == ".envrc" && row.after == "ls" {
+				continue // it is asked about where it is written
+			}
+			line := "cat > " + file + " <<'E'\n" + row.text + "E\n" + row.after
+			if j := e.Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"}); (j.Verdict != Allow) != (row.want != Allow) {
+				t.Errorf("%s (%s), want %s: %s", j.Verdict, j.Why, row.want, line)
+			}
+		}
+	}
+	checkSpellings(t, "hard", Line{Cwd: "/home/me/project", Home: "/home/me"}, []spelling{
+		{"", "cat > NOTES.md <<'E'\nnever rm -rf / here\nE\nmake", Allow},
+		{"", `echo 'require("fs").rmSync("/",{recursive:true})' > x.js; NODE_OPTIONS='--require ./x' npm test`, Ask},
+	})
+}

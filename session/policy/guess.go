@@ -224,6 +224,9 @@ func (g *guesser) inVariable(name, value string, handed bool) {
 		g.ask(&c, "hard:overwrite", whyOverwrites)
 		g.record(c)
 	}
+	if name == "PYTHONBREAKPOINT" && len(value) > 1 && !strings.HasSuffix(value, "set_trace") && !strings.HasSuffix(value, ".embed") {
+		g.unknown(argv, "python calls it with what breakpoint() is given")
+	}
 	if !handed || value == "" || forPeople(name) {
 		return
 	}

@@ -61,6 +61,7 @@ var denials = []denial{
 
 	{"tar bsdtar gtar", (*hardRules).tar},
 	{"zip", (*hardRules).zip},
+	{"unzip", (*hardRules).unzips},
 	{"7z 7za 7zz 7zr", (*hardRules).sevenZip},
 
 	{"git", (*hardRules).git},
@@ -190,6 +191,8 @@ func (h *hardRules) modes(c *Command, x *invocation) {
 		h.trees(c, ops)
 	case len(ops) > 1:
 		h.rights(c, ops[1:])
+	case x.name == "chmod": // its mode looks like an option: -x
+		h.rights(c, ops)
 	}
 }
 
@@ -283,8 +286,16 @@ func (h *hardRules) tar(c *Command, x *invocation) {
 	if has("-P", "--absolute-names", "--absolute-paths") {
 		h.ask(c, "hard:overwrite", "what it unpacks may overwrite any file: names that begin with / are taken as they are")
 	}
-	if named {
-		h.over(c, dir)
+	if !named {
+		dir = "."
+	}
+	h.over(c, dir)
+}
+
+// unzips judges where files are unpacked to.
+func (h *hardRules) unzips(c *Command, x *invocation) {
+	if !x.args.Has("-d", "-l", "-t", "-p", "-v", "-z", "-Z", "-c") && len(x.args.Operands) > 0 {
+		h.over(c, ".")
 	}
 }
 
@@ -415,13 +426,17 @@ func (h *hardRules) copiesDisks(c *Command, x *invocation) {
 func (h *hardRules) mounts(c *Command, x *invocation) {
 	ops := x.args.Operands
 	over := slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "bind") || a == "overlay" || a == "-B" })
-	if len(ops) == 0 || !over {
+	hides := slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "tmpfs") || a == "ramfs" })
+	if len(ops) == 0 || !over && !hides || hides && len(ops) > 1 && usualTmpfs.has(ops[len(ops)-1]) {
 		return
 	}
-	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (needed.has(full) || vital[full]) {
+	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (needed.has(full) || vital[full] || hides && h.holdsHome(full)) {
 		h.ask(c, "hard:system", "it puts other files in the place of "+full)
 	}
 }
+
+// usualTmpfs are places that are tmpfs anyway.
+const usualTmpfs = words("/run /dev /sys /proc")
 
 // kernelSettings asks about settings that name a program which the kernel then runs as root.
 func (h *hardRules) kernelSettings(c *Command, x *invocation) {
@@ -565,7 +580,7 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 		case d == fatal && deep:
 			h.removes(c, p)
 		case deep || mayBeDeep && d == fatal:
-			h.ask(c, "hard:remove", whyPerhaps)
+			h.ask(c, "hard:remove", h.whyAsked(p))
 		case h.isFatal(p): // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
 		}
@@ -599,9 +614,17 @@ func (h *hardRules) trees(c *Command, paths []string) {
 		case fatal:
 			h.removes(c, p)
 		case perhaps:
-			h.ask(c, "hard:remove", whyPerhaps)
+			h.ask(c, "hard:remove", h.whyAsked(p))
 		}
 	}
+}
+
+// whyAsked is why a tree is asked about: what it is, where that is known.
+func (fs *files) whyAsked(p string) string {
+	if full, ok := fs.clean(p); ok && !hasHole(full) && fs.protected(full) != harmless {
+		return whyRemove
+	}
+	return whyPerhaps
 }
 
 // damages judges what a program does by the table of package damage.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -388,4 +389,97 @@ func gitRuns(key string) bool {
 		}
 	}
 	return false
+}
+
+// loadedText is the text of a file that the line makes and an option names as code; empty: there is none, or nobody knows it.
+func (fs *files) loadedText(file string) string {
+	if len(fs.made)+len(fs.pipes) == 0 || file == "" {
+		return ""
+	}
+	for _, end := range [...]string{"", ".js", ".rb", ".py"} { // which may be left out
+		if text, is := fs.textAt(file + end); is && text != hole {
+			return text
+		}
+	}
+	return ""
+}
+
+// projectFiles are the files of a project by which a program is told what to run, or that it compiles and runs: names, and "*.x".
+func projectFiles(program string) words {
+	switch program {
+	case "npm", "pnpm", "yarn", "bun", "npx", "bunx", "node", "nodejs", "deno", "jest", "vitest", "tsx", "ts-node", "eslint", "vite", "webpack":
+		return "package.json *.js *.mjs *.cjs *.ts .npmrc"
+	case "just":
+		return "justfile .justfile Justfile *.just"
+	case "task":
+		return "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml"
+	case "rake", "bundle", "ruby", "rspec", "rails":
+		return "Rakefile rakefile Gemfile *.rake *.rb"
+	case "direnv":
+		return ".envrc"
+	case "gradle", "gradlew", "mvn", "mvnw", "ant", "sbt":
+		return "*.gradle *.kts pom.xml build.xml build.sbt"
+	case "cargo":
+		return "*.rs Cargo.toml config.toml"
+	case "go":
+		return "*.go"
+	case "python", "python3", "pypy", "pytest", "tox", "nox", "pip", "pip3", "uv", "poetry", "invoke", "inv", "fab":
+		return "*.py *.pth tox.ini pyproject.toml setup.cfg pytest.ini"
+	case "gcc", "cc", "clang", "g++", "c++", "clang++", "tcc":
+		return "*.c *.cc *.cpp *.cxx *.h *.hpp"
+	case "cmake", "ctest", "meson", "ninja", "scons", "bazel", "waf":
+		return "CMakeLists.txt *.cmake meson.build build.ninja SConstruct wscript BUILD *.bzl"
+	case "ansible-playbook", "terraform", "tofu", "vagrant", "pre-commit", "lefthook", "mage", "mix", "composer", "php", "perl", "lua":
+		return "*.yml *.yaml *.tf Vagrantfile magefile.go mix.exs composer.json *.php *.pl *.pm *.lua"
+	case "docker-compose", "systemctl", "supervisord", "foreman", "pm2", "tilt", "skaffold":
+		return "Procfile Tiltfile *.config.js supervisord.conf"
+	}
+	return ""
+}
+
+// ofTheProject judges files of the project that the line itself has written, for a program that runs what they say. Each is
+// looked at once: a line may call the program often.
+func (ho *handovers) ofTheProject(x *invocation) {
+	if len(ho.made) == 0 || ho.engine.preset == Off {
+		return
+	}
+	list := projectFiles(strings.TrimRight(x.name, "0123456789."))
+	if list == "" {
+		return
+	}
+	for _, full := range slices.Sorted(maps.Keys(ho.made)) {
+		m := ho.made[full]
+		if m.source != "" || m.text == hole || m.judged || !list.has(path.Base(full)) && !list.has("*"+path.Ext(full)) {
+			continue
+		}
+		m.judged = true
+		ho.made[full] = m
+		lines := &guesser{ho.shared}
+		for line := range strings.Lines(m.text) {
+			lines.within(line)
+		}
+		if lang := languageOf(full); lang != "" {
+			ho.only(func() { ho.code(lang, m.text, x) })
+		}
+	}
+}
+
+// languageOf is the language of a file by its name; empty: none of which more is known than its words.
+func languageOf(file string) string {
+	switch path.Ext(file) {
+	case ".js", ".mjs", ".cjs", ".ts":
+		return "node"
+	case ".py", ".pth":
+		return "python"
+	case ".rb", ".rake":
+		return "ruby"
+	case ".php":
+		return "php"
+	case ".pl", ".pm":
+		return "perl"
+	}
+	if base := path.Base(file); base == "Rakefile" || base == "rakefile" || base == "Gemfile" {
+		return "ruby"
+	}
+	return ""
 }

@@ -14,6 +14,7 @@ type made struct {
 	link   bool   // a symbolic link: what is below it is below the source
 	mount  bool   // with link: another place lies there, which the name itself is, too
 	text   string // with marks
+	judged bool   // as a file that a program of the project runs
 }
 
 // appended marks a target that text is added to.
@@ -337,7 +338,11 @@ func (w *walk) mounted(x *invocation) {
 	if source != "" || target != "" {
 		ops = slices.DeleteFunc(append([]string{source}, append(ops, target)...), func(o string) bool { return o == "" })
 	}
-	if !bind || len(ops) < 2 {
+	switch {
+	case len(ops) < 2:
+		return
+	case !bind:
+		w.mountedFrom(x, ops)
 		return
 	}
 	w.lies(ops[0], ops[1])
@@ -345,6 +350,28 @@ func (w *walk) mounted(x *invocation) {
 		w.unknown(x.argv, "it puts other programs in the place of "+full)
 	}
 }
+
+// mountedFrom notes a mount that is no bind: of an overlay, what is changed lies in its upper directory; of a file system that is
+// new, nothing; and else what is on a disk or another machine.
+func (w *walk) mountedFrom(x *invocation, ops []string) {
+	target := ops[len(ops)-1]
+	for _, a := range x.argv[1:] {
+		for o := range strings.SplitSeq(a, ",") {
+			if upper, is := strings.CutPrefix(o, "upperdir="); is {
+				w.lies(upper, target)
+				return
+			}
+		}
+	}
+	if kind, _ := x.args.Get("-t", "--types"); !empties.has(kind) && !slices.ContainsFunc(x.argv[1:], func(a string) bool {
+		return empties.has(a) || strings.HasPrefix(a, "/dev/loop") || strings.Contains(a, "loop") || strings.HasSuffix(a, ".img") || strings.HasSuffix(a, ".iso")
+	}) {
+		w.lies(hole, target)
+	}
+}
+
+// empties are file systems that have nothing in them that is anywhere else.
+const empties = words("tmpfs ramfs proc sysfs devtmpfs devpts cgroup cgroup2 mqueue hugetlbfs debugfs tracefs securityfs squashfs iso9660 udf overlay")
 
 // lies notes that a place lies over a name.
 func (fs *files) lies(source, target string) {

@@ -220,6 +220,8 @@ func (ho *handovers) ownForms(x *invocation) {
 				ho.unknown(x.argv, "the container can change "+place)
 			}
 		}
+	case x.name == "just":
+		ho.justShell(x)
 	case x.name == "mvn":
 		ho.mavenExec(x)
 	case x.name == "cargo":
@@ -370,6 +372,32 @@ func (ho *handovers) pipedTexts(x *invocation) string {
 	return all.String()
 }
 
+// justShell judges another shell that just is given, with the words that stand before each line of a recipe.
+func (ho *handovers) justShell(x *invocation) {
+	var argv []string
+	for i, a := range x.argv {
+		name, value, joined := strings.Cut(a, "=")
+		if !joined && i+1 < len(x.argv) {
+			value = x.argv[i+1]
+		}
+		switch name {
+		case "--shell":
+			argv = append([]string{value}, argv...)
+		case "--shell-arg":
+			argv = append(argv, value)
+		}
+	}
+	if len(argv) == 0 {
+		return
+	}
+	row := programs.Lookup(path.Base(argv[0]))
+	if row != nil && row.Lang == "sh" && !slices.ContainsFunc(argv[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) {
+		return // as the recipe says
+	}
+	ho.shellNamed(x, argv[0])
+	ho.mayAsk(func() { ho.run(append(argv, someText), stream{}) })
+}
+
 // mavenExec judges the program that Maven's exec plugin starts.
 func (ho *handovers) mavenExec(x *invocation) {
 	program, args := "", ""
@@ -482,7 +510,7 @@ func (ho *handovers) gitConfig(x *invocation) {
 
 // unitFile reports files that say what systemd starts.
 func unitFile(full, home string) bool {
-	for _, dir := range []string{"/etc/systemd/", "/run/systemd/", "/usr/lib/systemd/", "/lib/systemd/", home + "/.config/systemd/"} {
+	for _, dir := range []string{"/etc/systemd/", "/run/systemd/", "/usr/lib/systemd/", "/lib/systemd/", home + "/.config/systemd/", home + "/.config/autostart/"} {
 		if strings.HasPrefix(full, dir) {
 			return true
 		}

@@ -195,7 +195,7 @@ func (h *hardRules) signals(c *Command, x *invocation) {
 	case "kill", "skill":
 		switch {
 		case probes(x):
-		case len(x.argv) > 2 && x.argv[len(x.argv)-1] == "-1":
+		case len(x.argv) > 2 && x.argv[len(x.argv)-1] == "-1", x.name == "skill" && slices.Contains(x.argv, "-u"), slices.ContainsFunc(ops, isEveryProcess):
 			h.ask(c, "hard:kill", "it ends every process of the user")
 		case h.ownNumber && slices.ContainsFunc(x.argv[1:], hasHole):
 			h.deny(c, "hard:longterm", whyStop, useStop)
@@ -254,11 +254,60 @@ func (h *hardRules) signals(c *Command, x *invocation) {
 			slices.ContainsFunc(ops[1:], func(o string) bool { return strings.HasPrefix(o, "longterm") }) {
 			h.deny(c, "hard:longterm", whyStop, useStop)
 		} else if len(ops) > 1 && (ops[0] == "stop" || ops[0] == "kill" || ops[0] == "freeze") && slices.ContainsFunc(ops[1:], func(o string) bool {
-			return strings.HasPrefix(o, globStar) || strings.HasPrefix(o, "*") || strings.HasPrefix(o, "user@") || strings.HasPrefix(o, "user-") || strings.HasPrefix(o, "session-")
+			return strings.HasPrefix(o, globStar) || strings.HasPrefix(o, "*") || strings.HasPrefix(o, "user@") || strings.HasPrefix(o, "user.") || strings.HasPrefix(o, "user-") || strings.HasPrefix(o, "session-")
 		}) {
 			h.ask(c, "hard:kill", whyAll)
 		}
 	}
+}
+
+// everyProcess stands for the numbers of all processes that there are, or that a user has.
+const everyProcess = hole + someText + hole
+
+// isEveryProcess reports it where a command is given it, in quotes or not, or all the names in /proc.
+func isEveryProcess(word string) bool {
+	return strings.Contains(strings.ReplaceAll(word, hole, someText), someText+someText+someText) || word != "" && strings.Trim(strings.TrimPrefix(word, processes+"/"), globs) == ""
+}
+
+// everyNumber reports a command that prints the numbers of all processes, or hands on all that come in.
+func everyNumber(x *invocation) bool {
+	args := x.argv[1:]
+	switch x.name {
+	case "ps":
+		some, all := false, false
+		for _, a := range args {
+			letters := strings.TrimPrefix(a, "-")
+			some = some || strings.HasPrefix(a, "--") && a != "--no-headers" && a != "--no-heading" && !strings.HasPrefix(a, "--sort") && !strings.HasPrefix(a, "--format") ||
+				strings.HasPrefix(a, "-") && strings.ContainsAny(letters[:min(1, len(letters))], "pCqgst") || strings.Trim(a, "0123456789") == ""
+			all = all || a != "-" && (strings.HasPrefix(a, "-") && strings.ContainsAny(letters[:min(1, len(letters))], "eAauU") || a == "aux" || a == "ax" || a == "axu" || a == "x" || strings.HasPrefix(a, "axo"))
+		}
+		return all && !some
+	case "pgrep":
+		ops := x.args.Operands
+		return x.args.Has("-v", "--inverse") || len(ops) == 0 && x.args.Has("-u", "-U", "--euid", "--uid") || len(ops) == 1 && strings.Trim(ops[0], ".*^$") == ""
+	case "lsof", "fuser":
+		return slices.Contains(args, "/")
+	case "pstree":
+		return x.args.Has("-p") && len(x.args.Operands) == 0
+	case "top":
+		return x.args.Has("-b") && !x.args.Has("-p")
+	case "ls", "dir", "find":
+		return len(x.args.Operands) > 0 && strings.TrimSuffix(x.args.Operands[0], "/") == processes
+	}
+	if !x.in.is || !strings.Contains(x.in.text, everyProcess) {
+		return false
+	}
+	switch x.name {
+	case "cut", "tr", "sort", "uniq", "tac", "rev", "column", "tee", "cat", "head", "tail", "sed":
+		return true
+	case "awk", "gawk", "mawk": // without a condition, but for one of the number of the line
+		code := strings.TrimSpace(strings.Join(x.args.Operands, " "))
+		return strings.HasPrefix(strings.TrimLeft(code, "NR >!=&0123456789"), "{") && !strings.ContainsAny(code, "/~")
+	case "grep", "egrep", "rg": // all but some, or whatever is a number
+		pattern := strings.Join(x.args.Operands, " ")
+		return x.args.Has("-v", "--invert-match") || strings.Trim(pattern, `^$[]0-9+*\dEoP `) == ""
+	}
+	return false
 }
 
 // everyone asks about signals to all processes of a user.

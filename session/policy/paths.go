@@ -68,6 +68,9 @@ var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": tru
 	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true,
 	"/cygdrive/c": true}
 
+// processes has a directory for each process, by its number.
+const processes = "/proc"
+
 // notProjects begin directories that are nobody's project.
 var notProjects = []string{"/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/snap/", "/sys/", "/usr/"}
 
@@ -160,7 +163,80 @@ func (fs *files) protected(full string) danger {
 	if ours(full, fs.home) || fs.engine.owns(full) || fs.engine.holds(full) {
 		return fatal
 	}
+	if ofServices(full) || fs.otherHome(full) || fs.kept(full) {
+		return perhaps
+	}
 	return harmless
+}
+
+// services are directories of /var/lib in which programs keep what is nowhere else.
+const services = words("apt containerd dpkg docker elasticsearch etcd grafana influxdb kubelet libvirt lxc lxd machines mariadb mongodb mongo mysql neo4j pacman " +
+	"pgsql postgres postgresql prometheus rabbitmq redis rpm samba systemd vault")
+
+// ofServices reports the data of a service with all that is in it, and the libraries of the system.
+func ofServices(full string) bool {
+	if covers(path.Base(full)) {
+		full = path.Dir(full)
+	}
+	if name, is := strings.CutPrefix(full, "/var/lib/"); is {
+		return services.has(name)
+	}
+	name, is := strings.CutPrefix(strings.TrimPrefix(full, "/usr"), "/lib/")
+	return is && !strings.Contains(name, "/") && (name == "systemd" || name == "modules" || strings.HasSuffix(name, "-linux-gnu") || strings.HasSuffix(name, "-linux-gnueabihf"))
+}
+
+// configured are directories without which the system does not start, log anybody in or reach others; personal those of a home
+// in which a person keeps what is nowhere else.
+const (
+	configured = words("/etc/NetworkManager /etc/apt /etc/default /etc/init.d /etc/netplan /etc/network /etc/pam.d /etc/rc.d /etc/security /etc/ssl /etc/ssl/certs " +
+		"/etc/sudoers.d /etc/sysconfig /etc/yum.repos.d /usr/lib/python3 /var/backups /var/mail /var/spool /var/spool/cron /var/spool/mail /var/www")
+	personal = words(".aws .kube .mail .mozilla .password-store .thunderbird Desktop Documents Library Mail Maildir Movies Music Pictures Photos Videos")
+)
+
+// kept reports such a directory, all that is in it, or names of which it is one.
+func (fs *files) kept(full string) bool {
+	dir, last := path.Split(full)
+	if dir = path.Dir(full); covers(last) {
+		if path.Dir(dir) == "/media" || path.Dir(dir) == "/run/media" { // all that a person has plugged in
+			return true
+		}
+		full = dir
+		dir, last = path.Dir(full), path.Base(full)
+	}
+	if configured.has(full) || strings.HasPrefix(full, "/usr/lib/python3") && strings.Count(full, "/") == 3 {
+		return true
+	}
+	if dir != fs.home && !globMatch(dir, fs.home) {
+		return false
+	}
+	if !hasGlob(last) {
+		return personal.has(last)
+	}
+	for name := range strings.FieldsSeq(string(personal)) {
+		if globMatch(last, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherHome reports the home of another person where homes are not in /home: /export/home/x, /var/home/x, /nfs/homes/x.
+func (fs *files) otherHome(full string) bool {
+	if covers(path.Base(full)) {
+		full = path.Dir(full)
+	}
+	dir, last := path.Split(full)
+	dir = strings.TrimSuffix(dir, "/")
+	switch {
+	case last == "" || strings.Count(dir, "/") > 3 || strings.HasPrefix(full, "/tmp/") || strings.HasPrefix(full, "/var/tmp/"):
+		return false
+	case strings.HasPrefix(full, strings.TrimSuffix(fs.home, "/")+"/") || fs.isProject(fs.root) && strings.HasPrefix(full, fs.root+"/"):
+		return false
+	}
+	if isHomes := func(name string) bool { return name == "home" || name == "homes" || name == "Users" }; isHomes(last) || isHomes(path.Base(dir)) {
+		return strings.Count(full, "/") > 1
+	}
+	return path.Dir(fs.home) == dir && dir != "/" // beside one's own
 }
 
 // holdsHome reports whether a path is the home, or has it below it: homes are not always in /home.

@@ -100,6 +100,15 @@ func (w *walk) run(argv []string, in stream) stream {
 	if !special {
 		out = w.children(&c, x)
 	}
+	if namesOurs(x) {
+		out = stream{text: someOfOurs + "\n", is: true}
+	}
+	if names := w.namesAnywhere(x); names != "" {
+		out = stream{text: names + "\n", is: true}
+	}
+	if everyNumber(x) {
+		out = stream{text: everyProcess + "\n", is: true}
+	}
 	w.preset.base(&c, x)
 	if c.Verdict == Allow && w.foundElsewhere(name) {
 		w.ask(&c, "environment", "PATH was changed, and may lead to another program of that name")
@@ -189,6 +198,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		x.children = true
 		return w.wrap.runArgv(rest, x)
 	}
+	w.ways.ofTheProject(x)
 	if x.row == nil {
 		if !textual[x.name] {
 			w.guesses.guess(x.argv[1:])
@@ -303,8 +313,8 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 			w.ways.runsNamed(x, o.Value)
 		case row.IsLoad(o.Name) && o.Has:
 			w.codes.loads(x, o.Value)
-		case o.Has && len(w.pipes) > 0 && w.pipes[o.Value] != "" && row.Lang != "" && row.Lang != "sh":
-			w.codes.code(row.Lang, w.pipes[o.Value], x)
+		case o.Has && row.Lang != "" && row.Lang != "sh" && w.ways.loadedText(o.Value) != "":
+			w.codes.code(row.Lang, w.ways.loadedText(o.Value), x)
 		}
 	}
 	return out, false
@@ -456,6 +466,14 @@ func (w *walk) keep(x *invocation) {
 	case "bindfs":
 		if ops := x.args.Operands; len(ops) > 1 {
 			w.lies(ops[0], ops[1])
+		}
+	case "sshfs", "curlftpfs", "s3fs", "gcsfuse", "davfs2", "mount.nfs", "mount.cifs", "mount.davfs", "ntfs-3g", "mount.ntfs-3g", "guestmount", "afpfs", "glusterfs", "goofys":
+		if ops := x.args.Operands; len(ops) > 0 {
+			w.lies(hole, ops[min(1, len(ops)-1)])
+		}
+	case "rclone":
+		if ops := x.args.Operands; len(ops) > 2 && ops[0] == "mount" {
+			w.lies(hole, ops[2])
 		}
 	case "curl", "wget":
 		if out, ok := x.args.Get("-o", "--output", "-O", "--output-document"); ok && out != "" {

@@ -90,6 +90,22 @@ func (s *scope) undo(mark int) {
 	s.log = s.log[:mark]
 }
 
+// takeBack sets what was assigned between two marks to what it was before, and keeps what was assigned since.
+func (s *scope) takeBack(from, to int) {
+	for i := to - 1; i >= from; i-- {
+		switch c := s.log[i]; {
+		case c.array:
+			s.putList(c.name, c.list)
+		default:
+			now, had := s.vars[c.name]
+			s.log = append(s.log, change{name: c.name, old: now, had: had})
+			if s.vars[c.name] = c.old; !c.had {
+				delete(s.vars, c.name)
+			}
+		}
+	}
+}
+
 // blur makes unknown what was assigned since mark: it may or may not have happened.
 func (s *scope) blur(mark int) {
 	for _, c := range s.log[mark:] {

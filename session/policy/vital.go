@@ -17,6 +17,42 @@ var vital = map[string]bool{"/etc/passwd": true, "/etc/shadow": true, "/etc/grou
 	"/etc/crypttab": true, "/etc/sudoers.d": true, corePattern: true, "/proc/sys/kernel/modprobe": true,
 	"/proc/sys/kernel/hotplug": true, "/proc/sys/kernel/poweroff_cmd": true, "/proc/sys/fs/binfmt_misc/register": true, "/sys/kernel/uevent_helper": true}
 
+// essentials are programs without which nobody logs in, starts another or mends what is broken; loaded begin the names of the
+// libraries that nearly every program loads.
+const (
+	essentials = words("sh bash dash zsh busybox env sudo su login ls cp mv rm cat ln chmod chown mkdir mount umount tar gzip grep sed awk ps kill test " +
+		"true false id stat systemctl init agetty apt apt-get dpkg rpm dnf yum pacman apk ip ssh sshd passwd")
+	loaded = words("libc.so libc-2 ld-linux ld-musl ld.so ld64.so libc.musl libpthread.so libdl.so libm.so libpam.so libcrypt.so libtinfo.so libselinux.so")
+)
+
+// allNeed reports a program or library of the system without which the others do not start.
+func allNeed(full string) bool {
+	dir, base := path.Split(full)
+	if strings.HasPrefix(dir, "/lib") || strings.HasPrefix(dir, "/usr/lib") {
+		for begin := range strings.FieldsSeq(string(loaded)) {
+			if strings.HasPrefix(base, begin) || hasGlob(base) && globMatch(base, begin+".6") {
+				return true
+			}
+		}
+		return false
+	}
+	if dir == "/" && (strings.HasPrefix(base, "vmlinuz") || strings.HasPrefix(base, "initrd")) {
+		return true
+	}
+	if !systemPlaces[dir] || strings.HasPrefix(dir, "/usr/local/") {
+		return false
+	}
+	if !hasGlob(base) {
+		return essentials.has(base)
+	}
+	for name := range strings.FieldsSeq(string(essentials)) {
+		if globMatch(base, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // corePattern says what the kernel does with the memory of a program that fails: writes a file, or starts a program.
 const corePattern = "/proc/sys/kernel/core_pattern"
 
@@ -43,7 +79,7 @@ func (fs *files) overwritten(p string) danger {
 			}
 		}
 	}
-	if ok && (vital[full] || ofTheKernel(full) || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/")) {
+	if ok && (vital[full] || ofTheKernel(full) || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/") || allNeed(full)) {
 		return perhaps
 	}
 	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) {
@@ -133,7 +169,7 @@ func (h *hardRules) handsOver(c *Command, x *invocation) {
 }
 
 var (
-	changing = [...]string{"rite", "truncate", "unlink", "emove", "rename", "copy", "move", "spit ", "spurt", "save", "elete", "put_contents", "outfile",
+	changing = [...]string{"rite", "truncate", "unlink", "emove", "rename", "os.replace(", "copy", "move", "spit ", "spurt", "save", "elete", "put_contents", "outfile",
 		"dumpfile", "o_wronly", "o_rdwr", "lo_export", "vacuum", ".out", ".once", ".backup", ".clone", ".log /", "capture", "logging", "dump ", "core-file",
 		"get ", "set output", "set print", "w! ", "w /", "wq ", "tee ", "mail(", "cp(", "mv(", "attach"}
 	opensThem  = pattern.Lazy(`["'][waxr]b?\+?[bt]?["']|>>?\s*["']?/(?:etc|proc|sys)/|\bto\s+["']/`)
@@ -185,7 +221,7 @@ var needed = words("/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /s
 // rights asks about those of a directory of the system itself, or of all that is in it.
 func (h *hardRules) rights(c *Command, paths []string) {
 	for _, p := range paths {
-		if full, ok := h.clean(p); ok && (needed.has(full) || vital[full] || hasGlob(full) && h.tree(p) == fatal) {
+		if full, ok := h.clean(p); ok && (needed.has(full) || vital[full] || allNeed(full) || hasGlob(full) && h.tree(p) == fatal) {
 			h.ask(c, "hard:system", whyRights)
 		}
 	}

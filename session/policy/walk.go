@@ -44,9 +44,10 @@ type walk struct {
 	feed    stream // standard input of shell text
 	crowded bool   // there were more than are followed
 	visit   func(x *invocation, last bool)
-	cut     bool // a shell would wait for more of it
-	unread  bool // it is one line, and bash cannot parse it
-	piped   bool // the output of the command is read by another
+	later   []func() // what is judged by what is known when the line is over
+	cut     bool     // a shell would wait for more of it
+	unread  bool     // it is one line, and bash cannot parse it
+	piped   bool     // the output of the command is read by another
 }
 
 // host follows more of the line for a part of the walk: shell text, or a command whose words are known.
@@ -96,6 +97,7 @@ func newWalk(e *Engine, l Line) *walk {
 
 // line judges the whole line.
 func (w *walk) line(l Line) {
+	defer w.over()
 	if strings.ContainsAny(l.Text, "\x00"+holes+globs) {
 		w.unknown([]string{l.Text}, "the line has control characters in it")
 		return
@@ -123,6 +125,30 @@ func (w *walk) line(l Line) {
 		// Some shells take a carriage return for the end of a line.
 		w.source(strings.ReplaceAll(strings.ReplaceAll(l.Text, "\r\n", "\n"), "\r", "\n"))
 	}
+}
+
+// atEnd judges what runs later, with the variables that there are then: now it is only judged for denials, as it may be run at
+// any time. Within what is perhaps not run, or in another shell, now is all that is known.
+func (w *walk) atEnd(f func()) {
+	if w.unsure > 0 {
+		f()
+		return
+	}
+	commands, worst, refused := w.commands, w.worst, w.refused
+	w.refused = nil
+	f()
+	if w.refused == nil {
+		w.commands, w.worst, w.refused = commands, worst, refused
+		w.later = append(w.later, f)
+	}
+}
+
+// over judges what was put off to the end of the line.
+func (w *walk) over() {
+	for i := 0; i < len(w.later); i++ {
+		w.later[i]()
+	}
+	w.later = nil
 }
 
 // goesOn reports whether a text ends in a backslash, with which the next line belongs to it.

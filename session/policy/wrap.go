@@ -283,6 +283,10 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 	for _, l := range lines {
 		argv := make([]string, len(operands))
 		for i, o := range operands {
+			if l == someOfOurs && o != mark { // elsewhere they are not ours
+				argv[i] = strings.ReplaceAll(o, mark, hole)
+				continue
+			}
 			argv[i] = strings.ReplaceAll(o, mark, l)
 		}
 		wr.run(argv, stream{text: hole, is: true})
@@ -377,14 +381,64 @@ func (fs *files) finds(x *invocation) []string {
 				places[i] = strings.TrimSuffix(p, "/") + "/" + hole // the test may be true of nearly all
 				continue
 			}
-			if p == "/" {
-				p = "/" + notEmpty
+			if full, ok := fs.clean(p); ok && everywhere.has(full) && !leftovers(x) {
+				places[i] = p + anyBelow // what the machine needs may have that name, too
+				continue
 			}
 			places[i] = strings.TrimSuffix(p, "/") + "/" + notEmpty
 		}
 	}
 	return places
 }
+
+// namesAnywhere is what a command prints that looks for names all over the machine, or in a home; empty: it is none.
+func (fs *files) namesAnywhere(x *invocation) string {
+	has, ops := x.args.Has, x.args.Operands
+	switch x.name {
+	case "locate", "plocate", "mlocate":
+		return "/" + anyBelow
+	case "dpkg", "rpm":
+		if slices.Contains(x.argv, "-L") || slices.Contains(x.argv, "--listfiles") || slices.Contains(x.argv, "-ql") {
+			return "/" + anyBelow
+		}
+		return ""
+	case "rg":
+		if !has("-l", "--files", "--files-with-matches") {
+			return ""
+		}
+	case "grep", "egrep", "fgrep":
+		if !has("-l", "-L", "--files-with-matches") || !has("-r", "-R", "--recursive") {
+			return ""
+		}
+	case "du":
+		if !has("-a", "--all") {
+			return ""
+		}
+	default:
+		return ""
+	}
+	for _, o := range ops {
+		if full, ok := fs.clean(o); ok && (everywhere.has(full) || strings.HasPrefix(o, "/") && fs.holdsHome(full)) {
+			return strings.TrimSuffix(o, "/") + "/" + anyBelow
+		}
+	}
+	return ""
+}
+
+// everywhere are directories in which the same names are the system's, services' and everybody's.
+const everywhere = words("/ /bin /boot /etc /home /lib /lib64 /sbin /srv /usr /usr/bin /usr/lib /usr/lib64 /usr/sbin /var /var/lib")
+
+// leftovers reports that find looks for files by a name that only those have which nobody needs.
+func leftovers(x *invocation) bool {
+	for _, o := range x.args.Options {
+		if (o.Name == "-name" || o.Name == "-iname") && leftover.has(o.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+const leftover = words("*.pyc *.pyo *.py[co] __pycache__ *.swp *.swo *~ .DS_Store Thumbs.db ._* *.orig *.rej *.dpkg-old *.dpkg-dist *.dpkg-new *.rpmsave *.rpmnew *.bak core core.*")
 
 // maxRounds is how many commands of parallel's are judged one by one; what comes behind is unknown.
 const maxRounds = 64
@@ -456,6 +510,9 @@ func (wr *wrapping) parallelSources(words []string) (sources [][]string) {
 
 // linesOf are the lines of a text, as far as it is known.
 func (fs *files) linesOf(text string, known bool) []string {
+	if known && strings.Contains(text, everyProcess) {
+		return []string{everyProcess}
+	}
 	if !known || hasHole(text) {
 		return []string{hole}
 	}

@@ -17,7 +17,8 @@ type Approval struct {
 	Risk     string // low, medium, high
 	Group    string // approvals of one group are much the same
 	Covers   []string
-	Rule     string // that an answer for always would write; empty: none can allow it
+	Rule     string // that an answer for always would write; empty: none is proposed
+	NoRule   string // why none can allow it; empty: one may
 	Count    int    // how many ask for the same
 	Asked    time.Time
 }

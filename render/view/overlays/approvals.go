@@ -206,8 +206,8 @@ func (p *Approvals) cannot(at int) string {
 	switch {
 	case at == 1 && p.shown.Session == "":
 		return "there is no session"
-	case at == replyAlways && p.shown.Rule == "":
-		return "no rule can allow it"
+	case at == replyAlways && p.shown.NoRule != "":
+		return "no rule can allow it: " + p.shown.NoRule
 	}
 	return ""
 }

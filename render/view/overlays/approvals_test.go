@@ -48,7 +48,8 @@ func push(id string) model.Approval {
 }
 
 func remove(id, dir string) model.Approval {
-	return model.Approval{ID: id, Who: "uid 7", What: "rm -rf " + dir, Group: "rm", Asked: asked, Count: 1}
+	return model.Approval{ID: id, Who: "uid 7", What: "rm -rf " + dir, Group: "rm", Asked: asked, Count: 1,
+		NoRule: "hard:remove asks whatever else is allowed"}
 }
 
 // What the keys answer, and that Escape answers nothing.
@@ -96,7 +97,14 @@ func TestApprovalsThatCannotBe(t *testing.T) {
 	if d.answers != nil || s.over == nil {
 		t.Errorf("answered: %q", d.answers)
 	}
-	s.shows("there is no session", "no rule can allow it")
+	s.shows("there is no session", "no rule can allow it: hard:remove asks whatever")
+	typed := push("A2")
+	typed.Rule = "" // none is proposed, and one may allow it: it is typed
+	d = &desk{list: []model.Approval{typed}}
+	show(t, 80, 24, d.panel()).keys("3", "Enter", "g", "i", "t", "Enter")
+	if !slices.Equal(d.answers, []string{"[A2] always git"}) {
+		t.Errorf("answered: %q", d.answers)
+	}
 }
 
 // One that ends elsewhere while a person looks at it stays, with how it ended, until a key acknowledges it; that

@@ -142,14 +142,30 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 // maxRuleText bounds what is proposed, as the API bounds what is answered.
 const maxRuleText = 1024
 
+// unproposed says that no rule is proposed because of signs that would not mean themselves in it, or cannot be read there.
+func unproposed(v *api.Approval) bool {
+	return slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool {
+		return c.Verdict == policy.Ask.String() && slices.ContainsFunc(c.Argv, func(w string) bool { return strings.ContainsAny(w, "*?\n") })
+	})
+}
+
+// noRule is which rule asks whatever another one allows, and why; empty where somebody may write one that does.
+func noRule(v *api.Approval) string {
+	switch {
+	case unproposed(v):
+		return ""
+	case v.Judgement.Rule == "" || v.Judgement.Why == "":
+		return "only an answer can allow it"
+	}
+	return inLine(v.Judgement.Rule) + " asks whatever else is allowed: " + inLine(v.Judgement.Why)
+}
+
 // writeRule writes the rule that an answer for always stands for.
 func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	rule := strings.TrimSpace(firstOf(edited, v.Rule))
 	switch {
 	case rule == "":
-		if slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool {
-			return c.Verdict == policy.Ask.String() && slices.ContainsFunc(c.Argv, func(w string) bool { return strings.ContainsAny(w, "*?\n") })
-		}) {
+		if unproposed(v) {
 			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: its words have a line break, * or ?", v.ID).
 				WithHint("answer once or session, or give a rule yourself (--rule)")
 		}

@@ -389,7 +389,7 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	p := waiting(t, g, a)
 	other := line("job-2", "rm -r $X", agent)
 	waiting(t, g, other)
-	if v := p.Approval(); v.Count != 2 || v.Rule != "" {
+	if v := p.Approval(); v.Count != 2 || v.Rule != "" || v.NoRule != "hard:remove asks whatever else is allowed: "+v.Judgement.Why {
 		t.Errorf("%+v", v)
 	}
 	g.Leave()

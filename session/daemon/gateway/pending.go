@@ -58,7 +58,9 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[rul
 	if isNew {
 		e.cut, e.scope = !whole, scopeOf(&a, &j)
 		e.view = newView(e.n, &kept, &j, e.scope)
-		e.view.Rule = proposal
+		if e.view.Rule = proposal; proposal == "" {
+			e.view.NoRule = noRule(&e.view)
+		}
 	}
 	told := e.view
 	a.Files = e.ask.Files // as they were when it was asked first, perhaps by the daemon before

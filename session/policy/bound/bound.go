@@ -75,7 +75,7 @@ func TooDeep(s string) bool {
 // where it is mistaken for such, parsing takes a few times as long, and not more.
 func tooMany(s string) bool {
 	tokens, texts, outside := 0, 0, true // outside of a word
-	var ends []string                    // of the here-documents that the line opened
+	var ends []hereDoc                   // that the line opened
 	missing := map[string]bool{}         // ends that do not come any more
 	skip := func(to int) int { tokens += 1 + to/64; return to }
 	for i := 0; i < len(s) && tokens <= maxTokens && texts <= maxTexts; i++ {
@@ -101,16 +101,21 @@ func tooMany(s string) bool {
 			}
 			i += skip(end - i)
 		case '<':
-			if end, ok := hereEnd(s[i:]); ok && !missing[end] {
-				ends = append(ends, end)
+			if here, ok := hereEnd(s[i:]); ok && !missing[here.end] {
+				ends = append(ends, here)
 				texts++
 			}
 			tokens++
 		case '\n':
 			tokens++
-			for _, end := range ends {
-				size := hereSize(s[i:], end)
-				if missing[end] = size < 0; size > 0 {
+			for _, here := range ends {
+				size := hereSize(s[i:], here.end)
+				if missing[here.end] = size < 0; size > 0 {
+					if !here.quoted { // what is expanded in it is parsed
+						for _, sign := range [...]string{"$", "`", "(", ")"} {
+							tokens += strings.Count(s[i:i+size], sign)
+						}
+					}
 					i += skip(size)
 				}
 			}
@@ -127,19 +132,25 @@ func tooMany(s string) bool {
 	return tokens > maxTokens || texts > maxTexts
 }
 
-// hereEnd returns the word that ends the here-document that is opened at the beginning of s.
-func hereEnd(s string) (string, bool) {
+// hereDoc is the word that ends a here-document; quoted, its text is just what is written.
+type hereDoc struct {
+	end    string
+	quoted bool
+}
+
+// hereEnd returns the here-document that is opened at the beginning of s.
+func hereEnd(s string) (hereDoc, bool) {
 	rest, ok := strings.CutPrefix(s, "<<")
 	if !ok {
-		return "", false
+		return hereDoc{}, false
 	}
-	rest = strings.TrimLeft(strings.TrimPrefix(rest, "-"), " ")
-	rest = strings.TrimLeft(rest, `'"\`)
+	word := strings.TrimLeft(strings.TrimPrefix(rest, "-"), " ")
+	rest = strings.TrimLeft(word, `'"\`)
 	end := 0
 	for end < len(rest) && end < 100 && isWord(rest[end]) {
 		end++
 	}
-	return rest[:end], end > 0 && (rest[0] < '0' || rest[0] > '9')
+	return hereDoc{rest[:end], len(rest) < len(word)}, end > 0 && (rest[0] < '0' || rest[0] > '9')
 }
 
 // hereSize returns how many bytes there are up to the end of a here-document; -1 if it does not end. With <<-

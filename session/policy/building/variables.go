@@ -14,9 +14,15 @@ var (
 	flag  = pattern.Lazy(`^-(O[0-3sgz]?|g[0-9a-z-]*|W(no-)?[a-z0-9][a-z0-9+=-]*|std=[a-z0-9+]+|f[a-z][a-z0-9-]*(=[a-z0-9,-]+)?|[DU][A-Za-z0-9_]+(=[A-Za-z0-9_."]*)?|` +
 		`m[a-z0-9=.-]+|l[a-z0-9_+-]+|pedantic|pipe|pthread|shared|static|s|v|race|trimpath|short|mod=[a-z]+|tags=[A-Za-z0-9_,]+|count=[0-9]+|p=[0-9]+|buildvcs=[a-z]+|timeout=[0-9a-z]+|` +
 		`A[a-z_:]+|D|A|C|warnings|(C ?)?(target-cpu|opt-level|debuginfo|debug-assertions|lto|codegen-units|target-feature|panic)=[A-Za-z0-9+,._-]+)$`)
-	// jobs and limits are how much make and node may do at once, and how much they tell.
+	// jobs is how much make may do at once, limits are what others may be told to do and to tell.
 	jobs   = pattern.Lazy(`^-?[jksw]+[0-9]*( -[jksw]+[0-9]*)*$`)
-	limits = pattern.Lazy(`^--(max[-_](old|semi)[-_]space[-_]size=[0-9]+|(no|trace)-warnings|trace-deprecation|enable-source-maps)$`)
+	limits = pattern.Lazy(`^node:--(max[-_](old|semi)[-_]space[-_]size=[0-9]+|(no|trace)-warnings|trace-deprecation|enable-source-maps)$|` +
+		`^java:(--enable-preview|-(X(m[nsx]|ss)[0-9]+[kKmMgG]?|XX:[+-]Use[A-Za-z0-9]+|XX:(Max|Min|Initial|Reserved|Active)[A-Za-z]+=[0-9.]+[kKmMgG]?|XX:TieredStopAtLevel=[0-4]|ea|esa|server|client|` +
+		`D(file\.encoding|sun\.jnu\.encoding|user\.(timezone|language|country)|java\.awt\.headless|java\.net\.preferIPv[46]\w+|maven\.test\.[a-z.]+|` +
+		`org\.gradle\.(daemon|parallel|caching|console|workers\.max|configureondemand|warning\.mode|logging\.level|vfs\.watch)|` +
+		`skipTests|skipITs|style\.color|spring\.profiles\.active|org\.slf4j\.[A-Za-z.]+)(=[A-Za-z0-9_,.+-]*)?))$|` +
+		`^pytest:(-(v+|q+|x|s|l|n([0-9]+|auto)|r[a-zA-Z]+|pno:[a-z]+)|--(tb|maxfail|durations|color|verbosity|numprocesses)=[a-z0-9]+|--(lf|ff|sw|nf|no-header|no-summary|` +
+		`strict-markers|strict-config|quiet|verbose|exitfirst|showlocals|disable-warnings|last-failed|failed-first))$`)
 )
 
 // words are variables that programs look at for a word: it chooses among what they do.
@@ -42,7 +48,11 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 	case name == "MAKEFLAGS":
 		return jobs.MatchString(value)
 	case name == "NODE_OPTIONS":
-		return len(fields) > 0 && !slices.ContainsFunc(fields, func(o string) bool { return !limits.MatchString(o) })
+		return len(fields) > 0 && chooses("node", fields)
+	case listed("JAVA_OPTS JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS SBT_OPTS", name):
+		return chooses("java", fields)
+	case name == "PYTEST_ADDOPTS":
+		return chooses("pytest", strings.Fields(strings.NewReplacer("-n ", "-n", "-p no:", "-pno:").Replace(value)))
 	case listed("GIT_TRACE GIT_TRACE_SETUP GIT_TRACE_PERFORMANCE", name): // other values are files that it writes
 		return listed("0 1 2 true false", value)
 	case name == "TMPDIR":
@@ -65,6 +75,11 @@ func Variable(name, value string, changes bool, inside func(path string) bool) b
 		return !strings.HasPrefix(value, "-") && !strings.ContainsAny(value, " \t\n=;|&$`'\"") && inside(value)
 	}
 	return plain.MatchString(value)
+}
+
+// chooses reports options of which each only chooses among what a program does.
+func chooses(program string, options []string) bool {
+	return !slices.ContainsFunc(options, func(o string) bool { return !limits.MatchString(program + ":" + o) })
 }
 
 // isCompiler reports whether a word is the name of a compiler.

@@ -89,7 +89,7 @@ var table = []Row{
 	{Programs: "insmod", Kind: System, Why: "the module may do anything"},
 
 	// Packages.
-	{Programs: "apt apt-get aptitude", Verbs: "remove purge", Any: essential, Kind: System, Why: needs},
+	{Programs: "apt apt-get aptitude", Verbs: "remove purge autoremove autopurge", Any: essential, Kind: System, Why: needs},
 	{Programs: "apt apt-get aptitude", With: "--allow-remove-essential --force-yes", Kind: System, Why: needs},
 	{Programs: "dpkg", With: "-r -P --remove --purge", Any: essential, Kind: System, Why: needs},
 	{Programs: "dpkg", With: "--force-all --force-remove-essential", Kind: System, Why: needs},
@@ -117,6 +117,18 @@ var table = []Row{
 	{Programs: "restic", Verbs: "restore", With: "--delete", Kind: Tree, Of: "--target -t"},
 	{Programs: "p4", Any: "clean", Kind: Tree, Of: "-d"},
 	{Programs: "cmake", With: "--fresh", Kind: Tree, Of: "-B"},
+	{Programs: "cargo", Verbs: "clean", Kind: Tree, Of: "--target-dir"},
+	{Programs: "bazel", Verbs: "clean", With: "--expunge --expunge_async", Kind: Tree, Of: "--output_base"},
+	{Programs: "webpack", With: "--output-clean", Kind: Tree, Of: "--output-path -o"},
+	{Programs: "hugo", With: "--cleanDestinationDir", Kind: Tree, Of: "-d --destination"},
+	{Programs: "jekyll", Verbs: "build clean serve", Kind: Tree, Of: "-d --destination"},
+	{Programs: "mkdocs", Verbs: "build", Without: "--dirty", Kind: Tree, Of: "-d --site-dir"},
+	{Programs: "unison", With: "-force -force=*", Kind: Tree, Of: "all"},
+	{Programs: "tmpreaper tmpwatch", Without: "-t --test", Kind: Tree, Of: "rest"},
+	{Programs: "fdupes jdupes", With: "-d --delete", Kind: Tree, Of: "all"},
+	{Programs: "rdfind", With: "-deleteduplicates", Kind: Tree, Of: "all"},
+	{Programs: "stmpclean", Kind: Tree, Of: "all"},
+	{Programs: "systemd-tmpfiles", With: "--clean --remove --purge", Without: "--dry-run", Kind: System, Why: "it removes what stands in its settings, which may be anything"},
 
 	// Directories that are filled.
 	{Programs: "dpkg-deb", With: "-x -X --extract --vextract -R --raw-extract", Kind: Into, Of: "last"},

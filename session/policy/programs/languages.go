@@ -57,5 +57,6 @@ var languages = []Program{
 	{Name: "jjs,jrunscript", OneDash: true, Code: "-e", Values: "-f -l -cp", Lang: "other", StdinRun: true},
 	{Name: "pdb,pdb3,byebug", Code: "-c", Lang: "other", StdinRun: true, StdinAlways: true},
 	{Name: "jshell", Lang: "other", StdinRun: true, StdinAlways: true},
-	{Name: "java,kotlin,dotnet,mono", OneDash: true, Values: "-cp -classpath -jar"},
+	{Name: "kotlin", OneDash: true, Code: "-e -expression", Values: "-cp -classpath -jar", Lang: "other"},
+	{Name: "java,dotnet,mono", OneDash: true, Values: "-cp -classpath -jar"},
 }

@@ -11,7 +11,7 @@ var readers = []Program{
 		"nproc,arch,uptime,free,df,du,stat,which,whereis,type,locale,getconf,cmp," +
 		"look,tsort,pr,cal,ncal,hostid,lsblk,lscpu,lsmod,lsns,lsattr,vmstat," +
 		"iostat,mpstat,pidof," +
-		"pgrep,pstree,netstat,times,return,exit,break,continue,shift," +
+		"pstree,netstat,times,return,exit,break,continue,shift," +
 		"apropos,whatis,size," +
 		"readelf,c++filt,addr2line,base32,base64,basenc,wdiff,expr,cksum," +
 		"md5,shasum,uuidgen,locate,mlocate,plocate,eza,exa,lsd," +
@@ -31,6 +31,7 @@ var readers = []Program{
 	{Name: "grep,egrep,fgrep", Reads: true, Values: "-e -f -m -A -B -C -d -D --regexp --file --max-count " +
 		"--after-context " +
 		"--before-context --context --include --exclude --exclude-dir --exclude-from --label --color"},
+	{Name: "pgrep", Reads: true, Values: "-u -U -G -g -P -s -t -d -F -r --euid --uid --group --pgroup --parent --session --terminal --delimiter --pidfile --runstates"},
 	{Name: "rg,ripgrep", Reads: true, Flags: "-n -i -l -c -w -v -s -S -F -x -o -u -L -P -U -a -p -q -N -H -I -0 --hidden " +
 		"--no-ignore --files --count --fixed-strings --ignore-case --smart-case --word-regexp --line-number --json", Values: "-e -f -g -t -T -m -A -B -C -j -M -r -E -d --regexp --file " +
 		"--glob --type --max-count " +

@@ -156,6 +156,7 @@ var system = []Program{
 	{Name: "ldconfig", Reads: true, Need: "-p", Unsafe: "-f -r -n -l", Writes: "-C"},
 	{Name: "update-alternatives,alternatives", Values: "--altdir --admindir --instdir --log"},
 	{Name: "dpkg-divert", Values: "--divert --package --admindir --instdir --root"},
+	{Name: "sshfs,curlftpfs,s3fs,gcsfuse,davfs2,mount.nfs,mount.cifs,mount.davfs,ntfs-3g,mount.ntfs-3g,guestmount,afpfs,glusterfs,goofys", Values: "-o -p -F -t"},
 	{Name: "bindfs", Values: "-o -u -g -p -m --map --force-user --force-group --perms --mirror"},
 	{Name: "ddclient,ddate,ddrescue-log,format"},
 }

@@ -239,8 +239,11 @@ until = "2026-11-21"
 	l.want(agent, "b", "deny")
 	l.want(agent, "c", "allow")
 	_, src := l.For(agent)
-	if len(src.Idle) != 1 || !strings.Contains(src.Idle[0].Why, "it expired on") || src.Idle[0].Line != 10 {
+	if len(src.Idle) != 1 || !strings.HasSuffix(src.Idle[0].Why, "it expired on 2026-11-21") || src.Idle[0].Line != 10 {
 		t.Errorf("%+v", src.Idle)
+	}
+	if at := src.Rules[1].Until; Until(src.Rules[0].Until) != "2026-11-22" || Until(at) != at.Local().Format(time.DateTime) {
+		t.Errorf("%v, %v", Until(src.Rules[0].Until), Until(at))
 	}
 	l.at = time.Date(2026, 11, 22, 12, 30, 0, 0, time.UTC)
 	l.want(agent, "b", "allow")

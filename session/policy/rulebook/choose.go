@@ -159,7 +159,7 @@ func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 		}
 		switch {
 		case !r.Until.IsZero() && !c.now.Before(r.Until):
-			e.Why = "it expired on " + r.Until.Local().Format(time.DateTime)
+			e.Why = "it expired on " + Until(r.Until)
 		case r.Decision == policy.Allow && !f.trusted():
 			e.Why = "it allows, and its file is not trusted: `longterm policy trust " + f.path + "`"
 		}

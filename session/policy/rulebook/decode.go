@@ -325,24 +325,24 @@ func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) b
 		d.problem(it.Value, key, `this is %s; it has to be a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
 		return false
 	}
-	out := make([]string, 0, len(list))
+	well := true
+	out := make([]string, len(list)) // what is wrong stays empty, so that the others are looked at, too
 	for i, v := range list {
-		t, ok := v.(string)
-		if !ok {
+		switch t, ok := v.(string); {
+		case !ok:
 			d.problem(d.doc.Element(it, i), key, "the list has %s in it; it has to be a list of texts", tomldoc.TypeName(v))
-			return false
-		}
-		if !empty && strings.TrimSpace(t) == "" {
+			well = false
+		case !empty && strings.TrimSpace(t) == "":
 			d.problem(d.doc.Element(it, i), key, "the list has an empty text in it; take it out")
-			return false
+			well = false
+		case !d.writable(d.doc.Element(it, i), key, t):
+			well = false
+		default:
+			out[i] = t
 		}
-		if !d.writable(d.doc.Element(it, i), key, t) {
-			return false
-		}
-		out = append(out, t)
 	}
 	*to = out
-	return true
+	return well
 }
 
 func names(keys []Key, more ...policy.Preset) (all []string) {

@@ -157,6 +157,10 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	if p := tomldoc.ProblemsOf(err); len(p) != 3 || p[0].Line != 1 || p[2].Line != 4 {
 		t.Errorf("%v", err)
 	}
+	_, err = Decode("p", []byte("allow = [\"git log\", \"\", 3, \"ls && rm\"]\ndeny = [\"a|b\"]\n"), false)
+	if p := tomldoc.ProblemsOf(err); len(p) != 4 || p[0].Column != 21 || p[1].Column != 25 || p[2].Column != 28 || p[3].Line != 2 {
+		t.Errorf("%v", err)
+	}
 	_, err = Decode("p", []byte(strings.Repeat("[[rules]]\nx = 1\n", 100)), false)
 	if p := tomldoc.ProblemsOf(err); len(p) != maxProblems+1 {
 		t.Errorf("%d problems", len(p))

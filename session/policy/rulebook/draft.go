@@ -196,12 +196,13 @@ func shellSign(text string) string {
 // short makes rules of a list as in deny = ["git push --force"].
 func (d *decoder) short(section int, it *tomldoc.Item, key string) {
 	var list []string
-	if !d.texts(it, key, &list) {
-		return
-	}
+	d.texts(it, key, &list)
 	verdict := map[string]policy.Verdict{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[key]
 	for i, text := range list {
 		at := d.doc.Element(it, i)
+		if text == "" { // it was told that it is wrong
+			continue
+		}
 		if sign := shellSign(text); sign != "" {
 			d.problem(at, key, "%q is about one command, and no shell reads it: %s means nothing in it; name a program and its words", text, sign)
 			continue

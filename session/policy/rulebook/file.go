@@ -45,6 +45,14 @@ type Rule struct {
 	At    tomldoc.Place
 }
 
+// Until is the end of the time that a rule counts, as a person writes it: the last day, where it is one.
+func Until(t time.Time) string {
+	if t = t.Local(); t.Equal(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.Local)) {
+		return t.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
 // HashOf is the hash by which a file's content is trusted.
 func HashOf(src []byte) string {
 	sum := sha256.Sum256(src)

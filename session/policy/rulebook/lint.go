@@ -26,7 +26,7 @@ func Lint(f *File, project bool, now time.Time, elsewhere ...policy.Preset) []to
 		for k := range s.Rules {
 			r := &s.Rules[k]
 			if !r.Until.IsZero() && !now.Before(r.Until) {
-				say(r, "it expired on %s and counts no more; take it out, or give it another day", r.Until.Local().Format(time.DateTime))
+				say(r, "it expired on %s and counts no more; take it out, or give it another day", Until(r.Until))
 				continue
 			}
 			if r.Decision == policy.Allow && !r.Exact && allows == nil {

@@ -38,6 +38,7 @@ func TestHostileText(t *testing.T) {
 	evil := "\x1b[2Ja\x07\u009b31m\r\nb"
 	v := pending(1)[0]
 	v.Line, v.Name, v.Cwd, v.Path, v.Feedback, v.Group = evil, evil, evil, evil, evil, evil
+	v.NoRule = evil
 	v.Actor.Agent, v.Parent, v.Judgement.Why, v.Judgement.Commands[0].Argv, v.Prefixes = evil, []string{evil}, evil, []string{evil}, []string{evil}
 	list := []api.Approval{v}
 	for range Grouped {

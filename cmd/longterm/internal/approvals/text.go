@@ -7,7 +7,6 @@ package approvals
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -174,27 +173,12 @@ func answers(w io.Writer, v *api.Approval) {
 	}
 	if v.Rule != "" {
 		fmt.Fprintf(w, "    always   everybody, in all sessions, by a rule that allows: %s   (--rule edits it)\n", inLine(v.Rule))
-	} else if unproposed(v) {
-		fmt.Fprintln(w, "    always   (none is proposed for words with a line break, * or ?; --rule gives one)")
+	} else if v.NoRule != "" {
+		fmt.Fprintf(w, "    always   (no rule can allow it: %s)\n", inLine(v.NoRule))
 	} else {
-		fmt.Fprintf(w, "    always   (no rule can allow it%s)\n", stillAsks(v))
+		fmt.Fprintln(w, "    always   (none is proposed; --rule gives one, where one can allow it)")
 	}
 	fmt.Fprintln(w, "    reject   not at all; --feedback says why to whoever asks")
-}
-
-// stillAsks says which rule asks whatever another one allows.
-func stillAsks(v *api.Approval) string {
-	if v.Judgement.Rule == "" || v.Judgement.Why == "" {
-		return ""
-	}
-	return ": " + inLine(v.Judgement.Rule) + " asks whatever else is allowed: " + inLine(v.Judgement.Why)
-}
-
-// unproposed says that no rule is proposed because of signs that would not mean themselves in it, or cannot be read there.
-func unproposed(v *api.Approval) bool {
-	return slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool {
-		return c.Verdict == "ask" && slices.ContainsFunc(c.Argv, func(w string) bool { return strings.ContainsAny(w, "*?\n") })
-	})
 }
 
 // Grants writes what was allowed for sessions.

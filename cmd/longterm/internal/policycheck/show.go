@@ -103,7 +103,7 @@ func (r *Rule) limits() string {
 		text += "  in " + output.Printable(strings.Join(r.Cwd, ", "))
 	}
 	if r.Until != nil {
-		text += "  until " + r.Until.Local().Format(time.DateTime)
+		text += "  until " + rulebook.Until(*r.Until)
 	}
 	return text
 }

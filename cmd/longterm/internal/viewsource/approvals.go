@@ -122,7 +122,7 @@ func viewApproval(a *api.Approval) model.Approval {
 	v := model.Approval{
 		ID: a.ID, Who: who(&a.Actor), Session: a.Session, Name: a.Name, What: a.Line, Cwd: a.Cwd,
 		Started: words(a.Parent), Instead: a.Judgement.Instead, Risk: a.Risk, Group: cmp.Or(a.Group, a.ID),
-		Covers: a.Prefixes, Rule: a.Rule, Count: a.Count, Asked: a.Asked, Why: a.Judgement.Why,
+		Covers: a.Prefixes, Rule: a.Rule, NoRule: a.NoRule, Count: a.Count, Asked: a.Asked, Why: a.Judgement.Why,
 	}
 	if v.What == "" {
 		v.What = cmp.Or(words(a.Argv), a.Path)

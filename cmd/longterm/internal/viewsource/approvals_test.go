@@ -23,12 +23,12 @@ func TestViewApproval(t *testing.T) {
 	now := time.Now()
 	got := viewApproval(&api.Approval{
 		ID: "A1", State: "pending", Kind: "line", Actor: actor.Actor{UID: os.Getuid(), Agent: "claude"}, Session: "s", Name: "build",
-		Line: "make && git push", Cwd: "/src", Risk: "high", Group: "push", Rule: "git push", Prefixes: []string{"git push"}, Count: 2, Asked: now,
+		Line: "make && git push", Cwd: "/src", Risk: "high", Group: "push", Rule: "git push", NoRule: "x asks", Prefixes: []string{"git push"}, Count: 2, Asked: now,
 		Judgement: api.Judgement{Why: "it publishes", Rule: "p:push", Instead: "ask", Commands: []api.Judged{{Argv: []string{"git", "push", "a b"}, Verdict: "ask"}}},
 	})
 	want := model.Approval{
 		ID: "A1", Who: "agent claude", Session: "s", Name: "build", What: "make && git push", Cwd: "/src", Risk: "high", Group: "push",
-		Rule: "git push", Covers: []string{"git push"}, Count: 2, Asked: now, Why: "it publishes (rule p:push)", Instead: "ask",
+		Rule: "git push", NoRule: "x asks", Covers: []string{"git push"}, Count: 2, Asked: now, Why: "it publishes (rule p:push)", Instead: "ask",
 		Commands: []model.Judged{{Text: "git push 'a b'", Verdict: "ask"}},
 	}
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
