@@ -84,6 +84,20 @@ func (s *Session) wake() {
 	}
 }
 
+// standIn does in the place of an owner that dozes what is not worth a goroutine of its own, and waits for nothing. false: the
+// owner does not doze; else what f leaves undone, as it says, is the owner's.
+func (s *Session) standIn(f func() (done bool)) bool {
+	if !s.doze.asleep.CompareAndSwap(true, false) {
+		return false
+	}
+	done := false
+	_ = s.guard(func() { done = f() && s.mayDoze() })
+	if !done || !s.dozes() {
+		go s.live()
+	}
+	return true
+}
+
 // give hands the owner an operation; false: it gets none any more, or nobody waits for it any longer.
 func (s *Session) give(f func(), stopped, given <-chan struct{}) bool {
 	s.doze.calls.Add(1) // until the owner has taken it, as this goroutine may be held up behind that

@@ -183,3 +183,55 @@ func TestOwnersAreWokenAsTheyDoze(t *testing.T) {
 		}
 	})
 }
+
+// What is done in the place of an owner that dozes leaves it dozing, unless there is something for it to do: what was left undone,
+// what came meanwhile, or that it broke.
+func TestStandInForAnOwner(t *testing.T) {
+	for name, c := range map[string]struct {
+		f     func(t *testing.T, f *fixture, seen *bool) (done bool)
+		woken bool
+	}{
+		"done": {func(_ *testing.T, f *fixture, _ *bool) bool {
+			f.inputwait.lookAt(time.Now().Add(time.Minute)) // as it would not be soon
+			return true
+		}, false},
+		"left undone": {func(_ *testing.T, f *fixture, _ *bool) bool {
+			f.inputwait.due.Store(true)
+			return false
+		}, true},
+		"something came": {func(t *testing.T, f *fixture, seen *bool) bool {
+			go func() { *seen = f.do(testContext(t), func() {}) == nil }()
+			synctest.Wait()
+			return true
+		}, true},
+		"it broke": {func(*testing.T, *fixture, *bool) bool { panic("broken") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, journal.Options{})
+				dozes(t, f.Session, "nothing printed")
+				var seen, again bool
+				if !f.standIn(func() bool {
+					again = f.standIn(func() bool { return true })
+					return c.f(t, f, &seen)
+				}) {
+					t.Fatal("it does not doze")
+				}
+				if again {
+					t.Error("two stand in for one owner")
+				}
+				if !c.woken && !f.doze.asleep.Load() {
+					t.Error("it does not doze any more")
+				}
+				synctest.Wait()
+				if f.inputwait.due.Load() || seen != (name == "something came") {
+					t.Errorf("left undone: %v; what came was done: %v", f.inputwait.due.Load(), seen)
+				}
+				if broke := f.Status().Quarantine != ""; broke != (name == "it broke") {
+					t.Errorf("quarantine: %v", broke)
+				}
+				dozes(t, f.Session, "what was done")
+			})
+		})
+	}
+}

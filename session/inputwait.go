@@ -65,9 +65,9 @@ func (h *inputWait) isDue() bool {
 	return true
 }
 
-// soon says that there will be something to do before a time has passed.
+// soon says that there will be something to do before a time has passed: a look at what sleeps is next to nothing.
 func (h *inputWait) soon(d time.Duration) bool {
-	return h.asking || h.due.Load() || !h.at.IsZero() && time.Until(h.at) < d
+	return h.asking || h.due.Load() || !h.at.IsZero() && !h.machine.Slept() && time.Until(h.at) < d
 }
 
 // lookAnew sets the clock after output or input.
@@ -89,11 +89,39 @@ func (h *inputWait) lookAt(at time.Time) {
 	h.timer.Reset(d)
 }
 
-// fire has the owner look.
+// fire has the owner look, or looks in its place while it dozes.
 func (h *inputWait) fire() {
 	h.due.Store(true)
-	signal(h.s.output)
-	h.s.wake()
+	if !h.s.standIn(h.passes) {
+		signal(h.s.output)
+		h.s.wake()
+	}
+}
+
+// passes is a look that is due, where nothing of the program has run since the last one; false: it is the owner's.
+func (h *inputWait) passes() bool {
+	if h.s.inputwait != h || h.at.IsZero() || time.Now().Before(h.at) || !h.machine.Asks() || !h.still() {
+		return false
+	}
+	h.due.Store(false)
+	h.at = time.Time{}
+	h.saw(h.machine.Again())
+	return true
+}
+
+// still says that nothing of the program has run since a look at which all of it slept, and nothing was printed. It is asked
+// of thousands of programs at rest, and waits for nothing.
+func (h *inputWait) still() (still bool) {
+	if !h.machine.Slept() || h.unseen() || !h.probing.TryLock() {
+		return false
+	}
+	defer h.probing.Unlock()
+	_ = h.s.cfg.Device.Control(func(fd int) error {
+		group, err := sys.ForegroundGroup(fd)
+		still = err == nil && h.prober.Still(group)
+		return err
+	})
+	return still
 }
 
 // View implements inputwait.Host.
@@ -239,8 +267,12 @@ func (h *inputWait) look() {
 	if h.missed = h.asking; h.missed {
 		return // the answer comes first
 	}
-	if !h.machine.Asks() {
+	switch {
+	case !h.machine.Asks():
 		h.judge()
+		return
+	case h.still():
+		h.saw(h.machine.Again())
 		return
 	}
 	h.asking = true
@@ -298,12 +330,23 @@ func (h *inputWait) judge() {
 		h.needs(evidence.Verdict{})
 		s.lines.machine.Drawn() // what it prints next, or what is typed, begins anew
 	default:
-		h.found(&f)
-		if s.lines.followed() && f.Later {
-			s.lines.machine.Look()
-		}
-		h.lookAt(m.Next(time.Now(), f.Doubt, s.waits.set.AwaitsInput(s.lines.followed())))
+		h.saw(f)
 	}
+}
+
+// saw takes what was found, and sets the clock for the next look.
+func (h *inputWait) saw(f inputwait.Finding) {
+	s := h.s
+	h.found(&f)
+	if s.lines.followed() && f.Later {
+		s.lines.machine.Look()
+	}
+	now := time.Now()
+	at := h.machine.Next(now, f.Doubt, s.waits.set.AwaitsInput(s.lines.followed()))
+	if h.machine.Slept() {
+		at = inputwait.Together(now, at)
+	}
+	h.lookAt(at)
 }
 
 // found has the status say what a look found. A read without words has to last before it counts, for an owner that goes on

@@ -18,16 +18,21 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // keeperLink is the connection to one keeper. It reconnects by itself.
 type keeperLink struct {
 	key  string
 	d    *Daemon
-	mu   sync.Mutex // guards l, gone
+	mu   sync.Mutex // guards the fields below
 	l    *link.Link
-	gone bool // for good
+	gone bool      // for good
+	used time.Time // when somebody was given it last, to start a session
 }
+
+// ownKeeperRest is how long a session's own keeper stays after the session: somebody may be about to start it again.
+const ownKeeperRest = 10 * time.Second
 
 // Key implements Keeper.
 func (k *keeperLink) Key() string { return k.key }
@@ -85,7 +90,7 @@ func (d *Daemon) adopt(key string) (registry.Keeper, error) {
 
 // connect dials a keeper that is known to run.
 func (d *Daemon) connect(key string) (*keeperLink, error) {
-	k := &keeperLink{key: key, d: d}
+	k := &keeperLink{key: key, d: d, used: time.Now()}
 	l, err := k.dial()
 	if err != nil {
 		return nil, fmt.Errorf("keeper %s: %w", key, err)
@@ -194,12 +199,83 @@ func (k *keeperLink) isGone() bool {
 	return k.gone
 }
 
+// use notes that a session is about to be started there; false: the keeper is gone.
+func (k *keeperLink) use() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.used = time.Now()
+	return !k.gone
+}
+
+// restsSince is since when nobody was given it.
+func (k *keeperLink) restsSince() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.used
+}
+
+// endOwnKeepers ends keepers that were one session's own and keep nothing any more: they would stay for as long as this
+// daemon, which is connected to them. What a session left running is found by its keeper, which stays for it.
+func (d *Daemon) endOwnKeepers(ctx context.Context, now time.Time) {
+	for _, k := range d.links() {
+		if k.key == paths.MainKeeper || now.Sub(k.restsSince()) < ownKeeperRest {
+			continue
+		}
+		if e := d.reg.ByID(k.key); e != nil && e.Session.Status().State == session.Running {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, shutdownTime)
+		if err := k.endIfEmpty(ctx, now); err != nil {
+			d.log.Debug("a session's own keeper was not ended", "keeper", k.key, "err", err) // it is tried again
+		}
+		cancel()
+	}
+}
+
+// endIfEmpty ends a keeper that has no sessions, nor processes that these left.
+func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
+	l := k.Link()
+	if kept, err := l.List(ctx); err != nil || len(kept) > 0 {
+		return err
+	}
+	if left, err := sys.Children(int(l.Hello().PID)); err != nil || len(left) > 0 {
+		return err
+	}
+	d := k.d
+	d.launching.Lock() // nobody is given it meanwhile
+	defer d.launching.Unlock()
+	if now.Sub(k.restsSince()) < ownKeeperRest {
+		return nil
+	}
+	k.setGone(true) // that its connection ends is no loss
+	if err := l.Shutdown(ctx, false); errors.Is(err, link.ErrBusy) {
+		k.setGone(false)
+		return err
+	}
+	k.close(false)
+	d.mu.Lock()
+	delete(d.keepers, k.key)
+	d.mu.Unlock()
+	for !keeperEnded(d.cfg.Dirs, k.key) { // whoever starts one next must not find this one
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+func (k *keeperLink) setGone(gone bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.gone = gone
+}
+
 // lost is called when the keeper is gone for good.
 func (k *keeperLink) lost(err error) {
 	k.d.log.Error("keeper lost", "keeper", k.key, "err", err)
-	k.mu.Lock()
-	k.gone = true
-	k.mu.Unlock()
+	k.setGone(true)
 	k.d.mu.Lock()
 	delete(k.d.keepers, k.key)
 	k.d.mu.Unlock()
@@ -247,7 +323,7 @@ func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 	d.mu.Lock()
 	k := d.keepers[key]
 	d.mu.Unlock()
-	if k != nil && !k.isGone() {
+	if k != nil && k.use() {
 		return k, nil
 	}
 	argv := d.cfg.KeeperArgv(key, key == paths.MainKeeper)

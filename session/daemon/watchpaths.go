@@ -64,6 +64,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		d.web.again()
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		d.gate.Reconsider(ctx)
+		d.endOwnKeepers(ctx, time.Now())
 		if database != nil && !same(dirs.Database(), database) {
 			database = nil
 			d.Notice("the state directory %s was removed or replaced: what sessions print is kept no more; "+

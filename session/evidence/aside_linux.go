@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"strconv"
 	"time"
 )
@@ -133,17 +132,12 @@ var workCalls = map[string]Aside{
 
 // threadTime is how long a thread ran and how often it waited, -1 when that is not known.
 func (p *Prober) threadTime(pr *process, tid int) (ns uint64, waits int64) {
-	b, err := p.read(pr, "task/"+strconv.Itoa(tid)+"/schedstat") // run time in ns, waiting time, times run
-	f := bytes.Fields(b)
-	if err != nil || len(f) < 3 {
+	b, err := p.read(pr, "task/"+strconv.Itoa(tid)+"/schedstat")
+	ns, times, ok := parseSchedstat(b)
+	if err != nil || !ok {
 		return 0, -1
 	}
-	ns, err = strconv.ParseUint(string(f[0]), 10, 64)
-	waits, err2 := strconv.ParseInt(string(f[2]), 10, 64)
-	if err != nil || err2 != nil {
-		return 0, -1
-	}
-	return ns, waits
+	return ns, int64(times)
 }
 
 // isScript reports if a shell was given what to run.

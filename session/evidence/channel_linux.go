@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 )
 
@@ -100,15 +99,9 @@ func (t *thread) epollsAny() (found bool) {
 
 // addRunTime adds how long the thread ran so far, which everybody may know.
 func (p *Prober) addRunTime(t *thread) {
-	b, err := p.read(t.pr, t.path+"schedstat") // run time in ns, waiting time, times run
-	f := bytes.Fields(b)
-	if err != nil || len(f) < 3 {
-		p.now.blind = true
-		return
-	}
-	ns, err := strconv.ParseUint(string(f[0]), 10, 64)
-	times, err2 := strconv.ParseUint(string(f[2]), 10, 64)
-	if err != nil || err2 != nil || t.pr.State == 'R' {
+	b, err := p.read(t.pr, t.path+"schedstat")
+	ns, times, ok := parseSchedstat(b)
+	if err != nil || !ok || t.pr.State == 'R' {
 		p.now.blind = true
 		return
 	}

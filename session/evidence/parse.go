@@ -41,6 +41,16 @@ func parseCall(b []byte) (c call, ok bool) {
 	return c, true
 }
 
+// parseSchedstat reads /proc/PID/schedstat: for how long a thread ran, in nanoseconds, how long it waited for that, and how
+// often it ran.
+func parseSchedstat(b []byte) (ns, times uint64, ok bool) {
+	ran, rest, _ := bytes.Cut(bytes.TrimSpace(b), []byte{' '})
+	_, often, _ := bytes.Cut(rest, []byte{' '})
+	ns, err := strconv.ParseUint(string(ran), 10, 64)
+	times, err2 := strconv.ParseUint(string(often), 10, 64)
+	return ns, times, err == nil && err2 == nil
+}
+
 // scripted reports whether the arguments of a shell, separated by NULs, give it what to run: then it
 // has no prompt of its own.
 func scripted(cmdline []byte) bool {

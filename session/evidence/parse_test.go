@@ -51,3 +51,16 @@ func FuzzParse(f *testing.F) {
 		})
 	})
 }
+
+func TestParseSchedstat(t *testing.T) {
+	for text, want := range map[string][2]uint64{"1512775 9735871 22\n": {1512775, 22}, "0 0 0": {}} {
+		if ns, times, ok := parseSchedstat([]byte(text)); !ok || ns != want[0] || times != want[1] {
+			t.Errorf("%q: %d ns, %d times, %v", text, ns, times, ok)
+		}
+	}
+	for _, text := range []string{"", "1", "1 2", "1 2 x", "x 2 3", "-1 2 3"} {
+		if _, _, ok := parseSchedstat([]byte(text)); ok {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Prober struct {
 	depth   int         // of the terminals behind others
 	behind  []*Prober   // of the terminals behind this one
 	relayed relayServer // of the last relay whose other side is another process
+	slept   bool        // at the last probe all slept: the next one notes what Still compares with
+	still   stillness
 
 	noCalls, noChannels bool // for tests: as if /proc refused
 }
@@ -54,6 +56,7 @@ type work struct {
 	decider finding // of the first thread of the process that decided
 	relays  []int   // masters of the thread that decided
 	sources int     // that the thread being examined waits for by poll or select
+	noted   stillness
 }
 
 // begin makes it that of a new probe.
@@ -61,7 +64,7 @@ func (w *work) begin(t Target) {
 	*w = work{
 		target: t, buf: w.buf, mem: w.mem[:0], name: w.name[:0], queue: w.queue[:0], kin: w.kin[:0], tids: w.tids[:0],
 		masters: w.masters[:0], relays: w.relays[:0],
-		now: runTime{group: t.Group}, result: Result{State: Sleeping, Timeout: -1},
+		now: runTime{group: t.Group}, result: Result{State: Sleeping, Timeout: -1}, noted: stillness{group: int32(t.Group)},
 	}
 }
 
@@ -90,6 +93,7 @@ func (p *Prober) Probe(t Target) Result {
 		p.walk(t.Leader)
 	}
 	if p.found == 0 {
+		p.noted.moves = true
 		p.all()
 	}
 	if p.found > 0 {
@@ -101,6 +105,7 @@ func (p *Prober) Probe(t Target) Result {
 	}
 	p.result.Idle = p.result.State == Unknown && p.found > 0 && !p.now.blind && p.now == p.last
 	p.last = p.now
+	p.rests()
 	return p.result
 }
 
@@ -112,6 +117,9 @@ func (p *Prober) walk(root int) {
 		pr, ok := p.openProcess(p.queue[i])
 		if !ok {
 			continue
+		}
+		if p.slept {
+			p.noted.note(&pr, p.buf)
 		}
 		member := pr.Group == p.target.Group
 		// A child that left the terminal's session (su -c, setsid) may still read the terminal.

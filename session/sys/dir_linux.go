@@ -45,6 +45,17 @@ func (d Dir) Read(name string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
+// ReadOnce is what one read gives of a process's file, for those that fit it.
+func ReadOnce(pid int, name string, buf []byte) ([]byte, error) {
+	fd, err := retry(func() (int, error) { return unix.Open(path(pid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	n, err := retry(func() (int, error) { return unix.Read(fd, buf) })
+	return buf[:max(n, 0)], err
+}
+
 // ReadLong reads a file that may be long, up to about a limit: what there is.
 func (d Dir) ReadLong(name string, limit int) []byte {
 	fd, err := d.open(name, 0)

@@ -12,7 +12,6 @@ type Memory struct {
 	freed   uint64 // allocated up to when memory was given back last, bytes
 	last    uint64 // up to the last look
 	pending int    // collections to go
-	bits    bool   // they are for what was left behind bit by bit
 }
 
 const (
@@ -27,33 +26,32 @@ const (
 	runs = 3
 )
 
-// due says at a look that memory is to be given back, by what was allocated ever and what is in use. last: a burst is over with
-// that.
-func (m *Memory) due(allocated, live uint64) (due, last bool) {
+// due says, by what was allocated ever and what is in use, that there is to be a collection now.
+func (m *Memory) due(allocated, live uint64) bool {
 	moved := allocated - m.last
 	m.last = allocated
 	switch left := allocated - m.freed; {
 	case m.freed == 0 || left >= burst: // its start is one
-		m.pending, m.bits = runs, false
+		m.pending = runs
 	case m.pending == 0 && left >= max(crumbs, live/crumbsPart):
-		m.pending, m.bits = 1, true
+		m.pending = 1
 	}
 	if m.pending == 0 || moved > max(tick, live/part) || live > most {
-		return false, false
+		return false
 	}
 	m.pending--
 	m.freed = allocated
-	return true, m.pending == 0 && !m.bits
+	return true
 }
 
-// Look gives memory back if it is time to. It is to be called every few seconds. given: the process is calm after a burst,
-// its start among them, and all that it had was given back just now; what else it can do without is for the caller to leave.
+// Look gives memory back if it is time to. It is to be called every few seconds. given: the process is calm, and all that it
+// had was given back just now; what else it can do without is for the caller to leave.
 func (m *Memory) Look() (given bool) {
 	var is runtime.MemStats // package runtime/metrics costs every verb 0.1 ms before it begins
 	runtime.ReadMemStats(&is)
-	due, last := m.due(is.TotalAlloc, is.HeapAlloc)
-	if due {
+	for m.due(is.TotalAlloc, is.HeapAlloc) {
 		debug.FreeOSMemory()
+		given = true
 	}
-	return last
+	return given
 }

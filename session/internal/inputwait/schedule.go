@@ -60,3 +60,19 @@ func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
 	}
 	return now.Add(wait)
 }
+
+// Looks at programs that sleep are made together with those of other sessions, a little sooner than it would be time for: to
+// wake the process takes more than many of them.
+const (
+	togetherSoon, togetherLate = 20 * time.Millisecond, 100 * time.Millisecond
+	late                       = time.Second // from which on a look is a late one
+)
+
+// Together is when to look, at a time that other sessions have, too.
+func Together(now, at time.Time) time.Time {
+	step := togetherSoon
+	if at.Sub(now) >= late {
+		step = togetherLate
+	}
+	return at.Add(-at.Sub(at.Truncate(step))) // which keeps the monotonic clock
+}

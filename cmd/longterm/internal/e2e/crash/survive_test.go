@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // checkNumbers reads lines that must be 1, 2, 3, … and returns the last one.
@@ -218,6 +219,44 @@ func TestIsolated(t *testing.T) {
 	if got := i.Info("own"); got.State != "running" {
 		t.Errorf("the isolated session is %s", got.State)
 	}
+}
+
+// The keeper of an isolated session ends some time after it, though the daemon that was connected to it lives on, and another
+// one is started if the session is started again.
+//
+// FEATURES: R97
+func TestIsolatedKeeperEnds(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "shared", "--", "sleep", "1000")
+	i.Run("new", "-n", "own", "--isolated", "--", "sleep", "1000")
+	st := i.Status()
+	own := ownKeeper(t, &st)
+	i.Run("kill", "own")
+	e2e.Eventually(t, "the session's own keeper ends", func() bool {
+		s, err := sys.ReadStat(own)
+		return err != nil || s.State == 'Z'
+	})
+	e2e.Eventually(t, "the daemon knows", func() bool { return len(i.Status().Keepers) == 1 })
+	if now := i.Status(); now.DaemonPID != st.DaemonPID || i.Info("shared").State != "running" || i.Info("own").State != "exited" {
+		t.Errorf("daemon %d, was %d; shared %s, own %s", now.DaemonPID, st.DaemonPID, i.Info("shared").State, i.Info("own").State)
+	}
+	i.Run("restore", "own", "--command")
+	again := i.Status()
+	if pid := ownKeeper(t, &again); pid == own || i.Info("own").State != "running" {
+		t.Errorf("started again: %s, keeper %d, was %d", i.Info("own").State, pid, own)
+	}
+}
+
+// ownKeeper is the process of the keeper that is not the main one.
+func ownKeeper(t *testing.T, st *api.Status) int {
+	t.Helper()
+	for _, k := range st.Keepers {
+		if k.Key != "main" {
+			return k.PID
+		}
+	}
+	t.Fatalf("no keeper is a session's own: %+v", st.Keepers)
+	return 0
 }
 
 // TestMachineDown kills keeper and daemon at once, as a reboot does, with sessions of each
