@@ -13,6 +13,8 @@ import (
 func TestJoinsInTheMiddle(t *testing.T) {
 	for _, c := range []struct{ before, after string }{
 		{"plain", " more"},
+		{"shell\r\n$ \x1b[?1049h\x1b[2J\x1b[3;4Heditor", "x"},
+		{"shell\r\n$ \x1b[?1049h\x1b[2J\x1b[3;4Heditor", "x\x1b[?1049ly"},
 		{"\x1b[1;31;48;5;100mred", " still\r\n\x1b[mnot"},
 		{"\x1b[4:3;58;2;1;2;3mcurly", "x"},
 		{"0123456789", "x"},              // the cursor waits behind the last column
@@ -31,12 +33,10 @@ func TestJoinsInTheMiddle(t *testing.T) {
 		program, client := native(10, 5), native(10, 5)
 		_, _ = client.Write([]byte("\x1b[2;3r\x1b[?6h\x1b[4h\x1b(0\x1b[7;33mgarbage"))
 		_, _ = program.Write([]byte(c.before))
-		var f vterm.Frame
+		var f, behind vterm.Frame
 		program.Frame(&f, vterm.Query{})
-		m := program.Modes()
-		out := AppendANSI(AppendModes(nil, &m), &f, ANSIOptions{Repaint: true, Exact: true})
-		out = program.(interface{ AppendCarry([]byte) []byte }).AppendCarry(out)
-		_, _ = client.Write(out)
+		program.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
+		_, _ = client.Write(AppendTerminal(nil, program, &f, &behind))
 		want, got := frameOf(program, c.after), frameOf(client, c.after)
 		got.Cursor.Blink = want.Cursor.Blink // the person's own setting
 		if picture(got) != picture(want) || got.Cursor != want.Cursor {

@@ -40,6 +40,23 @@ var attachModes = [...]mode{
 // reports sizes itself.
 func AppendModes(dst []byte, m *vterm.Modes) []byte { return appendModes(dst, m, attachModes[:]) }
 
+// AppendTerminal appends what brings another terminal, whatever it shows, to where an engine stands, of which f is the
+// frame: what is printed next does the same on both. behind is the primary screen where f is of the alternate one. Modes are
+// before what they are of: the alternate screen begins empty, and to leave it moves the cursor.
+func AppendTerminal(dst []byte, e vterm.Engine, f, behind *vterm.Frame) []byte {
+	m := e.Modes()
+	if f.Alt {
+		primary := m
+		primary.AltScreen = false
+		dst = AppendANSI(AppendModes(dst, &primary), behind, ANSIOptions{Repaint: true, Exact: true})
+	}
+	dst = AppendANSI(AppendModes(dst, &m), f, ANSIOptions{Repaint: true, Exact: true})
+	if c, ok := e.(interface{ AppendCarry([]byte) []byte }); ok {
+		dst = c.AppendCarry(dst)
+	}
+	return dst
+}
+
 // AppendModesHere is AppendModes for a terminal that stays on the screen it shows. The
 // wheel sends cursor keys only if the program is on an alternate screen of its own.
 func AppendModesHere(dst []byte, m *vterm.Modes) []byte {

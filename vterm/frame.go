@@ -119,6 +119,9 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 		Visible: t.modes&modeCursorVisible != 0, Shape: t.shape.shape,
 		Blink: t.modes&modeCursorBlink != 0,
 	}
+	if saved := &t.saved[0]; s == t.primary && s != t.scr && saved.set { // where it is once a program leaves the alternate screen
+		f.Cursor.Row, f.Cursor.Col, f.Cursor.Pending = min(saved.cur.Row, t.rows-1), min(saved.cur.Col, t.cols-1), false
+	}
 	f.Lines = s.CopyRows(f.Lines[:0], f.Full, q.Since)
 	f.Styles = t.tables.Styles.List[:len(t.tables.Styles.List):len(t.tables.Styles.List)]
 	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]

@@ -15,9 +15,10 @@ import (
 func downVerb(a *app, c *cobra.Command) {
 	var file string
 	var remove bool
-	c.Long = `End the sessions that up started for this directory's project, the youngest first, also those that its file does
-not name any more. Their history stays, and up starts them again below it; --rm removes it.`
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
+	c.Long = `End the sessions that up started for this directory's project: those that are named, or all, the youngest first, also
+those that its file does not name any more. What comes after one that is named goes on. Their history stays, and up starts
+them again below it; --rm removes it.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := a.findProject(file)
 		if err != nil {
 			return err
@@ -30,7 +31,7 @@ not name any more. Their history stays, and up starts them again below it; --rm 
 		if err != nil {
 			return err
 		}
-		ended, err := projectrun.Down(cmd.Context(), b.client, dir, remove)
+		ended, err := projectrun.Down(cmd.Context(), b.client, dir, args, remove)
 		if err != nil {
 			return err
 		}

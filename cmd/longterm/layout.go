@@ -103,7 +103,7 @@ func layoutPlace(a *app) *cobra.Command {
 		}
 		return a.arrange(cmd, r)
 	}})
-	c.Flags().StringVar(&p.beside, "beside", "", "session whose pane is split (default: that with the focus)")
+	c.Flags().StringVar(&p.beside, "beside", "", "session whose pane is split, or in whose tab it floats (default: that with the focus)")
 	p.register(c)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,9 @@ is not attached; its id is printed.`
 		n.Asking = asking.Asking()
 		n.AskID = shortcut.ID
 		if cmd.Flags().Changed("attach") {
+			if strings.HasPrefix(ensured, "-") { // as in tmux's new -A -s NAME, where the flag has no name behind it
+				return exit.Usagef("-A has the session's name behind it, not %s: longterm new -A NAME", ensured)
+			}
 			if n.Name != "" {
 				return exit.Usagef("-A %s names the session already; leave -n away", ensured)
 			}

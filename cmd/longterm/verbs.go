@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/spelling"
 )
 
@@ -140,6 +141,8 @@ says for what), 125 when longterm itself failed, 126 when the program cannot be 
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return noVerb(a, cmd) },
 	}
+	root.Version = version()
+	root.SetVersionTemplate(shortcut.VersionLine()) // which has no braces
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

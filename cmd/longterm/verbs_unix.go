@@ -74,7 +74,7 @@ var verbs = append([]verb{
 		short: "Have the sessions of a project's file run", build: upVerb,
 	},
 	{
-		name: "down", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
+		name: "down", group: groupSessions, args: "[NAME…]", count: cobra.ArbitraryArgs, json: true, starts: true,
 		short: "End the sessions of a project", build: downVerb,
 	},
 	{

@@ -31,7 +31,7 @@ func paletteItems(v *viewer) []overlays.Item {
 		if r.Action == "go" || r.Action == "tab-go" || r.Action == "palette" {
 			continue
 		}
-		it := overlays.Item{Name: r.Name(), Text: r.Help, Do: func() { actions[r.Action](v, input.Key{}) }}
+		it := overlays.Item{Name: r.Name(), Text: r.Help, Also: r.Also(), Do: func() { actions[r.Action](v, input.Key{}) }}
 		if len(r.Chords) > 0 {
 			it.Extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
 		}

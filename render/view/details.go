@@ -157,7 +157,7 @@ func leadOn(v *viewer, id string, d model.Detail) {
 	case l.Approvals:
 		openApprovals(v)
 	case l.Answer:
-		answerIn(v, id)
+		answerIn(v, id, nil)
 	case l.Errors:
 		v.m.GoTo(id)
 		openProblems(v)
@@ -188,8 +188,9 @@ func (v *viewer) tell(done string, work func(ctx context.Context) error) {
 	})
 }
 
-// answerIn asks for what the program in a session waits for, and types it there. A password is not shown.
-func answerIn(v *viewer, id string) {
+// answerIn asks for what the program in a session waits for, and types it there. A password is not shown. What lies
+// behind the line stays in sight, as it shows what is asked; nil: nothing lies there.
+func answerIn(v *viewer, id string, behind overlays.Overlay) {
 	s := v.m.Session(id)
 	switch {
 	case s == nil || v.o.Inspector == nil:
@@ -209,6 +210,6 @@ func answerIn(v *viewer, id string) {
 		text = strings.TrimRight(text, "\r\n")
 		v.tell("answered", func(ctx context.Context) error { return v.o.Inspector.Reply(ctx, id, text, secret) })
 	})
-	p.Secret = secret
+	p.Secret, p.Behind = secret, behind
 	v.open(p)
 }

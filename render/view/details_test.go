@@ -162,7 +162,7 @@ func TestOverview(t *testing.T) {
 
 	b.send(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
 	b.keys("hunter2")
-	b.shows("to asks, which needs password: •••••••")
+	b.shows("to asks, which needs password: •••••••", "─ Overview ", "? asks    Password:") // what is asked stays in sight
 	if strings.Contains(b.term.Text(), "hunter2") {
 		t.Error("a password is shown")
 	}

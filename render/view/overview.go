@@ -28,11 +28,12 @@ func openOverview(v *viewer) {
 		if it == nil || k.Mods&input.Ctrl == 0 || k.Code != 'r' && k.Code != 'o' {
 			return overlays.Result{}, false
 		}
-		id, do := it.Session, answerIn
+		id := it.Session
+		do := func() { answerIn(v, id, l) }
 		if k.Code == 'o' {
-			do = showDetails
+			do = func() { showDetails(v, id) }
 		}
-		return overlays.Result{Close: true, Do: func() { do(v, id) }}, true
+		return overlays.Result{Close: true, Do: do}, true
 	}
 	v.glances.panel = l
 	if v.glances.by == nil {

@@ -349,6 +349,31 @@ func TestPalette(t *testing.T) {
 	}
 }
 
+// An action is found by what people call it, and by tmux's name for it, with the first line taken by Enter.
+//
+// FEATURES: R76 R119
+func TestPaletteFindsByOtherNames(t *testing.T) {
+	b := newBench(t, 120, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
+	b.list(running("a"))
+	for typed, want := range map[string]string{
+		"undo": "reopen", "detach": "quit", "broadcast": "sync", "popup": "float new", "split-window -h": "split right", "split-window -v": "split down",
+		"new-window": "tab new", "rename-window": "tab rename", "kill-window": "tab close", "kill-pane": "kill", "respawn-pane": "restart", "break-pane": "tab move",
+		"select-layout tiled": "tiles", "resize-pane -Z": "zoom", "resize-pane -L": "narrower", "setw synchronize-panes": "sync", "choose-tree": "pick",
+		"copy-mode": "scroll", "detach-client": "quit", "list-keys": "help", "swap-pane -U": "swap before", "last-window": "tab last",
+		"new": "new", "zoom": "zoom", "close": "close", "theme": "theme", "split": "split right", "help": "help", "quit": "quit", "kill": "kill", "layout save": "layout save",
+	} {
+		b.keys("^:")
+		b.keys(typed)
+		b.shows("› " + typed)
+		_, after, _ := strings.Cut(b.term.Text(), "› "+typed)
+		rows := strings.Split(after, "\n")
+		if len(rows) < 2 || !strings.HasPrefix(strings.TrimLeft(rows[1], " │1✓"), want+"  ") {
+			t.Errorf("%q: the first of what is found is not %q:\n%s", typed, want, b.term.Text())
+		}
+		b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	}
+}
+
 // footer is a component as others may add.
 type footer struct {
 	keys  []string

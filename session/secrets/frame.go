@@ -86,6 +86,11 @@ func Above(e vterm.Engine) []vterm.Line {
 	if m := e.Modes(); m.AltScreen { // it stands below nothing
 		return nil
 	}
+	return AbovePrimary(e)
+}
+
+// AbovePrimary is Above of the primary screen, whether it is shown or not.
+func AbovePrimary(e vterm.Engine) []vterm.Line {
 	h := e.History()
 	lines, _, _ := Around(h, h.Len(), h.Len())
 	return lines

@@ -1,6 +1,9 @@
 package copymode
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/page"
@@ -24,17 +27,63 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		}
 		return true
 	}
-	f, ok := Actions[keys.InScroll(k)]
+	a := keys.InScroll(k)
+	if m.counts(k, a) {
+		m.changed = true
+		return true
+	}
+	f, ok := Actions[a]
+	times := m.times(a)
+	m.count = 0
 	if !ok {
 		m.host.Say("copy mode: " + keys.ScrollLabel("scroll-leave") + " goes back to the present, " + keys.Chord("help") + " lists the keys")
 		return true
 	}
-	f(m)
+	m.repeat(f, times)
 	if !m.left {
 		m.changed = true
 		m.Fetch(nil)
 	}
 	return true
+}
+
+// maxCount bounds how often a motion is repeated.
+const maxCount = 9999
+
+// counts takes a digit of how often the next motion is to be done, as vi has it. A key that does something is none; 0 is
+// one behind others.
+func (m *Mode) counts(k input.Key, a keymap.Action) bool {
+	if k.Mods != 0 || k.Code < '0' || k.Code > '9' || m.count == 0 && (a != "" || k.Code == '0') {
+		return false
+	}
+	m.count = min(m.count*10+int(k.Code-'0'), maxCount)
+	return true
+}
+
+// once are the actions that a count is nothing to.
+var once = []keymap.Action{
+	"scroll-top", "scroll-bottom", "scroll-screen-top", "scroll-screen-middle", "scroll-screen-bottom", "scroll-text-begin", "scroll-home", "scroll-line-end",
+	"scroll-other-end", "scroll-search", "scroll-select", "scroll-select-rows", "scroll-select-block", "scroll-copy", "scroll-copy-line-end",
+	"scroll-copy-output", "scroll-leave", "scroll-unselect",
+}
+
+// times is how often an action is done.
+func (m *Mode) times(a keymap.Action) int {
+	if slices.Contains(once, a) {
+		return 1
+	}
+	return max(1, m.count)
+}
+
+// repeat does an action several times. At the oldest row that is loaded the rest waits for older ones.
+func (m *Mode) repeat(f func(*Mode), times int) {
+	for ; times > 0 && !m.left; times-- {
+		f(m)
+		if m.loaded && m.history != nil && m.page.First > 0 && m.cursor.Row == m.page.First && times > 1 {
+			m.Fetch(func() { m.repeat(f, times-1) })
+			return
+		}
+	}
 }
 
 // move makes an action of a motion.
@@ -75,21 +124,46 @@ func (m *Mode) lineEnd() page.Pos {
 	return at
 }
 
+// textBegin is where the row's text begins, behind what it is indented by.
+func (m *Mode) textBegin() page.Pos {
+	at := page.Pos{Row: m.cursor.Row}
+	if line := m.page.Line(at.Row); line != nil {
+		at.Col = len(line.Text) - len(strings.TrimLeft(line.Text, " "))
+	}
+	return at
+}
+
+// scrollView scrolls; the cursor stays where it is as long as it is in sight, and a selection goes as far as it.
+func (m *Mode) scrollView(by int) {
+	m.scroll(by)
+	m.move(m.cursor)
+}
+
+// copyLineEnd copies what stands from the cursor on in its row.
+func (m *Mode) copyLineEnd() {
+	m.sel = &page.Selection{Anchor: m.cursor, Head: m.lineEnd(), Unit: page.Characters}
+	m.copyAndLeave()
+}
+
 // Actions are the actions of keymap.Scroll.
 var Actions map[keymap.Action]func(*Mode)
 
 func init() { // a table that its own functions refer to
 	Actions = map[keymap.Action]func(*Mode){
-		"scroll-up":        move(by(-1, 0)),
-		"scroll-down":      move(by(1, 0)),
-		"scroll-left":      move(by(0, -1)),
-		"scroll-right":     move(by(0, 1)),
-		"scroll-word":      move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, 1) }),
-		"scroll-word-back": move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, -1) }),
-		"scroll-home":      move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
-		"scroll-line-end":  move((*Mode).lineEnd),
-		"scroll-page-up":   pages(-1, 1), "scroll-page-down": pages(1, 1),
+		"scroll-up":         move(by(-1, 0)),
+		"scroll-down":       move(by(1, 0)),
+		"scroll-left":       move(by(0, -1)),
+		"scroll-right":      move(by(0, 1)),
+		"scroll-word":       move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, 1) }),
+		"scroll-word-back":  move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, -1) }),
+		"scroll-word-end":   move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor) }),
+		"scroll-text-begin": move((*Mode).textBegin),
+		"scroll-home":       move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
+		"scroll-line-end":   move((*Mode).lineEnd),
+		"scroll-page-up":    pages(-1, 1), "scroll-page-down": pages(1, 1),
 		"scroll-half-up": pages(-1, 2), "scroll-half-down": pages(1, 2),
+		"scroll-view-up":       func(m *Mode) { m.scrollView(-1) },
+		"scroll-view-down":     func(m *Mode) { m.scrollView(1) },
 		"scroll-top":           (*Mode).oldest,
 		"scroll-bottom":        move(func(m *Mode) page.Pos { return page.Pos{Row: m.page.End() - 1} }),
 		"scroll-screen-top":    move(func(m *Mode) page.Pos { return page.Pos{Row: m.top, Col: m.cursor.Col} }),
@@ -105,6 +179,7 @@ func init() { // a table that its own functions refer to
 		"scroll-select-rows":   func(m *Mode) { m.selecting(page.Rows) },
 		"scroll-select-block":  func(m *Mode) { m.selecting(page.Block) },
 		"scroll-copy":          (*Mode).copyAndLeave,
+		"scroll-copy-line-end": (*Mode).copyLineEnd,
 		"scroll-copy-output":   (*Mode).CopyOutput,
 		"scroll-leave":         (*Mode).Leave,
 		"scroll-unselect":      (*Mode).unselect,

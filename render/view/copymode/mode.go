@@ -27,6 +27,7 @@ type Mode struct {
 	height  int      // rows shown
 	owed    int      // rows to go up when older ones have come
 	cursor  page.Pos
+	count   int  // how often the next motion is to be done, as far as it was typed; 0: nothing was
 	keys    bool // the keyboard moves a cursor; else the next key goes to the session
 	sel     *page.Selection
 	// passing: text was selected on the live screen; what is printed next ends copy mode.
@@ -267,6 +268,8 @@ func (m *Mode) Hint(keys *keymap.Map) string {
 	switch {
 	case !m.keys:
 		return " copy mode; typing or Escape: back to the present"
+	case m.count > 0:
+		return fmt.Sprintf(" %d times …", m.count)
 	case m.search != nil && m.search.Pattern != "":
 		return fmt.Sprintf(" %s %s  %s %s  %s search  %s back", m.search.Pattern, m.search.Count(),
 			key("scroll-match-up"), key("scroll-match-down"), key("scroll-search"), key("scroll-leave"))

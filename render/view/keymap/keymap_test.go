@@ -1,6 +1,8 @@
 package keymap
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +32,17 @@ func TestTable(t *testing.T) {
 		if got := m.AfterPrefix(k); got != want {
 			t.Errorf("%s: %q; want %q", chord, got, want)
 		}
+	}
+}
+
+// Other names are those of actions that there are.
+func TestNamesAreOfActions(t *testing.T) {
+	left := maps.Clone(names)
+	for i := range Prefix {
+		delete(left, Prefix[i].Action)
+	}
+	if len(left) > 0 {
+		t.Errorf("no actions are called %v", slices.Collect(maps.Keys(left)))
 	}
 }
 
@@ -79,8 +92,8 @@ func TestPresets(t *testing.T) {
 			known[string(r.Action)] = true
 		}
 	}
-	for i := range Presets {
-		p := &Presets[i]
+	for i := range Presets() {
+		p := &Presets()[i]
 		if _, err := New(p.With(nil)); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}

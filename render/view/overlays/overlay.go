@@ -45,9 +45,11 @@ const (
 
 // Covers reports whether an overlay lies over the panes, which are dimmed then; others are lines in the bar.
 func Covers(o Overlay) bool {
-	switch o.(type) {
-	case nil, *Prompt, *Question:
+	switch o := o.(type) {
+	case nil, *Question, *Number:
 		return false
+	case *Prompt:
+		return Covers(o.Behind)
 	}
 	return true
 }

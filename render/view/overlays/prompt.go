@@ -17,7 +17,8 @@ type Prompt struct {
 	Change func(text string, regexp bool) // after every change; may be nil
 	Note   func() string                  // shown behind; may be nil
 	Done   func(text string)
-	Cancel func() // may be nil
+	Cancel func()  // may be nil
+	Behind Overlay // is seen meanwhile; may be nil
 	line   line
 	regexp bool
 }
@@ -62,6 +63,9 @@ func (p *Prompt) Mouse(*tcell.EventMouse, tcell.ButtonMask) Result { return Resu
 
 // Draw draws it into the bar.
 func (p *Prompt) Draw(s *Screen) {
+	if p.Behind != nil {
+		p.Behind.Draw(s)
+	}
 	label := p.Label
 	if p.regexp {
 		label = "regexp: "

@@ -152,3 +152,13 @@ func (p *Page) Word(at Pos, by int) Pos {
 	}
 	return p.Clamp(at)
 }
+
+// WordEnd is the position of the last character of the word at a position, or of the next one where that is it already.
+func (p *Page) WordEnd(at Pos) Pos {
+	if from, to := wordAt(p.Line(at.Row), at.Col); at.Col < to-1 && strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
+		return Pos{at.Row, to - 1}
+	}
+	next := p.Word(at, 1)
+	_, to := wordAt(p.Line(next.Row), next.Col)
+	return p.Clamp(Pos{next.Row, to - 1})
+}

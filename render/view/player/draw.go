@@ -2,7 +2,6 @@ package player
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
@@ -44,39 +43,57 @@ func (p *player) drawCursor(w, h int) {
 	p.canvas.ShowCursor(c.X, c.Y, canvas.CursorStyle(c))
 }
 
-// drawBar draws the last row: state, position, speed; on the right a hint.
+// drawBar draws the last row: state, position, speed, what is played and when that was; on the right the keys, or what is to
+// be said. What does not fit is left out as a whole.
 func (p *player) drawBar(w, h int) {
 	if h < 2 {
 		return
 	}
-	sign := "►"
+	sign, space := "►", "Space pause"
 	switch {
 	case p.over && p.next == nil:
 		sign = "■"
 	case p.paused:
-		sign = "║" // what is made for it is in few fonts
+		sign, space = "║", "Space play" // what is made for the sign is in few fonts
 	}
-	left := fmt.Sprintf(" %s %s / %s  ×%g  %s", sign, bars.Clock(p.at.Sub(p.start)), bars.Clock(p.end.Sub(p.start)), p.o.Speed, p.o.Title)
+	left := []string{fmt.Sprintf("%s %s / %s", sign, bars.Clock(p.at.Sub(p.start)), bars.Clock(p.end.Sub(p.start))), fmt.Sprintf("×%g", p.o.Speed)}
+	if p.o.Title != "" {
+		left = append(left, bars.Cut(p.o.Title, max(12, w/3)))
+	}
 	if p.start.Unix() > 0 { // else it is not known when it was made
-		left += p.at.Local().Format("  " + time.DateTime)
+		left = append(left, p.at.Local().Format(time.DateTime))
 	}
-	right := hint
+	said := ""
 	switch {
 	case p.find != nil:
-		right = "find: " + *p.find + "▏"
+		said = "find: " + *p.find + "▏"
 	case p.message != "":
-		right = p.message
+		said = p.message
 	}
-	bar(&p.canvas, h-1, w, left, right)
+	said = bars.Cut(said, w-2)
+	text := asFits(w-3-canvas.TextWidth(said), "  ", left)
+	if said == "" {
+		said = asFits(w-3-canvas.TextWidth(text), " · ", append([]string{space}, hints...))
+	}
+	p.canvas.Fill(0, h-1, w, statusBar)
+	p.canvas.Text(1, h-1, w-1, text, statusBar)
+	p.canvas.Text(max(0, w-1-canvas.TextWidth(said)), h-1, w, said, statusBar)
+}
+
+// asFits are the first of the parts that so many columns hold.
+func asFits(w int, between string, parts []string) string {
+	text := ""
+	for i, part := range parts {
+		if i > 0 {
+			part = between + part
+		}
+		if canvas.TextWidth(text)+canvas.TextWidth(part) > w {
+			break
+		}
+		text += part
+	}
+	return text
 }
 
 // statusBar is the player's own look: the person's colours, reversed.
 var statusBar = canvas.Plain.Reverse(true).Dim(true)
-
-// bar draws a row with text at both ends; the right one is cut when both do not fit.
-func bar(c *canvas.Canvas, y, w int, left, right string) {
-	right = " " + right + " "
-	rw := min(len([]rune(right)), max(0, w-len([]rune(strings.TrimRight(left, " ")))-1))
-	c.Text(0, y, w-rw, left, statusBar)
-	c.Text(w-rw, y, rw, right, statusBar)
-}

@@ -29,8 +29,8 @@ var keys = map[string]func(*player){
 	"n":      func(p *player) { p.search(p.found) },
 }
 
-// hint is the keys in short.
-const hint = "Space pause · ←→ 5 s · ↑↓ 1 min · +- speed · . step · / find · n next · q quit"
+// hints are the keys in short, those that a narrow terminal has first.
+var hints = []string{"←→ 5 s", "↑↓ 1 min", "q quit", ". step", "/ find", "n next", "+- speed"}
 
 func (p *player) event(e tcell.Event) {
 	switch e := e.(type) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 )
 
@@ -179,5 +180,26 @@ func TestPlayTellsErrors(t *testing.T) {
 	p.key(tcell.KeyEscape, 0, 0)
 	if err := p.ended(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What does not fit into the bar is left out as a whole, the keys by how much they are needed.
+func TestBarOfANarrowTerminal(t *testing.T) {
+	for w, want := range map[int]string{
+		120: " ║ 0:00 / 0:02  ×1  a title  2026-01-02 03:04:05     Space play · ←→ 5 s · ↑↓ 1 min · q quit · . step · / find · n next ",
+		66:  " ║ 0:00 / 0:02  ×1  a title  2026-01-02 03:04:05       Space play ",
+		40:  " ║ 0:00 / 0:02  ×1  a title  Space play ",
+		25:  " ║ 0:00 / 0:02  ×1       ",
+		12:  "            ",
+	} {
+		screen := screentest.Started(t, w, 5)
+		start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+		p := &player{canvas: canvas.New(screen, true), o: Options{Speed: 1, Title: "a title"}, start: start, at: start, end: start.Add(2 * time.Second), paused: true}
+		p.drawBar(w, 5)
+		p.canvas.Show()
+		rows := strings.Split(screen.Text(), "\n")
+		if got := strings.TrimRight(rows[4], " "); got != strings.TrimRight(want, " ") {
+			t.Errorf("%d columns: %q", w, got)
+		}
 	}
 }

@@ -95,9 +95,12 @@ func (p *passage) opening(engine vterm.Engine) api.Record {
 	p.secrets.Frame(&f, above)
 	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
 	if p.from > 0 {
-		m := engine.Modes()
-		r.Data = render.AppendANSI(nil, &f, render.ANSIOptions{Repaint: true, Exact: true})
-		r.Data = render.AppendModes(r.Data, &m)
+		var behind vterm.Frame
+		if f.Alt {
+			engine.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
+			p.secrets.Frame(&behind, secrets.AbovePrimary(engine))
+		}
+		r.Data = render.AppendTerminal(nil, engine, &f, &behind)
 	}
 	return r
 }

@@ -56,7 +56,7 @@ func (m *Machine) Give(l *Line, busy func() string) error {
 func (m *Machine) busy(l *Line, v *View, with func() string) error {
 	runs := v.Running != nil && !v.Done // else the prompt is on its way
 	unknown := v.Phase == shell.PhaseUnknown && v.Prompt > 0 && v.Quality == shell.None
-	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown) {
+	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown || m.untold(v)) {
 		return fmt.Errorf("%w: %s", ErrBusy, with())
 	}
 	return nil
@@ -112,6 +112,12 @@ func (m *Machine) next(v *View) {
 	}
 	if wait := m.notYet(v); wait > 0 {
 		m.wake(wait)
+		return
+	}
+	if m.untold(v) {
+		if !m.follow(v) {
+			m.refuseBusy()
+		}
 		return
 	}
 	if m.editor.leaked {
@@ -171,6 +177,18 @@ func (m *Machine) typeLine(l *Line, v *View) {
 		return
 	}
 	m.wake(l.doubt.begin(v))
+}
+
+// refuseBusy ends the lines that do not wait for the shell to be free, and has the others look again.
+func (m *Machine) refuseBusy() {
+	for _, l := range slices.Clone(m.queue) {
+		if l.step == Waits && !l.Wait {
+			m.end(Action{Line: l, Err: ErrBusy})
+		}
+	}
+	if len(m.queue) > 0 {
+		m.wake(lookFirst)
+	}
 }
 
 // Later is the host's answer to ActType that the line cannot be typed yet.

@@ -294,6 +294,59 @@ func TestALineWhoseEndIsNotTold(t *testing.T) {
 	}
 }
 
+// A shell that does not say when it begins with a line, as dash: whether it still runs what a person entered is the
+// kernel's to say. A line of ours would be read by that.
+//
+// FEATURES: R7
+func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
+	dash := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
+	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
+	for _, tt := range []struct {
+		name  string
+		typed string
+		p     Probe
+		log   string // of a line that waits
+		err   error  // of one that does not
+	}{
+		{"nothing was entered", "ls", at(dash, 1), `keys "\x15", line`, nil},
+		{"its own read", "read x\r", at(dash, 1), "", ErrBusy},
+		{"a program that reads", "cat\r", Probe{Known: true, Reads: true, Program: "cat", Argv: []string{"cat"}, Canonical: true, Bytes: 131072}, "", ErrBusy},
+		{"a program that works", "make\r", Probe{Known: true, Program: "make"}, "", ErrBusy},
+		{"a prompt without a mark", "PS1=x\r", at(dash, 8191), `keys "\x15", line`, nil},
+		{"the kernel does not say how it reads", "read x\r", dash, `keys "\x15", line`, nil},
+		{"the kernel says nothing", "cat\r", Probe{}, `keys "\x15", line`, nil},
+		{"another shell", "exec ksh\r", Probe{Known: true, Reads: true, Shell: true, Replaced: true, Program: "ksh", Argv: []string{"ksh"}}, "follow ksh, over", ErrForeign},
+	} {
+		for _, wait := range []bool{true, false} {
+			s := newStage()
+			s.view.Kind, s.view.Offered, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
+			s.fails = true
+			s.m.Typed([]byte(tt.typed))
+			s.probe = tt.p
+			early := s.give(t, &Line{Wait: wait})
+			s.pass(EnterTime + standTime/2)
+			switch log := strings.Join(s.log, ", "); {
+			case wait && log != tt.log:
+				t.Errorf("%s: %s, want %s", tt.name, log, tt.log)
+			case !wait && !errors.Is(s.errs[early], tt.err):
+				t.Errorf("%s: %v, want %v", tt.name, s.errs[early], tt.err)
+			}
+			if !errors.Is(tt.err, ErrBusy) {
+				continue
+			}
+			if err := s.m.Give(&Line{}, func() string { return "it runs something" }); !errors.Is(err, ErrBusy) {
+				t.Errorf("%s: given later: %v", tt.name, err)
+			}
+			s.probe = at(dash, 8191)
+			s.prompts()
+			s.pass(standTime / 2)
+			if got := strings.Join(s.log, ", "); wait && !strings.HasSuffix(got, "line") {
+				t.Errorf("%s: not typed at the next prompt: %s", tt.name, got)
+			}
+		}
+	}
+}
+
 // FAULT: E1, B10
 func TestAnotherShellIsFollowed(t *testing.T) {
 	for _, tt := range []struct {

@@ -216,7 +216,7 @@ func (m *Machine) follow(v *View) bool {
 
 // foreign is the program that reads lines in the shell's place; nil: none does.
 func (m *Machine) foreign(v *View) (*Probe, finding) {
-	runs := v.Phase == shell.PhaseRunning && !v.Done || v.Phase == shell.PhaseUnknown && v.Prompt > 0
+	runs := v.Phase == shell.PhaseRunning && !v.Done || v.Phase == shell.PhaseUnknown && v.Prompt > 0 || m.mayRun(v)
 	if m.after.on || !runs || v.quiet() < standTime/2 || v.Now.Sub(v.Since) < standTime {
 		return nil, nothing
 	}
@@ -226,6 +226,26 @@ func (m *Machine) foreign(v *View) (*Probe, finding) {
 		return nil, f
 	}
 	return &p, f
+}
+
+// mayRun says that a person ended a line at this prompt, in a shell that does not say when it begins with one (dash): it
+// still runs, or the prompt that came behind it had no mark.
+func (m *Machine) mayRun(v *View) bool {
+	return v.Offered != shell.Full && v.atPrompt() && m.editor.entered() && v.Prompt == m.editor.prompt && m.editor.entersFor(v) <= 0
+}
+
+// untold says that such a line runs, by the kernel's word: it might read what is typed now. Where the kernel does not say
+// how the shell reads, its reading counts as being at the prompt.
+func (m *Machine) untold(v *View) bool {
+	if m.after.on || !m.mayRun(v) {
+		return false
+	}
+	p := m.host.Probe()
+	if unclear := p.Shell && p.Reads && p.Canonical && p.Bytes == 0; !p.Known || unclear {
+		return false
+	}
+	f := judge(&Line{step: Runs}, v, &p)
+	return f != lost && f != backAgain
 }
 
 func (m *Machine) followTo(l *Line, f finding, p *Probe) {

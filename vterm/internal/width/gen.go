@@ -132,8 +132,10 @@ func properties() {
 			props[r] |= incb[f[1]] << incbShift
 		}
 	})
-	for _, r := range []int{0x0e33, 0x0eb3, 0xff9e, 0xff9f} { // SARA AM and halfwidth sound marks, which take a column: see grapheme.go
-		props[r] &^= 15<<gcbShift | 3<<incbShift
+	for r, p := range props { // marks that take a column: see grapheme.go
+		if p&3 == 1 && (p>>gcbShift&15 == gcb["SpacingMark"] || r == 0xff9e || r == 0xff9f) {
+			props[r] &^= 15<<gcbShift | 3<<incbShift
+		}
 	}
 	each("emoji-data.txt", func(lo, hi int, f []string, _ string) {
 		for r := lo; r <= hi && f[0] == "Extended_Pictographic"; r++ {

@@ -1,9 +1,11 @@
 package width
 
 // Clusters are those of UAX #29 as far as they fit a grid: a letter that takes columns of its own begins a cell of its
-// own, also where it would join the letters before it, in conjuncts (GB9c), after prepended marks (GB9b), as SARA AM
-// (a letter that GB9a takes for a mark) and as a halfwidth sound mark (U+FF9E, U+FF9F, which GB9 takes for marks). So a
-// cluster is as wide as its letters together, which is how wide programs and other terminals think it is.
+// own, also where it would join the letters before it, in conjuncts (GB9c) and after prepended marks (GB9b), and so do
+// spacing marks that take one, vowel signs of Indic scripts and SARA AM (GB9a would join them), and the halfwidth sound marks
+// U+FF9E and U+FF9F (GB9). So a cluster is as wide as its letters together, which is how wide programs and other terminals
+// think it is: a mark in the cell before would be drawn into the next one there, and written over. The few vowel signs that
+// GB9 takes for marks (U+09BE, U+0BBE, U+0D3E) stay with their letters.
 
 // State is what UAX #29 has to remember of the cluster so far. The zero State stands
 // for no cluster: everything breaks.

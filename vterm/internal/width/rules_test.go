@@ -161,7 +161,7 @@ func TestRules(t *testing.T) {
 		{"GB8: LVT with V is apart", "\uac01|\u1161"},
 		{"GB9: any mark and any joiner", "a\u0301\u0302\u200d\u0303|b"},
 		{"GB9: a mark that begins the text", "\u0301\u0302|a"},
-		{"GB9a: spacing marks", "\u0915\u093e|\u0915\u0940"},
+		{"GB9a is not kept: spacing marks have columns of their own", "\u0915|\u093e|\u0915|\u0940"},
 		{"GB9b: prepended marks join marks only", "\u0600\u0301|\u0661"},
 		{"GB9c is not kept: letters of conjuncts have columns of their own", "\u0915\u094d|\u0937"},
 		{"GB11: pictographs by a joiner", "\U0001F468\u200d\U0001F469\u200d\U0001F466|\U0001F466"},

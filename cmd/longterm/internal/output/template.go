@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"text/template/parse"
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
@@ -37,6 +38,7 @@ var templateFuncs = template.FuncMap{
 	"quote":   func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
 	"upper":   func(v any) string { return strings.ToUpper(fmt.Sprint(v)) },
 	"short":   func(id string) string { return id[:min(8, len(id))] },
+	present:   func(v any) any { return presence(v) },
 }
 
 func words(list []any) []string {
@@ -62,11 +64,70 @@ func NewTemplate(flag, text string, like any) (*Template, error) {
 		return nil, exit.Usagef("%s: %s; fields are written {{.name}}", flag, strings.TrimPrefix(err.Error(), "template: "+flag+":"))
 	}
 	f := &Template{t}
-	empty := fields(reflect.ValueOf(like)).(map[string]any)
-	if err := t.Execute(io.Discard, empty); err != nil {
-		return nil, mistake(flag, err, empty)
+	for _, part := range t.Templates() {
+		if part.Tree != nil {
+			markConditions(part.Root)
+		}
+	}
+	every := fields(reflect.ValueOf(like), true).(map[string]any)
+	if err := t.Execute(io.Discard, every); err != nil {
+		return nil, mistake(flag, err, every)
 	}
 	return f, nil
+}
+
+// present is the function that conditions have around what they look at.
+const present = "present"
+
+// presence is what a condition sees of a value: nothing of a group that is not there. The group itself has all its
+// fields, empty ones, so that {{.needs_input.kind}} is no mistake where nothing is needed.
+func presence(v any) any {
+	if _, is := v.(absent); is {
+		return nil
+	}
+	return v
+}
+
+// markConditions puts present around all fields that {{if}} and {{with}} look at.
+func markConditions(n parse.Node) {
+	switch n := n.(type) {
+	case *parse.ListNode:
+		if n != nil {
+			for _, inner := range n.Nodes {
+				markConditions(inner)
+			}
+		}
+	case *parse.IfNode:
+		markPipe(n.Pipe)
+		markConditions(n.List)
+		markConditions(n.ElseList)
+	case *parse.WithNode:
+		markPipe(n.Pipe)
+		markConditions(n.List)
+		markConditions(n.ElseList)
+	case *parse.RangeNode:
+		markConditions(n.List)
+		markConditions(n.ElseList)
+	}
+}
+
+func markPipe(p *parse.PipeNode) {
+	for _, c := range p.Cmds {
+		for i, arg := range c.Args {
+			switch arg := arg.(type) {
+			case *parse.PipeNode:
+				markPipe(arg)
+			case *parse.FieldNode, *parse.VariableNode:
+				call := []parse.Node{parse.NewIdentifier(present).SetPos(arg.Position()), arg}
+				if len(c.Args) == 1 {
+					c.Args = call
+					break
+				}
+				inner := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: arg.Position(), Args: call}
+				c.Args[i] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: arg.Position(), Line: p.Line, Cmds: []*parse.CommandNode{inner}}
+			}
+		}
+	}
 }
 
 // mistake is an error of a template for people: with the field that was probably meant.
@@ -98,7 +159,7 @@ func nested(known map[string]any) []string {
 
 // Write writes a value and ends the line.
 func (f *Template) Write(w io.Writer, v any) error {
-	if err := f.t.Execute(w, fields(reflect.ValueOf(v))); err != nil {
+	if err := f.t.Execute(w, fields(reflect.ValueOf(v), false)); err != nil {
 		return exit.Usagef("%s", strings.TrimPrefix(err.Error(), "template: "))
 	}
 	_, err := io.WriteString(w, "\n")
@@ -120,17 +181,22 @@ func (f *Template) WriteAll(w io.Writer, list []api.Session) error {
 var timeType = reflect.TypeFor[time.Time]()
 
 // fields is a value as templates see it: structs as maps by their JSON names with every field there, absent ones
-// as their type's zero, texts without control characters. Types of the API do not contain themselves.
-func fields(v reflect.Value) any {
+// as their type's zero, texts without control characters. A group of fields that is not there is marked as absent, unless
+// all are to be there. Types of the API do not contain themselves.
+func fields(v reflect.Value, all bool) any {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			return fields(v.Elem())
+			return fields(v.Elem(), all)
 		}
-		if v.Type().Elem().Kind() == reflect.Struct && v.Type().Elem() != timeType {
-			return fields(reflect.Zero(v.Type().Elem()))
+		if v.Type().Elem().Kind() != reflect.Struct || v.Type().Elem() == timeType {
+			return ""
 		}
-		return ""
+		zero := fields(reflect.Zero(v.Type().Elem()), all)
+		if group, is := zero.(map[string]any); is && !all {
+			return absent(group)
+		}
+		return zero
 	case reflect.Struct:
 		if v.Type() == timeType {
 			if t := v.Interface().(time.Time); !t.IsZero() {
@@ -141,20 +207,20 @@ func fields(v reflect.Value) any {
 		out := map[string]any{}
 		for i := range v.NumField() {
 			if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
-				out[name] = fields(v.Field(i))
+				out[name] = fields(v.Field(i), all)
 			}
 		}
 		return out
 	case reflect.Map:
 		out := labels{}
 		for k, x := range v.Seq2() {
-			out[k.String()] = Printable(fmt.Sprint(fields(x)))
+			out[k.String()] = Printable(fmt.Sprint(fields(x, all)))
 		}
 		return out
 	case reflect.Slice:
 		out := make([]any, v.Len())
 		for i := range out {
-			out[i] = fields(v.Index(i))
+			out[i] = fields(v.Index(i), all)
 		}
 		return out
 	case reflect.String:
@@ -162,6 +228,11 @@ func fields(v reflect.Value) any {
 	}
 	return v.Interface()
 }
+
+// absent is a group of fields that a value does not have: with all of them, empty. It is written as nothing.
+type absent map[string]any
+
+func (absent) String() string { return "" }
 
 // labels are names that people chose: any may be asked for with index, and is empty where it is not set.
 type labels map[string]string

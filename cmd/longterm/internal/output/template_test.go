@@ -27,6 +27,15 @@ func TestTemplate(t *testing.T) {
 		`{{shorten 2 .name}}`:                               "w…",
 		`{{with .needs_input.kind}}asks{{end}}-{{.ended}}`:  "-",
 		`{{range .argv}}<{{.}}>{{end}}`:                     "<a><b>",
+
+		// What is not there is nothing to conditions and on the screen, and so are its fields.
+		`{{with .needs_input}}asks {{.kind}}{{else}}none{{end}}`:                              "none",
+		`{{if .needs_input}}asks{{else if .shell}}{{.shell.phase}}{{end}}`:                    "prompt",
+		`{{range .argv}}{{with $.needs_input}}asks{{end}}{{.}}{{end}}`:                        "ab",
+		`{{if and .name (not .needs_input)}}quiet{{end}}{{if or .needs_input .name}}!{{end}}`: "quiet!",
+		`[{{.needs_input}}{{.needs_input.kind}}]`:                                             "[]",
+		`{{if .needs_input.kind | eq ""}}{{with .name}}{{.}}{{end}}{{end}}`:                   "web",
+		`{{with .shell}}{{.phase}}{{with $.needs_input}}asks{{end}}{{end}}`:                   "prompt",
 	} {
 		f, err := NewTemplate("--format", text, api.Session{})
 		if err != nil {

@@ -389,11 +389,17 @@ type Ended struct {
 	Removed bool   `json:"removed,omitempty"`
 }
 
-// Down ends the sessions of the project at root, the youngest first, whatever its file says by now.
-func Down(ctx context.Context, c *client.Client, root string, remove bool) ([]Ended, error) {
+// Down ends the sessions of the project at root, the youngest first, whatever its file says by now: those of only, by
+// their names in the file or their own, or all.
+func Down(ctx context.Context, c *client.Client, root string, only []string, remove bool) ([]Ended, error) {
 	list, err := c.List(ctx, labelRoot+"="+root)
 	if err != nil {
 		return nil, err
+	}
+	if len(only) > 0 {
+		if list, err = named(list, only); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortStableFunc(list, func(a, b api.Session) int { return b.Created.Compare(a.Created) })
 	done := []Ended{}
@@ -415,4 +421,20 @@ func Down(ctx context.Context, c *client.Client, root string, remove bool) ([]En
 		}
 	}
 	return done, nil
+}
+
+// named are the sessions of a list that are called by these names.
+func named(list []api.Session, names []string) (found []api.Session, err error) {
+	is := func(s *api.Session, name string) bool { return s.Labels[labelName] == name || s.Name == name }
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(s api.Session) bool { return is(&s, name) }) {
+			return nil, api.Errorf(api.CodeInvalid, "up has started no session %q of this project", name).WithHint("`longterm status` lists them")
+		}
+	}
+	for i := range list {
+		if slices.ContainsFunc(names, func(name string) bool { return is(&list[i], name) }) {
+			found = append(found, list[i])
+		}
+	}
+	return found, nil
 }

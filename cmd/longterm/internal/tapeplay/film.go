@@ -34,10 +34,10 @@ func (f *film) moment(ctx context.Context, draw bool) (off uint64, screen []byte
 	err = f.s.Look(ctx, func(v session.View) {
 		off = v.Offset
 		if draw {
-			var now vterm.Frame
+			var now, behind vterm.Frame
 			v.Engine.Frame(&now, vterm.Query{})
-			screen = render.AppendANSI(nil, &now, render.ANSIOptions{Repaint: true, Exact: true})
-			screen = render.AppendModes(screen, &v.Modes)
+			v.Engine.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
+			screen = render.AppendTerminal(nil, v.Engine, &now, &behind)
 		}
 	})
 	return off, screen, err
