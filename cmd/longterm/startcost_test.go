@@ -43,7 +43,7 @@ func TestNoRegexpBeforeMain(t *testing.T) {
 // are the same on every machine: tables that take many are made when they are first used (sync.OnceValue).
 func TestLittleIsDoneBeforeMain(t *testing.T) {
 	const (
-		most     = 2200 // of our packages
+		most     = 2000 // of our packages
 		mostEach = 400  // of any of them
 	)
 	cmd := exec.Command(e2e.Build(t), "version")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Value is a value in effect and where it came from.
@@ -90,7 +91,7 @@ func (f *File) Values() []Value {
 func (f *File) value(key, text string, r *Row) Value {
 	v := Value{Key: key, Value: text, Source: "default"}
 	if r != nil {
-		v.Default = r.Get(defaults)
+		v.Default = r.Get(defaults())
 	}
 	switch at := f.places[key]; {
 	case at.Line < 0:
@@ -101,7 +102,8 @@ func (f *File) value(key, text string, r *Row) Value {
 	return v
 }
 
-var defaults = Default()
+// defaults are made when they are first asked for: every verb pays for what is made before main.
+var defaults = sync.OnceValue(Default)
 
 // Empty is the file that is not there.
 func Empty(path string) *File {

@@ -58,8 +58,8 @@ func (d *decoder) checkKeys() {
 		return
 	}
 	var err error
-	for i := range keymap.Presets { // which one is taken may be a flag's choice
-		if _, err = keymap.New(keymap.Presets[i].With(d.file.Settings.Chords()), keymap.Presets[i].Modes...); err != nil {
+	for _, preset := range keymap.Presets() { // which one is taken may be a flag's choice
+		if _, err = keymap.New(preset.With(d.file.Settings.Chords()), preset.Modes...); err != nil {
 			break
 		}
 	}

@@ -27,8 +27,8 @@ const (
 // ModeNames are the modes that chords may name, whether or not the keys that are in force have them.
 func ModeNames() []string {
 	names := []string{Direct}
-	for i := range Presets {
-		for _, m := range Presets[i].Modes {
+	for _, p := range Presets() {
+		for _, m := range p.Modes {
 			if m.Name != Locked && !slices.Contains(names, m.Name) {
 				names = append(names, m.Name)
 			}

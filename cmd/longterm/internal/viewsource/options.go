@@ -54,7 +54,7 @@ func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
 	}
 	l.Keys, l.Modes = preset.With(l.Keys), preset.Modes
 	prefix := either(o.flags.Prefix, s.View.Prefix)
-	if o.flags.Prefix == "" && prefix == keymap.Presets[0].Prefix {
+	if o.flags.Prefix == "" && prefix == keymap.Leader {
 		prefix = preset.Prefix
 	}
 	k, err := input.ParseKey(prefix)
