@@ -168,7 +168,7 @@ func (h *lineHost) typeLine(r *Run) error {
 	}
 	m := h.lineModes()
 	r.unseen = m.Canonical && !m.Echo
-	r.prompt = s.inputwait.machine.CursorLine()
+	r.prompt, _ = s.inputwait.machine.CursorLine()
 	h.noteTyped(data)
 	s.typing.by = cmp.Or(r.By, ByExec)
 	s.typing.markLine(r.ID)
@@ -226,25 +226,33 @@ func (h *lineHost) wraps(text string) bool {
 }
 
 // An editor asks for pastes after its prompt, zsh behind a hook of the user's, and so at any time before it reads. asksFor is
-// how long it gets where it does not read, or that is not known; asksEvery is how often it is looked at, asksLast how long what
-// it printed before may be on its way.
+// how long it gets where it is not known whether it reads, asksForLong where it is known that it does not yet; asksEvery is how
+// often it is looked at, asksLast how long what it printed before may be on its way, on a busy machine too.
 const (
-	asksFor   = time.Second
-	asksEvery = 5 * time.Millisecond
-	asksLast  = 20 * time.Millisecond
+	asksFor     = time.Second
+	asksForLong = 10 * time.Second
+	asksEvery   = 5 * time.Millisecond
+	asksLast    = 200 * time.Millisecond
 )
 
 // pasteSoon is when to look again whether the editor has asked for pastes; 0: it will not. What is given to it before would
 // be run as a text in quotes, which says other things of what is wrong with it.
 func (h *lineHost) pasteSoon(text string) time.Duration {
-	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || time.Since(h.shell.State().Since) >= asksFor {
+	since := h.shell.State().Since
+	waited := time.Since(since)
+	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || waited >= asksForLong {
 		return 0
 	}
-	since := h.shell.State().Since
-	if p := h.Probe(); !p.Known || !p.Shell || !p.Reads || p.Canonical || h.s.inputwait.unseen() {
+	p := h.Probe()
+	edits := p.Shell && !p.Canonical
+	switch {
+	case h.s.inputwait.unseen(): // nor is it known then what it does
 		return asksEvery
-	}
-	if h.reads.Equal(since) {
+	case waited >= asksFor && (!p.Known || p.Reads && !edits):
+		return 0
+	case !p.Reads || !edits:
+		return asksEvery
+	case h.reads.Equal(since):
 		return 0
 	}
 	h.reads = since // what it printed before it read may be on its way here still

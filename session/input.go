@@ -17,6 +17,9 @@ import (
 // ErrBegun is returned for input while a line is unfinished that a person has begun.
 var ErrBegun = typing.ErrBegun
 
+// ErrHalf is returned for input that is to begin a line while one is typed in part.
+var ErrHalf = errors.New("a line is half typed there")
+
 // ErrTypedAhead is returned for a secret before which other input waits to be read.
 var ErrTypedAhead = typing.ErrAhead
 
@@ -48,6 +51,9 @@ type Typing struct {
 	// Person says that it comes from a person's keyboard. Other input is refused with ErrBegun while a
 	// person's line is unfinished, unless it is forced.
 	Person bool
+	// Fresh says that it begins a line, as an answer does: it is refused with ErrHalf while one is typed in part there,
+	// by whomever and however long ago.
+	Fresh bool
 }
 
 // Type types something and returns when the terminal has taken it all. cursor is the
@@ -120,7 +126,11 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			}
 		}
 		now := time.Now()
-		if !t.Person && !t.Force && s.typing.begun.Line(now, s.editsLine()) {
+		if t.Fresh && s.typing.halfTyped(r.Echo) {
+			err = ErrHalf
+			return
+		}
+		if !t.Person && !t.Force && !t.Fresh && s.typing.begun.Line(now, s.editsLine()) {
 			err = ErrBegun
 			return
 		}

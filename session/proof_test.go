@@ -40,6 +40,47 @@ func TestNothingIsTypedOverAPersonsLine(t *testing.T) {
 	}
 }
 
+// What begins a line, as an answer does, is not appended to one that is typed in part, whoever typed that; keys that a program
+// took one by one are no such line, and one that was cleared is none any more.
+//
+// FEATURES: R102 R112
+func TestAnswersAreNotAppended(t *testing.T) {
+	s := newFixture(t, journal.Options{})
+	ctx := testContext(t)
+	answer := func() error {
+		_, err := s.TypeIn(ctx, Typing{Bytes: []byte("y\r"), Fresh: true})
+		return err
+	}
+	typed := func(text string, person bool) {
+		t.Helper()
+		if _, err := s.TypeIn(ctx, Typing{Bytes: []byte(text), Person: person}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.print(s.Session, "Continue? [y/N] ")
+	waitText(t, s.Session, "Continue?")
+	typed("q", true) // of which the program shows nothing
+	if err := answer(); err != nil {
+		t.Errorf("to a question alone: %v", err)
+	}
+	for _, person := range []bool{true, false} {
+		typed("no", person)
+		s.print(s.Session, "no")
+		waitText(t, s.Session, "Continue? [y/N] no")
+		if err := answer(); !errors.Is(err, ErrHalf) {
+			t.Errorf("behind what was typed: %v", err)
+		}
+		typed("\x15", true)
+		s.print(s.Session, "\b\b\x1b[K")
+		if err := answer(); err != nil {
+			t.Errorf("it was cleared: %v", err)
+		}
+	}
+	if got := s.got(); got != "qy\rno\x15y\rno\x15y\r" {
+		t.Errorf("typed %q", got)
+	}
+}
+
 // What became of input is not looked for any longer when the program has ended, of that input, say.
 //
 // FEATURES: R102

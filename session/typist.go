@@ -8,9 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/echo"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
+	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -66,6 +68,21 @@ func (h *half) known() string {
 		return ""
 	}
 	return string(h.text)
+}
+
+// halfTyped says that a line is typed in part where the program reads one. Keys that a program took one by one are no part of
+// its next line: so what they tell of has to stand before the cursor, where what is typed is shown.
+func (h *typist) halfTyped(echo respond.EchoState) bool {
+	s := h.s
+	if len(h.half.text) == 0 || s.history.record.Apart() {
+		return false
+	}
+	line, shown := s.inputwait.machine.CursorLine()
+	if line = strings.TrimSpace(line); shown || echo == respond.EchoOff {
+		return true
+	}
+	asked := strings.TrimPrefix(evidence.Words(s.Status().Needs.Reason), "…")
+	return h.half.known() == "" && line != "" && (asked == "" || !strings.HasSuffix(line, asked))
 }
 
 // take is what stood there, which is cleared now; empty: nothing, as far as is known.

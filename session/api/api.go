@@ -211,6 +211,8 @@ type Input struct {
 	Secret bool   `json:"secret,omitempty" doc:"refused while the terminal shows what is typed, and not recorded"`
 	Auto   bool   `json:"auto,omitempty" doc:"a program types it by itself: a line that it ends is not told as what a person ran"`
 	Force  bool   `json:"force,omitempty" doc:"type it even if a person has begun a line; of a secret: even if it is shown"`
+	// FreshLine is for what answers a question.
+	FreshLine bool `json:"fresh_line,omitempty" doc:"refuse while a line is half typed there, by whomever: it would be appended"`
 	// ProveMS and Submit ask what became of it.
 	ProveMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"look for at most this long whether the program took it: see taken"`
 	Submit  string `json:"submit,omitempty" enum:"always,agent" doc:"have the program take text as one message: pasted, then Enter once it is drawn, both once; agent: if a coding agent runs and enter is set, typed as ever otherwise"`

@@ -15,6 +15,45 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
+// A question that was wrapped is told with all its rows, and of a long one the end, where it says what may be answered.
+//
+// FEATURES: R82
+func TestNoticeOfAWrappedQuestion(t *testing.T) {
+	type notice struct{ Event, Text, Question string }
+	told := make(chan notice, 64)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var n notice
+		if err := json.NewDecoder(r.Body).Decode(&n); err != nil {
+			t.Error(err)
+		}
+		told <- n
+	}))
+	defer hook.Close()
+	dirs := testDirs(t)
+	conf := "[alerts]\nmin_duration = \"0\"\n[notify]\nwebhook = \"" + hook.URL + "\"\n"
+	if err := config.Write(dirs.ConfigFile(), []byte(conf)); err != nil {
+		t.Fatal(err)
+	}
+	d := startDaemon(t, dirs)
+	question := "Overwrite all of " + strings.Repeat("one, ", 50) + "and the last? (y/n)"
+	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "deploy", Argv: []string{"sh", "-c", `echo before; printf '%s ' "$1"; read answer`, "sh", question}, Cols: 40, Rows: 24})
+	for {
+		select {
+		case n := <-told:
+			if n.Event != "input" || n.Question != question { // of what came of it until then
+				t.Logf("also told: %+v", n)
+				continue
+			}
+			if !strings.HasSuffix(n.Text, "one, and the last? (y/n)") {
+				t.Errorf("%+v", n)
+			}
+			return
+		case <-time.After(time.Minute):
+			t.Fatal("nobody was told all of it")
+		}
+	}
+}
+
 // What happens while no page is open is posted: what could not be is posted by the next daemon, once, and secrets in it
 // are masked.
 //

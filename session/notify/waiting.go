@@ -30,10 +30,15 @@ func (w *Waiting) what() string {
 	return "waits for input"
 }
 
-// Text tells it in one line.
+// mostAsked bounds what is told of a question, in characters.
+const mostAsked = 120
+
+// Text tells it in one line. Of a long question it has the end, where it says what may be answered.
 func (w *Waiting) Text() string {
 	text := "? " + w.Name + " " + w.what()
-	if w.Question != "" {
+	if asked := []rune(w.Question); len(asked) > mostAsked {
+		text += ": …" + string(asked[len(asked)-mostAsked:])
+	} else if len(asked) > 0 {
 		text += ": " + w.Question
 	}
 	return webhook.OneLine(text, 200)

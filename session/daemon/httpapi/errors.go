@@ -26,6 +26,7 @@ var sentinels = []sentinel{
 	{session.ErrNoRule, api.CodeNotFound, "`longterm respond S ls` lists them"},
 	{session.ErrRuleName, api.CodeNameTaken, "choose another name, or remove that one with `longterm respond S rm`"},
 	{session.ErrBegun, api.CodeBusy, "wait until it is ended, or type all the same with --force"},
+	{session.ErrHalf, api.CodeBusy, "end it, or clear it with C-u first"},
 	{session.ErrOtherInput, api.CodeIDTaken, "give each input an id of its own, or none"},
 	{session.ErrStale, api.CodeStale, "look at the screen again"},
 	{session.ErrBusy, api.CodeBusy, "wait for it (--wait), interrupt it, or use another session"},

@@ -87,7 +87,7 @@ func inputDigest(in *api.Input) uint64 {
 // typing makes a request into something the session's owner can type. Keys and pastes
 // become bytes only there, where the terminal's modes are known.
 func typing(in api.Input) (session.Typing, error) {
-	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, ID: in.ID, Of: inputDigest(&in)}
+	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, Fresh: in.FreshLine, ID: in.ID, Of: inputDigest(&in)}
 	if in.Auto {
 		t.By = registry.ByProgram
 	}

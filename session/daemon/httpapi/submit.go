@@ -73,7 +73,7 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		return api.Typed{}, err
 	}
 	text := strings.TrimRight(in.Text, "\r\n")
-	paste := api.Input{Paste: &text, ExpectVersion: in.ExpectVersion, Force: in.Force, OnApproval: in.OnApproval}
+	paste := api.Input{Paste: &text, ExpectVersion: in.ExpectVersion, Force: in.Force, FreshLine: in.FreshLine, OnApproval: in.OnApproval}
 	enter := api.Input{Enter: true, Force: true, OnApproval: in.OnApproval}
 	if in.ID != "" {
 		paste.ID, enter.ID = in.ID, in.ID+"-e"

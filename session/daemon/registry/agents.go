@@ -335,13 +335,17 @@ func rowsOf(f *vterm.Frame) []string {
 	var b []byte
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		b = b[:0]
-		for _, c := range l.Cells {
-			b = f.AppendText(b, c)
-		}
+		b = appendCells(b[:0], f, l)
 		if l.Row < len(rows) {
 			rows[l.Row] = strings.TrimRight(string(b), " ")
 		}
 	}
 	return rows
+}
+
+func appendCells(b []byte, f *vterm.Frame, l *vterm.Line) []byte {
+	for _, c := range l.Cells {
+		b = f.AppendText(b, c)
+	}
+	return b
 }

@@ -65,7 +65,7 @@ func (h *Registry) tellStillWaiting(ctx context.Context, e *Handle, asked sessio
 	}
 }
 
-// question is the row that the cursor stands on, or the last above it with text; secrets are masked as on screens.
+// question is the line that the cursor stands on, or the last above it with text; secrets are masked as on screens.
 func (h *Registry) question(ctx context.Context, e *Handle) string {
 	var f vterm.Frame
 	var above []vterm.Line
@@ -76,11 +76,19 @@ func (h *Registry) question(ctx context.Context, e *Handle) string {
 		return ""
 	}
 	h.Secrets().Frame(&f, above)
-	rows := rowsOf(&f)
-	for i := min(f.Cursor.Row, len(rows)-1); i >= 0; i-- {
-		if text := strings.TrimSpace(rows[i]); text != "" {
-			return text
+	return lineAbove(&f, f.Cursor.Row)
+}
+
+// lineAbove is the last line with text that ends at a row or above it, with all its rows where it was wrapped.
+func lineAbove(f *vterm.Frame, row int) (text string) {
+	for i := min(row, len(f.Lines)-1); i >= 0; i-- {
+		l := &f.Lines[i]
+		if text != "" && !l.Wrapped {
+			break
+		}
+		if text = string(appendCells(nil, f, l)) + text; strings.TrimSpace(text) == "" {
+			text = ""
 		}
 	}
-	return ""
+	return strings.TrimSpace(text)
 }

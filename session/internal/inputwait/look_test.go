@@ -155,7 +155,7 @@ func TestSurroundings(t *testing.T) {
 	if f.Line != "> " || len(f.Above) != 2 || f.Above[0] != "" || f.Above[1] != "a long line that the terminal breaks into two rows" {
 		t.Errorf("%q below %q", f.Line, f.Above)
 	}
-	if got := m.CursorLine(); got != "> " {
+	if got, half := m.CursorLine(); got != "> " || half {
 		t.Errorf("%q", got)
 	}
 	h.view.Followed = true
@@ -165,5 +165,60 @@ func TestSurroundings(t *testing.T) {
 	f.Above = nil
 	if m.screenFacts(&f, &h.view); len(f.Above) != 1 {
 		t.Errorf("below the line that was given: %q", f.Above)
+	}
+}
+
+// A program that slept is not looked at anew before something has run, was printed or typed; what is found then is what a look
+// would find.
+//
+// FEATURES: R42
+func TestSleepsOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *host, m *Machine)
+		want   bool
+	}{
+		"sleeps":         {func(*host, *Machine) {}, true},
+		"is printed to":  {func(h *host, m *Machine) { m.Output(h.view.Now) }, false},
+		"is typed to":    {func(_ *host, m *Machine) { m.Typed() }, false},
+		"cannot be seen": {func(h *host, m *Machine) { h.probe.Failed = true; h.look(t, m, time.Second) }, false},
+		"reads":          {func(h *host, m *Machine) { h.probe.Result.State = evidence.Reading; h.look(t, m, time.Second) }, false},
+		"works":          {func(h *host, m *Machine) { h.probe.Result.State = evidence.Busy; h.look(t, m, time.Second) }, false},
+		"relays what waits": {func(h *host, m *Machine) {
+			h.probe.Result.Behind = make([]evidence.Behind, 1)
+			h.look(t, m, time.Second)
+		}, false},
+	} {
+		h := newHost("Continue? [y/n] ")
+		h.probe.Result = evidence.Result{State: evidence.Sleeping, PID: 2, TID: 2, Waits: -1, Source: evidence.FromCall, Timeout: -1}
+		m := New(h)
+		m.Output(h.view.Now)
+		for range 3 {
+			h.look(t, m, time.Second)
+		}
+		if f, again := h.look(t, m, time.Second), m.Again(); f.Verdict.Kind != again.Verdict.Kind || f.Doubt != again.Doubt || f.Later != again.Later {
+			t.Errorf("%+v is taken for %+v", again, f)
+		}
+		if c.change(h, m); m.Slept() != c.want {
+			t.Errorf("it %s: slept %v", name, m.Slept())
+		}
+	}
+}
+
+// Looks of several sessions come together, none later than it is time for and none much sooner.
+func TestTogether(t *testing.T) {
+	now := time.Now()
+	for wait, step := range map[time.Duration]time.Duration{steady: togetherSoon, time.Second: togetherLate, rare: togetherLate} {
+		seen := map[int64]bool{}
+		for i := range 100 {
+			at := now.Add(wait + time.Duration(i)*time.Millisecond)
+			got := Together(now, at)
+			if d := at.Sub(got); d < 0 || d >= step {
+				t.Errorf("after %v: %v sooner", wait, d)
+			}
+			seen[got.UnixNano()] = true
+		}
+		if most := 1 + int(100*time.Millisecond/step); len(seen) > most {
+			t.Errorf("after %v: %d times for a hundred sessions", wait, len(seen))
+		}
 	}
 }

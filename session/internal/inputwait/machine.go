@@ -24,6 +24,7 @@ type Machine struct {
 	pending  bool // at the last look output was on its way to us
 	unread   bool // at the last look what was typed had not been read
 	answered bool // nothing was printed since something was typed
+	slept    bool // at the last look all of the program slept and waited for nothing here
 	wait     readWait
 	reader   spentWait // at the last look
 	asked    time.Time // when the kernel was asked at the last look
@@ -59,7 +60,7 @@ func (m *Machine) Echo(now time.Time) time.Time {
 
 // onActivity begins anew after output or input.
 func (m *Machine) onActivity(now time.Time) time.Time {
-	m.shell, m.answered = false, false
+	m.shell, m.answered, m.slept = false, false, false
 	return m.Restart(now)
 }
 
@@ -121,6 +122,13 @@ func (m *Machine) Look() (f Finding, ok bool) {
 	return Finding{Verdict: verdict, Doubt: doubt, Later: m.Looks() >= 2}, true
 }
 
+// Slept says that at the last look all of the program slept, and waited for nothing here: as long as nothing of it has run and
+// nothing was printed or typed, Again is what Look would be.
+func (m *Machine) Slept() bool { return m.slept }
+
+// Again is a look that takes what the last one found, see Slept.
+func (m *Machine) Again() Finding { return Finding{Later: m.Looks() >= 2} }
+
 // A wait with nothing before the cursor has to last: its question may be on its way to us still, longer
 // through a relay. That of the shell itself may be the one at its prompt, whose marks are on their way.
 const (
@@ -148,6 +156,7 @@ func (m *Machine) tells(now time.Time) bool {
 
 // judge gathers what is known and has it classified; pid is the process that decided.
 func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
+	m.slept = false
 	f := evidence.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Shown: m.host.Shown}
 	if v.Followed {
 		switch sh := &v.Shell; {
@@ -175,7 +184,7 @@ func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
 	m.unread = m.spent.same(&f.Probe, now)
 	m.reader.sees(&f.Probe)
 	if (f.Probe.State == evidence.Busy || f.Probe.State == evidence.Sleeping) && len(f.Probe.Behind) == 0 {
-		m.blank = false
+		m.blank, m.slept = false, f.Probe.State == evidence.Sleeping && !p.Failed
 		return evidence.Classify(f), f.Probe.PID // whatever the screen shows
 	}
 	f.BracketedPaste, f.AppCursor, f.Mouse = v.Modes.BracketedPaste, v.Modes.AppCursor, v.Modes.Mouse != 0
@@ -184,10 +193,10 @@ func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
 	return evidence.Classify(f), f.Probe.PID
 }
 
-// CursorLine is what stands before the cursor.
-func (m *Machine) CursorLine() string {
+// CursorLine is what stands before the cursor, without what is typed in part there; half says that there is such.
+func (m *Machine) CursorLine() (line string, half bool) {
 	var f evidence.Facts
 	v := m.host.View()
-	m.screenFacts(&f, &v)
-	return f.Line
+	half = m.screenFacts(&f, &v)
+	return f.Line, half
 }

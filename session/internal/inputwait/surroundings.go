@@ -25,8 +25,9 @@ type surroundings struct {
 }
 
 // screenFacts puts the lines around the cursor into the facts: only those that were printed by what
-// runs now. Rows that something was typed on are answered questions, or lines given to a shell.
-func (m *Machine) screenFacts(f *evidence.Facts, v *View) {
+// runs now. Rows that something was typed on are answered questions, or lines given to a shell. half says that a line is being
+// typed: it is no part of what it is typed at.
+func (m *Machine) screenFacts(f *evidence.Facts, v *View) (half bool) {
 	sc := m.host.Screen()
 	c := surroundings{frame: &sc.Frame, history: sc.History, alt: f.AltScreen}
 	c.top = c.history.FirstID() + uint64(c.history.Len())
@@ -40,7 +41,8 @@ func (m *Machine) screenFacts(f *evidence.Facts, v *View) {
 		}
 	}
 	c.facts(f)
-	f.Line = strings.TrimSuffix(f.Line, sc.Half) // a line that is being typed is no part of what it is typed at
+	f.Line, half = strings.CutSuffix(f.Line, sc.Half)
+	return half && sc.Half != ""
 }
 
 // ranFrom is the first row that belongs to what the shell runs: below the line that it was given,

@@ -21,7 +21,7 @@ import (
 var kinds = []string{".html", ".js", ".css", ".svg", ".webmanifest"}
 
 // apart are scripts and styles of their own; all others are in one of these.
-var apart = []string{"app.js", "style.css", "hosts.js", "old.js", "relay.js", "sw.js"}
+var apart = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
 
 // inOrder are the modules in the page's script, each with what it needs before it: what is alike stands where it packs
 // best, which was found by trying (190 bytes). One that is not named stands where it is needed.
@@ -30,14 +30,16 @@ var inOrder = []string{
 	"timebar", "store", "input", "images", "session", "panels", "net", "notify",
 }
 
-// private are members of classes that only the page's script itself knows: they have short names in what is sent (150
+// private are members of classes that only the page's script itself knows: they have short names in what is sent (250
 // bytes). None may be a name of the browser's, of messages or of answers, or be used by tests or by scripts apart.
 const private = "^(?:" +
-	"advance|arrived|arrows|askKey|asking|attention|become|catching|cellAt|dead|define|delay|empty|fresh|" +
-	"heads|heightChanged|inks|linkChanged|marks|measuring|nextQ|nextSub|nowButton|offState|onstep|" +
-	"onsticky|paint|patience|pinch|playButton|problems|release|setButton|setFit|sizeKey|sizes|speed|" +
-	"speedButton|stage|stale|stepping|sticky|telling|timeButton|timePlace|toggleTime|unique|update|watch|" +
-	"watcher|wheel|whole" +
+	"advance|alone|alpha|arrived|arrows|askKey|asking|attention|bare|become|build|catching|cellAt|cls|current|dead|" +
+	"define|delay|drag|edit|empty|fits|flood|fresh|gone|heads|heavy|heightChanged|held|inks|keyboard|kill|known|" +
+	"leave|lift|light|linkChanged|listen|loading|marks|measuring|moment|nextQ|nextSub|nowButton|offState|onstep|" +
+	"onsticky|paint|patience|pics|pinch|playButton|problems|puts|recording|regexp|release|releases|scrolled|scrolls|" +
+	"seen|setButton|setFit|sig|sizeKey|sizes|soon|speed|speedButton|stage|stale|stepping|sticky|telling|thin|" +
+	"timeButton|timePlace|todo|toggleTime|turn|typed|types|under|unique|update|visible|wants|watch|watcher|went|" +
+	"wheel|whole|zoom" +
 	")$"
 
 // Page makes the files of the page of those in a directory.

@@ -86,7 +86,7 @@ async function begin(me) {
     list = new List();
     root.replaceChildren(banner, side(), stage);
     if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) Promise.all([get('fleet'), get('hosts')]).then(async ([fleet, ssh]) => {
-      if (fleet.on || ssh.length) list.join(new (await import('./hosts.js')).Others({ get, h, some, url, fleet: fleet.on, ssh, state, listed, toSession, store, Link }));
+      if (fleet.on || ssh.length) list.join(new (await import('./rare.js')).Others({ get, h, some, url, fleet: fleet.on, ssh, state, listed, toSession, store, Link }));
     }, () => {});
   }
   const show = () => route(stage, alone ? '#/s/' + me.session : location.hash);

@@ -114,7 +114,6 @@ function pieces(row, m) {
       } else out.push(last = { kind, text: ch, n, k });
     }
   }
-  for (const p of out) p.key = p.kind + p.n + '|' + p.text + '|' + p.k.key;
   return out;
 }
 
@@ -152,6 +151,7 @@ function make(p, m) {
 export function drawRow(el, row, m) {
   if (el.row === row && el.m === m) return;
   const now = pieces(row, m), had = el.m === m ? el.pieces ?? [] : [];
+  for (const p of now) p.key = p.kind + p.n + '|' + p.text + '|' + p.k.key;
   if (el.m !== m) el.replaceChildren();
   let i = 0;
   for (; i < now.length; i++) {
@@ -173,7 +173,7 @@ export const rowElement = () => h('div', { class: 'row' });
 
 // plain says that a row looks on a canvas as its elements do. Others are few: lines drawn at text, links, pictures, what
 // blinks or is larger, and scripts from right to left, which no canvas writes in the order of cells.
-const plain = (row) => !(row.flags & 14 || /[\u0590-\u08ff\ufb1d-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(row.text)) && row.spans.every(({ st }) => !(st.u || st.l || st.pic || st.a & 200));
+const plain = (row) => row.plain ??= !(row.flags & 14 || /[\u0590-\u08ff\ufb1d-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(row.text)) && row.spans.every(({ st }) => !(st.u || st.l || st.pic || st.a & 200));
 
 // Grid is a live screen as elements, and in a flood on a canvas.
 export class Grid {
@@ -343,7 +343,8 @@ export class Grid {
     el.hidden = !c?.visible || c.y >= screen.rows.length;
     if (el.hidden) return;
     const cell = screen.cell(c.x, c.y);
-    el.className = `cursor ${c.shape}${c.blink ? ' blinks' : ''}`;
+    const cls = `cursor ${c.shape}${c.blink ? ' blinks' : ''}`;
+    if (el.className !== cls) el.className = cls;
     const text = c.shape === 'block' && !drawn(cell.text.codePointAt(0)) && !((cell.st.a ?? 0) & 32) ? cell.text : '';
     if (el.textContent !== text) el.textContent = text; // the same one would be laid out again
     el.style.width = (c.shape === 'bar' ? Math.max(1, Math.round(this.m.size / 7)) : cell.n * this.m.w) + 'px';

@@ -95,7 +95,7 @@ const socketAt = (path) => {
 // through logs in by a link of a relay. Its key is kept for as long as the tab.
 async function through(secret) {
   sessionStorage.setItem(relayName, secret);
-  const { Tunnel } = await import('./relay.js');
+  const { Tunnel } = await import('./rare.js');
   tunnel = new Tunnel(socketAt('relay/join'), secret);
   return ask('GET', 'web/me');
 }

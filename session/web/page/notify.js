@@ -1,5 +1,5 @@
 // Notices of the system while the page is open and not looked at.
-import { asks, store } from './store.js';
+import { asked, asks, store } from './store.js';
 import { literal, toast } from './ui.js';
 
 export const can = () => 'Notification' in window;
@@ -39,7 +39,7 @@ export function followNotices() {
     if (e.kind === 'approval' && a) return tell(a.id, 'Approval: ' + (a.name || 'a command'), a.line || a.argv?.join(' '), '#/approvals');
     if (!s) return;
     const at = '#/s/' + s.id, needs = asks(s);
-    if (e.kind === 'input' && needs) tell(s.id, s.name + (needs.kind === 'password' ? ' asks for a password' : ' asks'), needs.reason, at);
+    if (e.kind === 'input' && needs) tell(s.id, s.name + (needs.kind === 'password' ? ' asks for a password' : ' asks'), asked(needs.reason) ?? needs.reason, at);
     else if (e.kind === 'agent' && ['needs_input', 'needs_approval', 'done'].includes(s.agent_state?.state)) tell(s.id, s.name, s.agent_state.reason, at);
     else if (e.kind === 'state' && s.state !== 'running') tell(s.id, s.name + (s.exit_code === 0 ? ' is done' : ' ended'), s.command, at);
   });

@@ -1,7 +1,7 @@
 // What stands beside a session: its commands, search in it, and jobs; and the pages of approvals, jobs and search over
 // all sessions.
 import { get, post, toSession } from './net.js';
-import { asks, state, store, waiting } from './store.js';
+import { asked, asks, state, store, waiting } from './store.js';
 import { ago, button, clock, copyText, duration, h, icon, literal, say, sentence, some, toast, words } from './ui.js';
 
 export const failed = (err) => { if (err.name !== 'AbortError') toast(words(err), true); };
@@ -217,7 +217,12 @@ export class Approvals {
 
 // question is what a program waits for, with what would answer it.
 export function question(s, needs, named) {
-  const send = (body, done) => post(`sessions/${s.id}/input`, body).then(() => { done?.(); say('Answered'); }, failed);
+  const type = (body) => post(`sessions/${s.id}/input`, body);
+  const half = h('div', { class: 'answers' }); // what is said where an answer would be appended to what somebody typed
+  const send = (body, done) => type({ ...body, fresh_line: true }).then(() => { done?.(); half.replaceChildren(); say('Answered'); }, (err) => {
+    if (err.code !== 'busy') return failed(err);
+    half.replaceChildren(h('b', { role: 'alert', text: sentence(err.message) + '.' }), h('button', { text: 'Clear it and answer', onclick: () => type({ keys: ['C-u'], force: true }).then(() => send(body, done), failed) }));
+  });
   const why = (needs ?? s.agent_state).reason;
   const tap = (text, body, main) => h('button', { class: main && 'primary', text, onclick: () => send(body) });
   // word is yes or no in full where that is what the question has, and marked where Enter means it.
@@ -235,6 +240,6 @@ export function question(s, needs, named) {
     confirm: () => /^[^"]*(key:|pager)/.test(why) ? [tap('Enter', { keys: ['Enter'] }, true)] : [word('Yes', /Y(es)?\/n/), word('No', /y(es)?\/N/)],
     menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, true)],
   };
-  return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: 'note', text: /: "(.*)"$/.exec(why)?.[1] ?? why }),
-    needs && store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]));
+  return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: asked(why) ? 'note' : 'note why', text: asked(why) ?? why }),
+    needs && store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]), half);
 }

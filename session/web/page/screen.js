@@ -4,7 +4,7 @@
 const attrs = ['bold', 'dim', 'italic', 'blink', 'inverse', 'conceal', 'strike', 'overline'];
 const sizes = { 'double-width': 2, 'double-top': 4, 'double-bottom': 8 };
 const plain = Object.freeze({});
-const empty = Object.freeze({ flags: 0, spans: Object.freeze([]), text: '' });
+const empty = Object.freeze({ flags: 0, spans: Object.freeze([]), text: '', plain: true });
 
 // ascii is text of one column for each unit: most is, and need not be gone through.
 export const ascii = /^[ -~]+$/;

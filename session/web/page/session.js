@@ -89,7 +89,7 @@ export class SessionPage {
       },
       behind: (ms) => {
         clearTimeout(this.catching);
-        this.late.hidden = ms < 1500;
+        if (this.late.hidden = ms < 1500) return;
         this.late.textContent = duration(ms) + ' behind';
         this.catching = setTimeout(() => { this.late.hidden = true; }, ms); // another one comes until then, or this was the newest
       },

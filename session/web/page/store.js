@@ -18,6 +18,9 @@ const changed = () => {
 // Kinds of waiting that ask a person something: a shell's prompt and an idle screen ask nothing.
 export const asks = (s) => s.state === 'running' && s.needs_input && !['prompt', 'screen'].includes(s.needs_input.kind) ? s.needs_input : null;
 
+// asked are the words that ask, of a reason why something is thought to.
+export const asked = (why) => /: "(.*)"$/.exec(why)?.[1];
+
 const agentAsks = (s) => s.state === 'running' && ['needs_input', 'needs_approval'].includes(s.agent_state?.state);
 
 const calls = (s) => asks(s) || agentAsks(s) && !s.needs_approval?.length;
@@ -28,6 +31,9 @@ export const wants = (s) => !s.away && !!(s.needs_approval?.length || calls(s));
 export const elapsed = (s) => s.state === 'running' && s.activity?.running && s.shell?.phase !== 'prompt' ? s.activity.elapsed_ms + Date.now() - s.heard : 0;
 
 export const title = (s) => s.title || s.shell?.command || s.command;
+
+// about is what a session asks, or what it is.
+export const about = (s) => asked(asks(s)?.reason) || title(s);
 
 // state is one word for how a session is, and what to colour it by.
 export function state(s) {

@@ -163,6 +163,36 @@ func TestAnswers(t *testing.T) {
 	quiet(t, b)
 }
 
+// A session and the list say what a program asks, on a phone, too. An answer is not appended to what somebody has typed in part: that is
+// said, and is cleared with one more tap.
+//
+// FEATURES: R112
+func TestAnswerBehindHalfALine(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said <$a>"; exec cat`)
+	p := open(i, b, browser.Phone)
+	p.Wait("it in the list", `document.querySelector('.item .what')?.textContent === 'Deploy to production? [y/N]'`)
+	show(i, p, "deploy")
+	p.Wait("what it asks", `((n) => n?.textContent === 'Deploy to production? [y/N]' && n.offsetHeight > 0)(document.querySelector('.question .note'))`)
+	p.Eval(`longterm.page.term.focus()`, nil)
+	p.Type("maybe")
+	shows(p, "[y/N] maybe")
+	tap := func(text string) {
+		p.Wait(text, fmt.Sprintf(`((b) => { b?.click(); return !!b; })([...document.querySelectorAll('.question button')].find((b) => b.textContent === %q))`, text))
+	}
+	tap("Yes")
+	p.Wait("why not", `document.querySelector('.question [role=alert]')?.textContent === 'A line is half typed there.'`)
+	keep(t, p, "half-typed-phone")
+	if text := i.Run("screen", "deploy"); strings.Contains(text, "you said") {
+		t.Errorf("it was answered:\n%s", text)
+	}
+	tap("Clear it and answer")
+	shows(p, "you said <y>")
+	p.Wait("it asks no more", `!document.querySelector('.question')`)
+	quiet(t, b, "409") // that it was refused
+}
+
 // A login for one session shows that one and no list; one that may only look cannot type.
 //
 // FEATURES: R83
