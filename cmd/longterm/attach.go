@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -118,6 +119,21 @@ func listenForLeaving() chan os.Signal {
 	leaving := make(chan os.Signal, len(takeover.Leaving))
 	signal.Notify(leaving, takeover.Leaving...) // at once: what was kept is told when the first of them is listened for
 	return leaving
+}
+
+// leftOnTheWay is the error of a verb that had the terminal and was told to leave before it came to its session: a
+// person saw the session by then, and hears the same as later. Without such a signal it is the verb's own.
+func leftOnTheWay(leaving chan os.Signal, err error) error {
+	if leaving == nil || !exit.IsInterrupted(err) {
+		return err
+	}
+	signal.Stop(leaving) // waits for what is on its way
+	select {
+	case sig := <-leaving:
+		return attachclient.Left("", sig.(syscall.Signal))
+	default:
+		return err
+	}
 }
 
 // giveTerminalBack gives the terminal back that was taken for a verb that did not come to it.

@@ -39,7 +39,7 @@ func run(args []string) int {
 	defer a.close()
 	root := rootCommand(a, args)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := leftOnTheWay(leaving, root.ExecuteContext(ctx))
 	giveTerminalBack()
 	if err != nil && !exit.IsSilent(err) {
 		a.Tell(err, a.JSON || asksJSON(args))

@@ -48,6 +48,8 @@ func (*app) place(*verb, *cobra.Command, []string) error { return nil }
 // listenForLeaving has nothing to listen for: no terminal is taken here.
 func listenForLeaving() chan os.Signal { return nil }
 
+func leftOnTheWay(_ chan os.Signal, err error) error { return err }
+
 // giveTerminalBack has nothing to give: no terminal is taken here.
 func giveTerminalBack() {}
 

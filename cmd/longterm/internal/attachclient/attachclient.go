@@ -111,7 +111,11 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 		}
 		return termio.ErrNoTerminal
 	}
+	var left leftBy
 	st, err := at.join(ctx) // errors before the terminal is touched
+	if errors.As(context.Cause(ctx), &left) && err != nil {
+		return Left("", left.signal)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,13 +142,12 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	if n := at.far.unsent(&at.mu); n > 0 {
 		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", bars.Count(n, "byte"), at.ref())
 	}
-	var left leftBy
 	switch {
 	case errors.Is(err, errDetached):
 		fmt.Fprintf(o.Stderr, "[detached from %s; `longterm attach %[1]s` comes back]\n", at.ref())
 		return nil
 	case errors.As(context.Cause(ctx), &left):
-		return exit.With(128+int(left.signal), fmt.Errorf("left %s: %w; the session goes on", at.ref(), left))
+		return Left(at.ref(), left.signal)
 	case errors.Is(err, errTaken):
 		fmt.Fprintf(o.Stderr, "[detached from %s by another client; `longterm attach %[1]s` comes back]\n", at.ref())
 		return nil
@@ -208,6 +211,14 @@ func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 type leftBy struct{ signal syscall.Signal }
 
 func (l leftBy) Error() string { return l.signal.String() }
+
+// Left is the error of a client that a signal ended, at a session that has a name by then, or on the way to it.
+func Left(ref string, signal syscall.Signal) error {
+	if ref == "" {
+		ref = "before the session was there"
+	}
+	return exit.With(128+int(signal), fmt.Errorf("left %s: %w; the session goes on", ref, leftBy{signal}))
+}
 
 func endText(i *attach.Info) string {
 	switch {

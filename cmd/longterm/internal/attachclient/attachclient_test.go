@@ -11,11 +11,13 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
 	"github.com/gorilla/websocket"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
@@ -33,6 +35,7 @@ type daemon struct {
 	list     []api.Session
 	refuse   *api.Error                                // joining is answered with it
 	converse func(ws *websocket.Conn, r *http.Request) // one that was joined
+	instead  func(r *http.Request)                     // of an answer
 	joins    int
 	tell     http.Header // with the answer that opens a conversation
 }
@@ -76,6 +79,10 @@ func (d *daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Unlock()
 	path := strings.TrimPrefix(r.URL.Path, api.Version+"/sessions")
 	w.Header().Set("Content-Type", "application/json")
+	if d.instead != nil {
+		d.instead(r)
+		return
+	}
 	switch {
 	case strings.HasSuffix(path, "/attach") && refuse != nil:
 		w.WriteHeader(refuse.GetStatus())
@@ -504,5 +511,33 @@ func TestAttachIsOneRequest(t *testing.T) {
 	defer st.Close()
 	if at.id != "id-1" || at.name != "café" || !at.shown {
 		t.Errorf("%q %q %v", at.id, at.name, at.shown)
+	}
+}
+
+// A signal that comes while the session is being joined has the client leave as any later one does.
+//
+// FEATURES: R75
+func TestLeftWhileItJoins(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("no terminal: %v", err)
+	}
+	defer master.Close()
+	defer tty.Close()
+	defer func(out *os.File) { os.Stdout = out }(os.Stdout)
+	os.Stdout = tty
+	d := newDaemon(t)
+	leaving := make(chan os.Signal, 1)
+	d.instead = func(r *http.Request) {
+		leaving <- syscall.SIGTERM
+		<-r.Context().Done() // it has gone
+	}
+	d.serve()
+	at := d.attached("")
+	o := at.Options
+	o.Leaving, o.Stdin, o.Scrollback = leaving, tty, true
+	err = Run(t.Context(), at.Client.Session("c"), o)
+	if exit.Status(err) != 128+int(syscall.SIGTERM) || !strings.Contains(err.Error(), "left ") {
+		t.Errorf("status %d: %v", exit.Status(err), err)
 	}
 }

@@ -49,7 +49,7 @@ func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
 func TestWhatToDoAboutALineThatAsks(t *testing.T) {
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
-	_, errOut, code := i.Try("exec", "--timeout", "1s", "b", "read -p 'Name: ' x; sleep 100")
+	_, errOut, code := i.Try("exec", "--timeout", "4s", "b", "read -p 'Name: ' x; sleep 100")
 	if code != api.ExitTimeout || !strings.Contains(errOut, "waits for input (text); answer with `longterm send ") {
 		t.Errorf("%d %s", code, errOut)
 	}

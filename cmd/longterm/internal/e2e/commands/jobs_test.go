@@ -227,7 +227,7 @@ func TestClockBounds(t *testing.T) {
 	if out, code := i.Post("/sessions/b/exec", `{"line":"true","timeout_ms":999}`); code != 422 {
 		t.Errorf("a limit under a second by HTTP: %d %s", code, out)
 	}
-	out, errOut, code := i.Try("run", "--timeout", "1s", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
+	out, errOut, code := i.Try("run", "--timeout", "3s", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
 	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "it continues in the session") {
 		t.Errorf("left in the background: %d %q %s", code, out, errOut)
 	}
@@ -426,7 +426,7 @@ func TestIncompleteLinesBehindASlowHook(t *testing.T) {
 	lookPath(t, "zsh")
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "zsh")
-	i.Run("exec", "s", "zle-line-init() { sleep 0.2 }; zle -N zle-line-init")
+	i.Run("exec", "s", "zle-line-init() { sleep 1.5 }; zle -N zle-line-init")
 	for range 2 { // the second one right behind the prompt that the first one leaves
 		if out, errOut, code := i.Try("exec", "s", "echo one\necho 'open"); code != api.RefusedInvalid || !strings.Contains(errOut, "the line is incomplete") {
 			t.Errorf("%d %q %s", code, out, errOut)

@@ -259,6 +259,7 @@ func TestViewerSizes(t *testing.T) {
 		o.after("S")
 		o.shows("Size of the session")
 		o.keys(policy, "Enter")
+		e2e.Eventually(t, "it is chosen", func() bool { return !strings.Contains(o.text(), "Size of the session") }) // the list names them all
 	}
 	choose("fixed")
 	e2e.Eventually(t, "the size is fixed", func() bool { return i.Info("work").Size == "fixed" })
