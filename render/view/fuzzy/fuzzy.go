@@ -7,14 +7,19 @@ import (
 	"unicode"
 )
 
-// Score says how well a text is meant by a pattern, and which of its characters match;
+// Score says how well an item is meant by a pattern, and which of its characters match;
 // ok is false when not all of the pattern's occur in order,
 // together or at the beginnings of words. Words of the pattern may
-// come in any order.
-func Score(pattern, text string) (score int, at []int, ok bool) {
-	runes := []rune(text)
+// come in any order. Of the names, which are not shown, each is the beginning of a word there: letters here and there in what
+// nobody sees would not be understood. Their characters count on behind the text's.
+func Score(pattern string, it Item) (score int, at []int, ok bool) {
+	runes := []rune(it.Text)
+	shown := len(runes)
+	if it.Names != "" {
+		runes = append(append(runes, ' '), []rune(it.Names)...)
+	}
 	for _, word := range strings.Fields(pattern) {
-		s, where, found := one([]rune(strings.ToLower(word)), runes)
+		s, where, found := one([]rune(strings.ToLower(word)), runes, shown)
 		if !found {
 			return 0, nil, false
 		}
@@ -25,18 +30,23 @@ func Score(pattern, text string) (score int, at []int, ok bool) {
 	return score, slices.Compact(at), true
 }
 
-// one scores a word: the best of the places it may begin at.
-func one(word, text []rune) (best int, at []int, ok bool) {
+// one scores a word: the best of the places it may begin at. Only so many characters of the text are shown.
+func one(word, text []rune, shown int) (best int, at []int, ok bool) {
 	dead := [2]map[place]bool{{}, {}} // places from which on the rest is not found: after a start within a word, and at one's beginning
 	for start := range text {
 		if unicode.ToLower(text[start]) != word[0] {
 			continue
 		}
-		known := dead[0]
-		if begins(text, start) {
+		known, within := dead[0], text[:shown]
+		switch begun := begins(text, start); {
+		case start > shown && !begun:
+			continue
+		case start > shown:
+			within = text[:min(start+len(word), len(text))]
+		case begun:
 			known = dead[1]
 		}
-		if s, where, found := from(word, text, start, known); found && (!ok || s > best) {
+		if s, where, found := from(word, within, start, known); found && (!ok || s > best) {
 			best, at, ok = s, where, true
 		}
 	}
@@ -89,16 +99,22 @@ func begins(text []rune, x int) bool { return x == 0 || !letter(text[x-1]) }
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// Item is what may be meant.
+type Item struct {
+	Text  string // that is shown
+	Names string // it has besides
+}
+
 // Hit is an item that was found.
 type Hit struct {
 	Index int
-	At    []int // characters of its text that match
+	At    []int // characters of its text, and of its names behind that, which match
 	score int
 }
 
 // Find are the items that a pattern may mean, the best first; those that are equally good
 // stay in order. An empty pattern means all.
-func Find(pattern string, items []string) []Hit {
+func Find(pattern string, items []Item) []Hit {
 	var out []Hit
 	for i, item := range items {
 		if s, at, ok := Score(pattern, item); ok {

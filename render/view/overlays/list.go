@@ -18,7 +18,7 @@ type Item struct {
 	Text       string // what is shown and searched
 	Extra      string // shown on the right
 	ExtraColor tcell.Color
-	Also       string // searched, not shown
+	Also       string // searched for words, not shown
 	Lead       string // what Enter does, where items differ
 	Sign       string
 	Color      tcell.Color // of the sign
@@ -29,15 +29,12 @@ type Item struct {
 // nameGap stands between the columns, in what is searched too.
 const nameGap = "  "
 
-func (it *Item) searched() string {
+func (it *Item) searched() fuzzy.Item {
 	text := it.Text
 	if it.Name != "" {
 		text = it.Name + nameGap + it.Text
 	}
-	if it.Also != "" {
-		text += nameGap + it.Also
-	}
-	return text
+	return fuzzy.Item{Text: text, Names: it.Also}
 }
 
 // InSight are the sessions of the hits that are shown, at most so many.
@@ -75,7 +72,7 @@ type List struct {
 
 func (l *List) refresh() {
 	l.all = l.Items()
-	texts := make([]string, len(l.all))
+	texts := make([]fuzzy.Item, len(l.all))
 	for i := range l.all {
 		texts[i] = l.all[i].searched()
 	}
