@@ -68,6 +68,7 @@ func After(ctx context.Context, js jetstream.JetStream, after uint64, limit int,
 	}
 	c, err := js.OrderedConsumer(ctx, fleet.Stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1, InactiveThreshold: time.Minute,
+		MaxResetAttempts: 1, // else it is tried until the server is back, whatever the context says, and nobody hears of it
 	})
 	if err != nil {
 		return nil, lost, err

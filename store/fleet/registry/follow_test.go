@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -38,6 +39,28 @@ func (w watcher) Stop() error                             { return nil }
 type value struct{ jetstream.KeyValueEntry }
 
 func (value) Value() []byte { return []byte("v") }
+
+// cut is a connection that is closed once something is to be read.
+type cut struct {
+	jetstream.JetStream
+	close func()
+}
+
+func (c *cut) OrderedConsumer(ctx context.Context, stream string, cfg jetstream.OrderedConsumerConfig) (jetstream.Consumer, error) {
+	defer c.close()
+	return c.JetStream.OrderedConsumer(ctx, stream, cfg)
+}
+
+// Whoever waits for events hears that the server was lost while that began.
+//
+// FEATURES: R94
+func TestEventsEndWithTheirConnection(t *testing.T) {
+	l := member(t, func(addr string) string { return addr })
+	js := &cut{l.JetStream(), l.Close}
+	if all, _, err := registry.After(t.Context(), js, 0, 100, time.Hour); err == nil {
+		t.Errorf("%d events", len(all))
+	}
+}
 
 // Whoever follows a key ends with its context, whatever became of the connection: a daemon that leaves its fleet waits for it.
 func TestFollowEndsWithItsContext(t *testing.T) {
