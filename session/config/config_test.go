@@ -83,6 +83,11 @@ name = "log"
 on = "bell"
 run = ["logger"]
 timeout = "1h"
+[[hooks]]
+name = "phone"
+on = "approval"
+webhook = "https://ntfy.example/topic"
+format = "ntfy"
 `
 
 func TestDecode(t *testing.T) {
@@ -113,6 +118,7 @@ func TestDecode(t *testing.T) {
 	hooks := []Hook{
 		{Name: "tell", On: []string{"failed", "input"}, Session: []string{"build-*"}, Label: []string{"of=web", "ci"}, Run: []string{"notify-send", "longterm"}, Every: 30 * time.Second, Timeout: time.Minute},
 		{Name: "log", On: []string{"bell"}, Run: []string{"logger"}, Timeout: time.Hour},
+		{Name: "phone", On: []string{"approval"}, Webhook: "https://ntfy.example/topic", Format: "ntfy", Timeout: time.Minute},
 	}
 	if !reflect.DeepEqual(s.Hooks, hooks) {
 		t.Errorf("hooks %+v", s.Hooks)
@@ -120,7 +126,7 @@ func TestDecode(t *testing.T) {
 	if kinds := s.Hooks[0].Kinds(); !slices.Equal(kinds, []string{"command", "input", "job", "session"}) || len(s.Hooks[1].Kinds()) != 0 {
 		t.Errorf("kinds %q %q", kinds, s.Hooks[1].Kinds())
 	}
-	if v, err := f.Value("hooks"); err != nil || v.Value != "tell, log" || v.Line < 30 {
+	if v, err := f.Value("hooks"); err != nil || v.Value != "tell, log, phone" || v.Line < 30 {
 		t.Errorf("%+v %v", v, err)
 	}
 	if v, err := f.Value("matchers"); err != nil || v.Value != "mine, other" || v.Line < 30 {
@@ -192,6 +198,11 @@ func TestProblems(t *testing.T) {
 		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nevery = 5", `5:9: hooks.every: this is a number; it has to be a time, as in "30s"`},
 		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nsession = \"[\"", `5:11: hooks.session: "[" is no pattern of names`},
 		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nlabel = \"=x\"", `5:9: hooks.label: "=x" is no label; write KEY=VALUE, or KEY for any value`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nwebhook = \"https://h/t\"", `5:11: hooks.webhook: it has something to run and somewhere to post; make it two hooks`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nwebhook = \"ftp://h/t\"", `4:11: hooks.webhook: it is no http or https URL; give one as in https://host/path`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nwebhook = \"https://h/t\"\ntimeout = \"5s\"", `5:11: hooks.timeout: what is posted is tried for 10s`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nwebhook = \"https://h/t\"\nformat = \"xml\"", `5:10: hooks.format: it is one of auto, json, ntfy`},
+		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\nformat = \"json\"", `5:10: hooks.format: it is one of auto, json, ntfy, and of what is posted`},
 		{"[[hooks]]\nnme = \"a\"", `2:1: hooks.nme: no such key; did you mean "name"?; [[hooks]] has name, on, run`},
 		{"[[matchers]]\nnme = \"a\"", `2:1: matchers.nme: no such key; did you mean "name"?`},
 		{"[matchers]\nname = \"a\"", "write [[matchers]]"},

@@ -131,8 +131,8 @@ patterns = ['^(?P<severity>E|W) (?P<file>\S+):(?P<line>\d+) (?P<message>.*)$']
 const docsHooks = `
 ## [[hooks]]
 
-Programs that the daemon runs when something happens. [Completions](completions.md#hooks-in-the-configuration) says what
-they are given, and what is promised.
+Programs that the daemon runs, and addresses that it posts to, when something happens. [Completions](completions.md#hooks-in-the-configuration)
+says what they are given, and what is promised.
 
 `
 
@@ -142,6 +142,11 @@ on = ["failed", "input"]
 session = "build-*"
 run = ["notify-send", "longterm"]
 every = "30s"
+
+[[hooks]]
+name = "phone"
+on = "approval"
+webhook = "https://ntfy.sh/a-topic-that-nobody-guesses"
 `
 
 // Template is a first configuration file: every key with its default, as a comment.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
 // Hook is one of [[hooks]]: what is run when something happens.
@@ -19,6 +20,9 @@ type Hook struct {
 	Session []string      // patterns of names of sessions, one of which fits; none: any
 	Label   []string      // KEY or KEY=VALUE, all of which the session has; none: any
 	Run     []string      // argv
+	Webhook string        // URL that it is posted to, instead of Run
+	Format  string        // of what is posted
+	Brief   bool          // it is not posted what was run and asked: notify.details
 	Every   time.Duration // at most one run in so long; 0: no limit
 	Timeout time.Duration // of a run
 }
@@ -48,6 +52,8 @@ var HookKeys = []ListKey{
 	{"name", "text", "of the hook, 1 to 50 letters, digits, - _ and ."},
 	{"on", "text or list of texts", "events it is run for, of the table below"},
 	{"run", "list of texts", "program and arguments, as in `[\"notify-send\", \"done\"]`"},
+	{"webhook", "text", "URL (http or https) to post it to, instead of `run`"},
+	{"format", strings.Join(webhook.Formats, ", "), "how it is put for the webhook, as `notify.format`. Without: auto"},
 	{"session", "text or list of texts", "only of sessions whose name fits one of these, as in `\"build-*\"`"},
 	{"label", "text or list of texts", "only of sessions with these labels, as in `\"project=web\"`, or `\"project\"` for any value"},
 	{"every", "a time", "at most one run in so long; what comes meanwhile is skipped, and counted. Without: no limit"},
@@ -92,6 +98,10 @@ func (h *hooks) item(d *decoder, it *tomldoc.Item) {
 		to.On, err = textsOf(it.Data)
 	case "run":
 		to.Run, err = listOf(it.Data)
+	case "webhook":
+		err = textOf(it.Data, &to.Webhook)
+	case "format":
+		err = textOf(it.Data, &to.Format)
 	case "session":
 		to.Session, err = textsOf(it.Data)
 	case "label":
@@ -186,9 +196,7 @@ func (h *hooks) check(d *decoder, i int, before []string) {
 			wrong("on", "no event %q%s; there are %s", e, suggest(e, hookEventNames()), strings.Join(hookEventNames(), ", "))
 		}
 	}
-	if len(one.Run) == 0 || one.Run[0] == "" {
-		wrong("run", `it has nothing to run; give a program and its arguments, as in run = ["notify-send", "done"]`)
-	}
+	h.checkDeed(i, wrong)
 	for _, word := range one.Run {
 		if strings.ContainsRune(word, 0) {
 			wrong("run", "a program's arguments have no NUL")
@@ -203,6 +211,28 @@ func (h *hooks) check(d *decoder, i int, before []string) {
 		if key, _, _ := strings.Cut(l, "="); key == "" {
 			wrong("label", "%q is no label; write KEY=VALUE, or KEY for any value", l)
 		}
+	}
+}
+
+// checkDeed finds what is wrong with what the hook does.
+func (h *hooks) checkDeed(i int, wrong func(key, format string, args ...any)) {
+	one, at := &h.list[i], h.at[i]
+	_, posts := at["webhook"]
+	_, timed := at["timeout"]
+	switch _, runs := at["run"]; {
+	case posts && runs:
+		wrong("webhook", "it has something to run and somewhere to post; make it two hooks")
+	case posts && timed:
+		wrong("timeout", "what is posted is tried for %s, and again later; leave it out", webhook.Timeout)
+	case posts:
+		if err := webhook.CheckURL(one.Webhook); err != nil {
+			wrong("webhook", "it is %v", err)
+		}
+	case len(one.Run) == 0 || one.Run[0] == "":
+		wrong("run", `it has nothing to run; give a program and its arguments, as in run = ["notify-send", "done"], or a webhook = "https://…"`)
+	}
+	if _, said := at["format"]; said && (!posts || !slices.Contains(webhook.Formats, one.Format)) {
+		wrong("format", "it is one of %s, and of what is posted to a webhook", strings.Join(webhook.Formats, ", "))
 	}
 }
 

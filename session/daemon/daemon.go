@@ -240,6 +240,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
+	d.subs.Mask, d.subs.Post = d.known.Line, d.webhooks.Post
 	return nil
 }
 

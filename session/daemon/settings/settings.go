@@ -10,6 +10,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -71,7 +72,11 @@ func (s *Settings) Status() api.Configuration { return s.now.Load().status }
 // Hooks are those of the configuration; known is false when a file with mistakes has them, and no earlier one was kept.
 func (s *Settings) Hooks() (hooks []config.Hook, known bool) {
 	now := s.now.Load()
-	return now.values.Hooks, now.status.Using != "defaults" || len(now.status.Problems) == 0
+	hooks = slices.Clone(now.values.Hooks)
+	for i := range hooks {
+		hooks[i].Brief = !now.values.Notify.Details
+	}
+	return hooks, now.status.Using != "defaults" || len(now.status.Problems) == 0
 }
 
 // Grace is how long each rung of the kill ladder has to work.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -73,7 +72,7 @@ func (s *Set) Configure(ctx context.Context, hooks []config.Hook) error {
 		if sub == nil {
 			now := time.Now()
 			made, err := s.store.Subscribe(ctx, store.Subscription{
-				Name: name, UID: newUID(), Hook: spawn.Quote(of.Run), Created: now, Seen: now,
+				Name: name, UID: newUID(), Hook: does(of), Created: now, Seen: now,
 			})
 			if err != nil {
 				return err
@@ -104,7 +103,7 @@ func (s *Set) runsAs(uid string, of *config.Hook) bool {
 }
 
 func sameHook(a, b *config.Hook) bool {
-	return a.Name == b.Name && a.Every == b.Every && a.Timeout == b.Timeout && slices.Equal(a.On, b.On) &&
+	return a.Name == b.Name && a.Webhook == b.Webhook && a.Format == b.Format && a.Brief == b.Brief && a.Every == b.Every && a.Timeout == b.Timeout && slices.Equal(a.On, b.On) &&
 		slices.Equal(a.Run, b.Run) && slices.Equal(a.Session, b.Session) && slices.Equal(a.Label, b.Label)
 }
 

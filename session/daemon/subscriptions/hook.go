@@ -97,7 +97,7 @@ func (s *Set) runHooks(ctx context.Context, h *hook) {
 				passed = list[i].Seq
 				continue
 			}
-			if err = s.runHook(ctx, h, hookJob(sub, list[i].Seq), view(&list[i]), list[i].Seq); err != nil {
+			if err = s.act(ctx, h, hookJob(sub, list[i].Seq), view(&list[i]), list[i].Seq); err != nil {
 				break
 			}
 			h.last = list[i].At
@@ -144,7 +144,7 @@ func (s *Set) runLive(ctx context.Context, h *hook, c api.Completion) {
 	if s.limited(h, c.At) {
 		return
 	}
-	err := s.runHook(ctx, h, fmt.Sprintf("hook-%s-e%d", h.sub.UID, c.Seq), c, h.sub.Cursor)
+	err := s.act(ctx, h, fmt.Sprintf("hook-%s-e%d", h.sub.UID, c.Seq), c, h.sub.Cursor)
 	switch {
 	case err == nil:
 		h.last = c.At

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -47,9 +47,12 @@ type Runner interface {
 // Set is all subscriptions.
 type Set struct {
 	// Labels gives a session's labels, as long as it is known, and whether it outlives its command; Tell tells of a hook
-	// that failed. Both may be absent, and are set before Start.
+	// that failed; Mask takes secrets out of what is posted. Each may be absent, and is set before Start.
 	Labels func(session string) (labels map[string]string, lasting bool)
 	Tell   func(api.Event)
+	Mask   func(string) string
+	// Post takes what webhooks of hooks are to be told, and posts it some time.
+	Post func(webhook.Notice) error
 
 	store *store.Store
 	run   Runner
@@ -390,7 +393,7 @@ func (s *Set) view(ctx context.Context, sub *store.Subscription) (api.Subscripti
 	if h := s.hooks[sub.UID]; h != nil {
 		v.Skipped, v.Failure = h.skipped, h.failure
 		if h.of != nil {
-			v.Kinds, v.Hook = slices.Clone(h.of.On), spawn.Quote(h.of.Run)
+			v.Kinds, v.Hook = slices.Clone(h.of.On), does(h.of)
 		}
 	}
 	return v, err

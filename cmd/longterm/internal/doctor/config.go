@@ -54,6 +54,9 @@ func checkHooks(ctx context.Context, d *Doctor) finding {
 	if f, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
 		for i := range f.Settings.Hooks {
 			h := &f.Settings.Hooks[i]
+			if h.Webhook != "" { // how it gets on is told with all that is posted
+				continue
+			}
 			if _, err := exec.LookPath(h.Run[0]); err != nil {
 				wrong = append(wrong, fmt.Sprintf("config:%s has no program to run: %v", h.Name, err))
 			}
