@@ -45,9 +45,10 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 				s.print(s.Session, "Really? [y/N] ")
 				waitText(t, s.Session, "Really?")
 				var asked Needs
+				var at uint64
 				if err := s.do(t.Context(), func() {
 					s.inputwait.needs(confirm)
-					asked = s.Status().Needs
+					asked, at = s.Status().Needs, s.Status().Offset
 				}); err != nil {
 					t.Fatal(err)
 				}
@@ -64,6 +65,9 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 					cfg.Changed = func(st Status, change Change) {
 						if change == ChangeInput && st.Needs.Kind != evidence.None {
 							told = append(told, st.Needs)
+							if st.Offset != at { // by which a question is known that was told of
+								t.Errorf("it is asked at %d, not %d", st.Offset, at)
+							}
 						}
 					}
 				})

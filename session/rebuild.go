@@ -284,11 +284,11 @@ func (s *Session) stand() {
 	}
 	s.history.record.StandAt(s.off)
 	s.watch.output()
+	v := s.engine.Version()
+	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
 	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
 		s.inputwait.resume()
 	}
-	v := s.engine.Version()
-	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
 }
 
 // silentSince is when the program fell silent, as far as is known.
