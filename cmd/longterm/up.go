@@ -207,8 +207,11 @@ func writeStates(w io.Writer, states []projectrun.State) {
 		if s.Session != "" {
 			took = output.Elapsed(s.Duration)
 		}
-		if s.ExitCode != nil {
+		switch {
+		case s.ExitCode != nil:
 			state = fmt.Sprintf("%s %d", state, *s.ExitCode)
+		case s.Signal != "":
+			state += " " + s.Signal
 		}
 		if s.Changed {
 			note = "the file has changed since"

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -53,6 +54,7 @@ type State struct {
 	Ready    bool   `json:"ready"`
 	Changed  bool   `json:"changed,omitempty" doc:"the file says something else than when it was started"`
 	ExitCode *int   `json:"exit_code"`
+	Signal   string `json:"signal,omitempty" doc:"that ended it"`
 	Duration int64  `json:"duration_ms"`
 	Problem  string `json:"problem,omitempty"`
 	// WaitsFor is told while it is waited for, only.
@@ -73,7 +75,8 @@ type Runner struct {
 }
 
 // ErrNotReady says that not all that was asked for is there.
-var ErrNotReady = errors.New("not everything is ready")
+var ErrNotReady = exit.With(1, api.Errorf(api.CodeUnavailable, "not everything is ready").
+	WithHint("`longterm status` says what is not, and `longterm output S` what it printed"))
 
 // Up has all sessions run, in order, and waits until they are ready.
 func (r *Runner) Up(ctx context.Context) ([]State, error) {
@@ -221,7 +224,7 @@ func (r *Runner) there(ctx context.Context) (map[string]*api.Session, error) {
 func (r *Runner) describe(s *project.Session, now *api.Session) State {
 	st := State{Name: s.Name, Called: r.File.SessionName(s.Name), State: "absent"}
 	if now != nil {
-		st.Session, st.Called, st.State, st.ExitCode, st.Duration = now.ID, now.Name, now.State, now.ExitCode, now.Duration
+		st.Session, st.Called, st.State, st.ExitCode, st.Signal, st.Duration = now.ID, now.Name, now.State, now.ExitCode, now.Signal, now.Duration
 		st.Changed, _ = s.Differs(now.Labels[labelDefinition])
 	}
 	return st
@@ -331,7 +334,7 @@ func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session
 		st.Problem = err.Error()
 		return
 	}
-	st.State, st.ExitCode, st.Duration = got.Session.State, got.Session.ExitCode, got.Session.Duration
+	st.State, st.ExitCode, st.Signal, st.Duration = got.Session.State, got.Session.ExitCode, got.Session.Signal, got.Session.Duration
 	exits := slices.Contains(s.Ready, "exit")
 	failed := got.Session.State != "running" && (got.Session.ExitCode == nil || *got.Session.ExitCode != 0)
 	switch {
