@@ -195,8 +195,9 @@ const (
 
 // kept reports such a directory, all that is in it, or names of which it is one.
 func (fs *files) kept(full string) bool {
-	dir, last := path.Split(full)
-	if dir = path.Dir(full); covers(last) {
+	_, last := path.Split(full)
+	dir := path.Dir(full)
+	if covers(last) {
 		if path.Dir(dir) == "/media" || path.Dir(dir) == "/run/media" { // all that a person has plugged in
 			return true
 		}
