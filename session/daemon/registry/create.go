@@ -84,14 +84,15 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		h.forget(e)
 		return nil, ctx.Err()
 	}
-	if err := h.spawn(ctx, e, k, plan); err != nil {
+	start, err := h.spawn(ctx, e, k, plan)
+	if err != nil {
 		if h.host.Leaving() { // the successor finds the record, and the process if there is one
 			return nil, errReplacedMeanwhile()
 		}
 		h.forget(e)
 		return nil, err
 	}
-	h.writes.Go(func() { h.Save(e, func(*store.Session) {}) }) // its pid
+	h.beginLater(e, start)
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("created", &view)
 	return e, nil
@@ -160,8 +161,22 @@ func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error 
 	return nil
 }
 
-// spawn starts the process and its owner.
-func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan) error {
+// answering is how long who asked for a session is given to take the answer.
+const answering = 3 * time.Millisecond
+
+// beginLater has a new session's owner begin and its pid be recorded once who asked for it has the answer. Both are as much work
+// as all that is done before it, and would have the processors that its client needs to read it. Whoever wants something of the
+// owner has it begin at once, and the keeper knows the pid.
+func (h *Registry) beginLater(e *Handle, start func()) {
+	h.writes.Go(func() {
+		time.Sleep(answering)
+		start()
+		h.Save(e, func(*store.Session) {})
+	})
+}
+
+// spawn starts the process; start begins its owner.
+func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan) (start func(), err error) {
 	// The process may be there once it was asked for, whatever becomes of who wanted it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
 	defer cancel()
@@ -177,7 +192,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	j := <-opening
 	if err != nil {
 		j.drop()
-		return err
+		return nil, err
 	}
 	e.mu.Lock() // its first execution may be judged already
 	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
@@ -190,22 +205,20 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 			if !h.host.Leaving() {
 				spawn.Unspawn(k, e.rec.ID)
 			}
-			return p.NotAdopted(err)
+			return nil, p.NotAdopted(err)
 		}
 	}
-	start, err := h.take(e, k, adopted, j)
-	if err != nil {
+	if start, err = h.take(e, k, adopted, j); err != nil {
 		if h.host.Leaving() {
-			return err
+			return nil, err
 		}
 		spawn.Unspawn(k, e.rec.ID)
 		if errors.Is(err, syscall.EMFILE) {
-			return spawn.NoDescriptors(err)
+			return nil, spawn.NoDescriptors(err)
 		}
-		return spawn.StorageError(err, h.dirs.State)
+		return nil, spawn.StorageError(err, h.dirs.State)
 	}
-	start()
-	return nil
+	return start, nil
 }
 
 // forget undoes a reservation.

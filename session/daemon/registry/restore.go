@@ -64,14 +64,15 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if err == nil && anew { // what could not be looked at is not looked at again
 		err = old.Session.BeginAfter(p.Base)
 	}
+	var start func()
 	if err == nil {
-		err = h.spawn(ctx, e, k, p)
+		start, err = h.spawn(ctx, e, k, p)
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.reopen(old))
 	}
 	h.replace(old, e)
-	h.writes.Go(func() { h.Save(e, func(*store.Session) {}) })
+	h.beginLater(e, start)
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("state", &view)
 	return e, nil

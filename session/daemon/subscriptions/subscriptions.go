@@ -65,6 +65,7 @@ type Set struct {
 
 	mu      sync.Mutex
 	grown   chan struct{}     // closed when there are newer completions
+	awaited bool              // somebody may wait for that
 	readers map[string]string // who reads, by uid
 	hooks   map[string]*hook  // those that run, by uid
 	asked   map[string]bool   // approvals that hooks needed
@@ -119,6 +120,12 @@ func (s *Set) watch() {
 			return
 		case <-s.signal:
 		}
+		s.mu.Lock()
+		awaited := s.awaited
+		s.mu.Unlock()
+		if !awaited { // each write of the store is a signal
+			continue
+		}
 		newest, err := s.store.NewestCompletion(s.ctx)
 		if err != nil && s.ctx.Err() == nil {
 			s.log.Error("look for completions", "err", err)
@@ -129,7 +136,7 @@ func (s *Set) watch() {
 		seen = newest
 		s.mu.Lock()
 		close(s.grown)
-		s.grown = make(chan struct{})
+		s.grown, s.awaited = make(chan struct{}), false
 		s.mu.Unlock()
 	}
 }
@@ -138,6 +145,7 @@ func (s *Set) watch() {
 func (s *Set) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.awaited = true
 	return s.grown
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -323,4 +324,32 @@ func TestBounds(t *testing.T) {
 	if _, err := s.Read(t.Context(), "none", api.ReadCompletions{}); codeOf(err) != api.CodeNotFound {
 		t.Errorf("none: %v", err)
 	}
+}
+
+// The store is asked for newer completions only where somebody waits for them: it tells of each of its writes.
+//
+// FEATURES: R101
+func TestNobodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, st, gone := daemon(t, filepath.Join(t.TempDir(), "db"), &runner{})
+		defer gone()
+		var failed bytes.Buffer
+		s := New(st, nil, slog.New(slog.NewTextHandler(&failed, nil)))
+		s.work.Go(s.watch)
+		defer s.Close()
+		if err := st.Close(); err != nil { // who asks it fails, which is logged
+			t.Fatal(err)
+		}
+		st.Changed()
+		synctest.Wait()
+		if failed.Len() > 0 {
+			t.Errorf("it was asked for nobody: %s", &failed)
+		}
+		s.next()
+		st.Changed()
+		synctest.Wait()
+		if failed.Len() == 0 {
+			t.Error("it was not asked for who waits")
+		}
+	})
 }
