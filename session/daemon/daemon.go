@@ -327,7 +327,7 @@ func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle, req *api.R
 	ask.ID = askingAgain(&ask, e.Session.Status().Ended)
 	req.Judged = n.Judged
 	if jobs.ShellAlone(n) {
-		return nil
+		return d.gate.Unjudged(ctx, ask)
 	}
 	answer, err := d.gate.Admit(ctx, ask)
 	if err == nil {

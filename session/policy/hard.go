@@ -125,12 +125,6 @@ func (h *hardRules) unlinks(c *Command, x *invocation) {
 	}
 }
 
-// isFatal reports a path that nobody removes, or what may be anything below it.
-func (h *hardRules) isFatal(p string) bool {
-	below, is := strings.CutSuffix(p, anyBelow)
-	return h.tree(p) == fatal || is && (below == "/" || !strings.HasSuffix(below, "/")) && h.tree(below) == fatal
-}
-
 // goes asks about trees that are moved away or otherwise lost, for a reason.
 func (h *hardRules) goes(c *Command, paths []string, why string) {
 	for _, p := range paths {
@@ -154,6 +148,10 @@ func (h *hardRules) gio(c *Command, x *invocation) {
 
 func (h *hardRules) moves(c *Command, x *invocation) {
 	ops := x.args.Operands
+	to, has := x.args.Get("-t", "--target-directory")
+	if !has && len(ops) > 0 {
+		to = ops[len(ops)-1]
+	}
 	if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 {
 		h.goes(c, ops[len(ops)-1:], "it takes the place of a directory of the system")
 	}
@@ -168,7 +166,16 @@ func (h *hardRules) moves(c *Command, x *invocation) {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
 		h.goes(c, []string{p}, "it moves the system or a person's files away")
+		if full, ok := h.clean(p); ok && h.kept(full) && h.forgotten(to) {
+			h.ask(c, "hard:remove", "it moves a person's files to where they do not last")
+		}
 	}
+}
+
+// forgotten reports a place that is emptied when the machine starts, or by itself.
+func (fs *files) forgotten(p string) bool {
+	full, ok := fs.clean(p)
+	return ok && !strings.HasPrefix(full+"/", fs.home+"/") && slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/", "/run/", "/var/run/"}, func(dir string) bool { return strings.HasPrefix(full+"/", dir) })
 }
 
 // recursive reports that all below a directory is changed.

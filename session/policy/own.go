@@ -169,7 +169,17 @@ const (
 	whyStop = "it ends or stops longterm's own processes, and all sessions with them"
 	useStop = "`longterm kill NAME` ends a session; a person ends longterm with `longterm daemon stop`"
 	whyAll  = "it ends all that the user runs"
+
+	whySessions = "it ends each shell or login of the user, and what runs in it"
 )
+
+// sessionPrograms are what sessions and logins consist of.
+const sessionPrograms = words("sh bash dash zsh fish ksh mksh login sshd systemd init dbus-daemon Xorg Xwayland gnome-shell")
+
+// ofSessions reports a name or pattern that stands for all of such programs, and is not held to some of them.
+func ofSessions(x *invocation, name string) bool {
+	return sessionPrograms.has(strings.Trim(name, "^$")) && !x.args.Has("-P", "--parent", "-t", "--terminal", "-g", "--pgroup", "-s", "--session", "-F", "--pidfile", "-n", "-o")
+}
 
 // daemonLines are how longterm's processes are called: by name, and with all their words.
 var daemonLines = []string{"longterm daemon serve", "longterm keeper --socket /run/user/1000/longterm/keepers/main.sock --key main --daemon"}
@@ -227,6 +237,8 @@ func (h *hardRules) signals(c *Command, x *invocation) {
 			h.ask(c, "hard:kill", "it ends every process")
 		case len(ops) > 0 && namesUs(x, ops[len(ops)-1]):
 			h.deny(c, "hard:longterm", whyStop, useStop)
+		case len(ops) > 0 && ofSessions(x, ops[len(ops)-1]):
+			h.ask(c, "hard:kill", whySessions)
 		case len(ops) == 0 && x.args.Has("-P", "--parent") && slices.Contains(x.argv, "1"):
 			h.ask(c, "hard:kill", "longterm's own processes are among the children of the first one")
 		case len(ops) == 0:
@@ -237,6 +249,8 @@ func (h *hardRules) signals(c *Command, x *invocation) {
 		case probes(x):
 		case slices.ContainsFunc(ops, func(o string) bool { return namesUs(x, o) }):
 			h.deny(c, "hard:longterm", whyStop, useStop)
+		case slices.ContainsFunc(ops, func(o string) bool { return ofSessions(x, o) }):
+			h.ask(c, "hard:kill", whySessions)
 		case len(ops) == 0 || x.args.Has("-u", "--user"):
 			h.everyone(c, x)
 		}
@@ -284,7 +298,10 @@ func everyNumber(x *invocation) bool {
 		return all && !some
 	case "pgrep":
 		ops := x.args.Operands
-		return x.args.Has("-v", "--inverse") || len(ops) == 0 && x.args.Has("-u", "-U", "--euid", "--uid") || len(ops) == 1 && strings.Trim(ops[0], ".*^$") == ""
+		return x.args.Has("-v", "--inverse") || len(ops) == 0 && x.args.Has("-u", "-U", "--euid", "--uid") ||
+			len(ops) == 1 && (strings.Trim(ops[0], ".*^$") == "" || ofSessions(x, ops[0]))
+	case "pidof":
+		return slices.ContainsFunc(args, func(a string) bool { return ofSessions(x, a) })
 	case "lsof", "fuser":
 		return slices.Contains(args, "/")
 	case "pstree":
@@ -294,9 +311,11 @@ func everyNumber(x *invocation) bool {
 	case "ls", "dir", "find":
 		return len(x.args.Operands) > 0 && strings.TrimSuffix(x.args.Operands[0], "/") == processes
 	}
-	if !x.in.is || !strings.Contains(x.in.text, everyProcess) {
-		return false
-	}
+	return x.in.is && strings.Contains(x.in.text, everyProcess) && passesAll(x)
+}
+
+// passesAll reports a filter that hands on what comes in, or of each line a part, but for some lines at most.
+func passesAll(x *invocation) bool {
 	switch x.name {
 	case "cut", "tr", "sort", "uniq", "tac", "rev", "column", "tee", "cat", "head", "tail", "sed":
 		return true

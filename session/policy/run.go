@@ -106,6 +106,11 @@ func (w *walk) run(argv []string, in stream) stream {
 	if names := w.namesAnywhere(x); names != "" {
 		out = stream{text: names + "\n", is: true}
 	}
+	if passesAll(x) && x.in.is {
+		if names := w.pieceOf(x.in); strings.HasSuffix(names, anyBelow) {
+			out = stream{text: names + "\n", is: true}
+		}
+	}
 	if everyNumber(x) {
 		out = stream{text: everyProcess + "\n", is: true}
 	}

@@ -74,7 +74,16 @@ func InsteadOfScreen(words string) string {
 	case "man", "info":
 		other = "add `| cat`"
 	case "git":
-		other = "give the message with -m, or --no-edit, or set GIT_EDITOR=true in the line"
+		switch argv[min(1, len(argv)-1)] {
+		case "commit":
+			other = "give the message with -m, or --no-edit, or set GIT_EDITOR=true in the line"
+		case "rebase":
+			other = "leave out -i, or set GIT_SEQUENCE_EDITOR in the line to a program that edits the list"
+		case "add", "checkout", "reset", "restore", "stash":
+			other = "name files instead of -p and -i, or give a patch to `git apply --cached`"
+		default:
+			return terminal
+		}
 	case "crontab":
 		other = "read with `crontab -l`, and install a file with `crontab FILE`"
 	case "top", "htop", "atop", "btop":
@@ -146,6 +155,8 @@ func takesScreen(x *invocation, last bool) bool {
 		case "commit":
 			return !clustered("m") && !clustered("F") && !clustered("C") && !has("--no-edit", "--message", "--file", "--dry-run") &&
 				!hasPrefix(x.argv, "--message=", "--file=", "--fixup", "--squash", "--reuse-message")
+		case "checkout", "reset", "restore", "stash":
+			return has("-p", "--patch") && !slices.Contains(x.argv, "show") && !slices.Contains(x.argv, "list") // which print it
 		case "rebase", "add":
 			return has("-i", "--interactive", "-p", "--patch", "-e", "--edit") && !has("--abort", "--continue")
 		case "difftool", "mergetool", "gui":

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // FEATURES: R65
 func TestScreens(t *testing.T) {
@@ -16,6 +19,7 @@ func TestScreens(t *testing.T) {
 		"tmux new -d -s x make": false, "tmux ls": false, "tmux kill-server": false, "screen -dmS x make": false, "screen -ls": false,
 		"ssh host ls": false, "ssh -N -L 1:a:2 host": false, "ssh host <<< ls": false, "git commit -m x": false,
 		"git commit -am x": false, "git commit --amend --no-edit": false, "git log": false, "git rebase main": false,
+		"git add -p": true, "git stash -p": true, "git checkout --patch x": true, "git log -p": false, "git stash show -p": false, "git stash list -p": false,
 		"crontab -l": false, "man -k x": false, "echo 'vim x'": false, "cat <<E\nvim\nE": false, "ls | fzf -f x": false,
 		"GIT_EDITOR=true git commit --amend": false, "EDITOR=vim git commit": true, "GIT_EDITOR=/usr/bin/nano git commit": true,
 		"export GIT_EDITOR=:; git commit": false, "GIT_EDITOR=$X git commit": true, "env GIT_EDITOR=true git commit": false,
@@ -24,6 +28,11 @@ func TestScreens(t *testing.T) {
 	} {
 		if got := Screen(Line{Text: line}); (got != "") != want {
 			t.Errorf("%s: %q, want %v", line, got, want)
+		}
+	}
+	for words, want := range map[string]string{"git commit": "-m", "git add -p": "git apply", "git rebase -i": "GIT_SEQUENCE_EDITOR", "git difftool": "give it a terminal"} {
+		if got := InsteadOfScreen(words); !strings.Contains(got, want) || want != "-m" && strings.Contains(got, "message") {
+			t.Errorf("%s: %s", words, got)
 		}
 	}
 	if got := Screen(Line{Text: "make && sudo vim 'a b'"}); got != "vim a b" {

@@ -82,10 +82,16 @@ func (fs *files) overwritten(p string) danger {
 	if ok && (vital[full] || ofTheKernel(full) || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/") || allNeed(full)) {
 		return perhaps
 	}
-	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) {
+	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) || strings.HasSuffix(p, anyBelow) && fs.isFatal(p) {
 		return perhaps
 	}
 	return harmless
+}
+
+// isFatal reports a path that nobody removes, or what may be anything below it.
+func (fs *files) isFatal(p string) bool {
+	below, is := strings.CutSuffix(p, anyBelow)
+	return fs.tree(p) == fatal || is && (below == "/" || !strings.HasSuffix(below, "/")) && fs.tree(below) == fatal
 }
 
 // ofTheKernel reports files by which devices go, the firmware changes, or another process does something else.

@@ -253,6 +253,7 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 			words = append(words[:64:64], hole)
 		}
 	}
+	words = wr.below(words, operands)
 	mark, ok := x.args.Get("-I", "--replace")
 	if !ok {
 		if o := x.args.Has("-i"); o {
@@ -306,6 +307,22 @@ func (wr *wrapping) atOnce(x *invocation, n int) int {
 	return max(n, 1)
 }
 
+// overwriting are programs whose command writes over each file that it is run with, or runs what may.
+const overwriting = words("cp mv ln install tee sponge sh bash dash zsh ksh")
+
+// below adds to the places that a program is run with what is below them, where it may write over each file there.
+func (wr *wrapping) below(places, argv []string) []string {
+	if len(argv) == 0 || !overwriting.has(path.Base(argv[0])) {
+		return places
+	}
+	for _, p := range places[:min(len(places), maxRounds)] {
+		if wr.tree(p) == fatal {
+			places = append(places[:len(places):len(places)], p+anyBelow)
+		}
+	}
+	return places
+}
+
 // runEach judges the command after find -exec, with the places that find may put into it.
 func (wr *wrapping) runEach(argv []string, x *invocation) {
 	if x.name == "flatpak" || x.name == "snap" || x.name == "nix" {
@@ -318,7 +335,7 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 			wr.record(c) // each file of a tree is as much as the tree
 		}
 	}
-	for _, place := range wr.found(x) {
+	for _, place := range wr.below(wr.found(x), argv) {
 		full := make([]string, len(argv))
 		has := false
 		for i, a := range argv {
@@ -394,6 +411,7 @@ func (fs *files) finds(x *invocation) []string {
 // namesAnywhere is what a command prints that looks for names all over the machine, or in a home; empty: it is none.
 func (fs *files) namesAnywhere(x *invocation) string {
 	has, ops := x.args.Has, x.args.Operands
+	all := false // it looks for nothing, and prints whatever there is
 	switch x.name {
 	case "locate", "plocate", "mlocate":
 		return "/" + anyBelow
@@ -410,14 +428,24 @@ func (fs *files) namesAnywhere(x *invocation) string {
 		if !has("-l", "-L", "--files-with-matches") || !has("-r", "-R", "--recursive") {
 			return ""
 		}
-	case "du":
-		if !has("-a", "--all") {
+	case "du", "tree":
+		all, ops = true, x.argv[1:] // its row is one of many programs, and takes -a to have a value
+	case "ls", "dir":
+		if all = has("-R", "--recursive"); !all {
 			return ""
 		}
+	case "fd", "fdfind":
+		if len(ops) < 2 || strings.Trim(ops[0], ".*^$") != "" {
+			return ""
+		}
+		all, ops = true, ops[1:]
 	default:
 		return ""
 	}
 	for _, o := range ops {
+		if all && fs.tree(o) == fatal {
+			return o + anyBelow
+		}
 		if full, ok := fs.clean(o); ok && (everywhere.has(full) || strings.HasPrefix(o, "/") && fs.holdsHome(full)) {
 			return strings.TrimSuffix(o, "/") + "/" + anyBelow
 		}

@@ -150,8 +150,10 @@ func unproposed(v *api.Approval) bool {
 }
 
 // noRule is which rule asks whatever another one allows, and why; empty where somebody may write one that does.
-func noRule(v *api.Approval) string {
+func noRule(a *Ask, v *api.Approval) string {
 	switch {
+	case a.unlisted():
+		return "the sandbox's profile asks whatever rules allow: it does not list " + inLine(a.Path) + "; add it to `programs` there"
 	case unproposed(v):
 		return ""
 	case v.Judgement.Rule == "" || v.Judgement.Why == "":
@@ -380,7 +382,11 @@ func (g *Gateway) with(a *Ask, name string, more []policy.Rule) (policy.Judgemen
 	if err != nil {
 		return policy.Judgement{}, false
 	}
-	return src.Soften(a.judgedBy(e)), true
+	j := src.Soften(a.judgedBy(e))
+	if a.unlisted() && j.Verdict != policy.Deny { // no rule lifts what a sandbox profile says
+		j = a.difference()
+	}
+	return j, true
 }
 
 // idle is why one of the rules that were made of an approval is not to be written: with it as much would be asked about as

@@ -404,3 +404,25 @@ func TestFileIsChangedWhileNoDaemonIsThere(t *testing.T) {
 		t.Errorf("put back as it was: %s", p.ID())
 	}
 }
+
+// Rules lift nothing that a sandbox's profile asks about: none is proposed for it, and none is written.
+//
+// FEATURES: R63, R67
+func TestProfilesAskWhateverRulesAllow(t *testing.T) {
+	for _, preset := range []string{"hard", "readonly"} { // alone, and where the preset asks, too
+		g := open(t, t.TempDir())
+		p := waiting(t, g, Ask{
+			ID: "e1", Kind: Execution, Actor: actor.Actor{UID: 1000, Agent: "bot"}, Session: "s", Policy: preset, Path: "/usr/bin/touch",
+			Argv: []string{"touch", "f"}, Cwd: "/home/u/p", Home: "/home/u", Programs: []string{"/usr/bin/cat"}, Differ: true,
+		})
+		if v := p.Approval(); v.Rule != "" || !strings.Contains(v.NoRule, "does not list /usr/bin/touch") {
+			t.Errorf("%s: %q is proposed, %q told", preset, v.Rule, v.NoRule)
+		}
+		for _, rule := range []string{"", "touch"} {
+			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: rule}); codeOf(err) != api.CodeInvalid {
+				t.Errorf("%s: the rule %q: %v", preset, rule, err)
+			}
+		}
+		p.giveUp()
+	}
+}

@@ -243,6 +243,17 @@ func (g *Gateway) Begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	return answer, p, err
 }
 
+// Unjudged records what an agent, or who is held by rules, starts without being judged: a shell by itself, whose lines are.
+func (g *Gateway) Unjudged(ctx context.Context, a Ask) error {
+	if !held(&a.Actor) && a.Policy == "" && a.Kept == "" {
+		return nil
+	}
+	if len(a.Argv) == 0 {
+		a.Argv = []string{a.Shell}
+	}
+	return g.audit(ctx, Record{Ask: a, Actor: a.Actor, Verdict: policy.Allow})
+}
+
 func (g *Gateway) begin(ctx context.Context, a Ask) (Answer, *Pending, error) {
 	if a.Kind == Execution {
 		g.inherit(&a)

@@ -59,7 +59,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[rul
 		e.cut, e.scope = !whole, scopeOf(&a, &j)
 		e.view = newView(e.n, &kept, &j, e.scope)
 		if e.view.Rule = proposal; proposal == "" {
-			e.view.NoRule = noRule(&e.view)
+			e.view.NoRule = noRule(&a, &e.view)
 		}
 	}
 	told := e.view

@@ -92,7 +92,7 @@ func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id strin
 	}
 	ask := jobs.AskNew(n.AskID, actor.Of(ctx), n)
 	if jobs.ShellAlone(n) {
-		return func(string) {}, nil
+		return func(string) {}, s.gate.Unjudged(ctx, ask)
 	}
 	answer, err := s.admit(ctx, ask, n.OnApproval)
 	return func(id string) {
@@ -139,7 +139,7 @@ func (s *Server) admitAgain(ctx context.Context, e *registry.Handle, req *api.Re
 	ask.Session, ask.Kept = e.ID(), n.Policy
 	req.Judged = n.Judged
 	if jobs.ShellAlone(n) {
-		return nil
+		return s.gate.Unjudged(ctx, ask)
 	}
 	answer, err := s.admit(ctx, ask, "")
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -279,17 +280,22 @@ func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
 	if since := time.Since(w.asked); since > idEvery || since > idFirst && w.kept.Conversation == "" {
 		w.identify()
 	}
-	if err := w.e.Session.Frame(ctx, &w.frame, vterm.Query{}); err != nil {
+	var above []vterm.Line
+	if err := w.e.Session.Look(ctx, func(of session.View) {
+		above = masking.Above(of.Engine)
+		of.Engine.Frame(&w.frame, vterm.Query{})
+	}); err != nil {
 		return agentLookAtLeast
 	}
 	st := w.e.Session.Status()
+	rows := sinceRestored(rowsOf(&w.frame))
 	l := agentstate.Look{
 		Now: time.Now(), Waits: string(st.Needs.Kind), Output: st.LastOutput, Typed: st.LastTyped,
-		Screen: agentstate.Screen{Title: st.Title, Rows: sinceRestored(rowsOf(&w.frame))},
+		Screen: agentstate.Screen{Title: st.Title, Rows: rows},
 	}
 	v, again := w.m.Look(l)
 	state := api.AgentState{
-		Agent: w.m.Agent().Name, State: string(v.State), Reason: v.Reason, Source: string(v.Source), Evidence: v.Evidence,
+		Agent: w.m.Agent().Name, State: string(v.State), Reason: v.Reason, Source: string(v.Source), Evidence: w.shown(&v, rows, above),
 		Rules: v.Rules, Since: v.Since, Conversation: w.kept.Conversation,
 	}
 	if argv := w.kept.resume(w.m.Agent()); len(argv) > 0 {
@@ -304,6 +310,19 @@ func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
 		again = agentLookAtLeast
 	}
 	return again
+}
+
+// shown is what tells how the agent is, without secrets for anybody: a row may have a part of one that goes on in the next
+// or began above, which nobody who is handed the row alone could know.
+func (w *agentWatch) shown(v *agentstate.Verdict, rows []string, above []vterm.Line) string {
+	set := w.reg.known.Set()
+	if v.Source == agentstate.FromScreen && !set.Empty() {
+		row := slices.IndexFunc(rows, func(row string) bool { return strings.TrimSpace(row) == v.Evidence })
+		if set.Frame(&w.frame, above); row >= 0 {
+			return strings.TrimSpace(sinceRestored(rowsOf(&w.frame))[row])
+		}
+	}
+	return set.Text(v.Evidence)
 }
 
 func (w *agentWatch) publish() {

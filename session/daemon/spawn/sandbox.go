@@ -3,6 +3,7 @@
 package spawn
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
@@ -59,6 +62,29 @@ func (s *Spawner) boxOf(name string) (*box, error) {
 	return b, sandboxError(err)
 }
 
+// toolAnswers bounds how long docker and podman take to say that they are there.
+const toolAnswers = 30 * time.Second
+
+// answers says why the service behind a level cannot be had: docker's program is often there where its daemon is not.
+func (b *box) answers(env []string) error {
+	if b.level != sandbox.Docker && b.level != sandbox.Podman {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), toolAnswers)
+	defer cancel()
+	ask := exec.CommandContext(ctx, b.have.Tool[b.level], "version")
+	ask.Env, ask.WaitDelay = env, time.Second // which service it is env says
+	said, err := ask.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	why := err.Error()
+	if lines := strings.Split(strings.TrimSpace(string(said)), "\n"); lines[len(lines)-1] != "" {
+		why = lines[len(lines)-1]
+	}
+	return &sandbox.LevelError{Level: b.level, Why: why, What: "start its service, or take another level; nothing was started"}
+}
+
 // sandboxError says what to do about it, too.
 func sandboxError(err error) error {
 	if err == nil {
@@ -86,6 +112,9 @@ func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits) 
 		pr.OnDiffer = onDifference
 	}
 	p.env = pr.Environ(p.env)
+	if err := p.box.answers(p.env); err != nil {
+		return sandboxError(err)
+	}
 	if limits == nil && (pr.Memory > 0 || pr.CPU > 0 || pr.PIDs > 0) {
 		return p.limit(&api.Limits{Memory: pr.Memory, CPU: pr.CPU, PIDs: pr.PIDs})
 	}

@@ -257,3 +257,32 @@ func TestKeeperDiesWithUnansweredSpawn(t *testing.T) {
 		t.Errorf("not adopted: %+v", err)
 	}
 }
+
+// A level is not to be had where the service behind it does not answer; the program that asks it being there is not enough.
+//
+// FEATURES: R67
+func TestServiceBehindALevel(t *testing.T) {
+	s, tools := testSpawner(t), t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(s.Dirs.SandboxFile(), "[boxed]\nextends = \"workspace\"\nlevel = \"docker\"\nimage = \"i\"\n")
+	write(filepath.Join(tools, "docker"), "#!/bin/sh\nif test -z \"$SERVICE\"; then echo Client; echo no service >&2; exit 1; fi\n")
+	t.Setenv("PATH", tools+":/bin:/usr/bin")
+	q := api.NewSession{Argv: []string{"sh", "-c", "true"}, Cwd: "/tmp", Env: []string{"PATH=/bin:/usr/bin", "HOME=/"}, Sandbox: "boxed"}
+	_, err := s.Plan(q)
+	var e *api.Error
+	if !errors.As(err, &e) || e.Code != api.CodeUnavailable || !strings.Contains(e.Message, "level docker cannot be had: no service") {
+		t.Errorf("%v", err)
+	}
+	q.Env = append(q.Env, "SERVICE=1")
+	if _, err := s.Plan(q); err != nil {
+		t.Errorf("it answers: %v", err)
+	}
+}
