@@ -27,6 +27,11 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		}
 		return true
 	}
+	if m.jump.asks {
+		m.jumpKey(k)
+		m.changed = true
+		return true
+	}
 	a := keys.InScroll(k)
 	if m.counts(k, a) {
 		m.changed = true
@@ -34,7 +39,10 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 	}
 	f, ok := Actions[a]
 	times := m.times(a)
-	m.count = 0
+	m.jump.times, m.count = times, 0
+	if slices.Contains(jumps, a) {
+		times = 1 // it goes as often by itself, as a place that is not there moves nothing
+	}
 	if !ok {
 		m.host.Say("copy mode: " + keys.ScrollLabel("scroll-leave") + " goes back to the present, " + keys.Chord("help") + " lists the keys")
 		return true
@@ -150,17 +158,26 @@ var Actions map[keymap.Action]func(*Mode)
 
 func init() { // a table that its own functions refer to
 	Actions = map[keymap.Action]func(*Mode){
-		"scroll-up":         move(by(-1, 0)),
-		"scroll-down":       move(by(1, 0)),
-		"scroll-left":       move(by(0, -1)),
-		"scroll-right":      move(by(0, 1)),
-		"scroll-word":       move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, 1) }),
-		"scroll-word-back":  move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, -1) }),
-		"scroll-word-end":   move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor) }),
-		"scroll-text-begin": move((*Mode).textBegin),
-		"scroll-home":       move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
-		"scroll-line-end":   move((*Mode).lineEnd),
-		"scroll-page-up":    pages(-1, 1), "scroll-page-down": pages(1, 1),
+		"scroll-up":            move(by(-1, 0)),
+		"scroll-down":          move(by(1, 0)),
+		"scroll-left":          move(by(0, -1)),
+		"scroll-right":         move(by(0, 1)),
+		"scroll-word":          move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, 1) }),
+		"scroll-word-back":     move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, -1) }),
+		"scroll-word-end":      move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor) }),
+		"scroll-big-word":      move(func(m *Mode) page.Pos { return m.page.BigWord(m.cursor, 1) }),
+		"scroll-big-word-back": move(func(m *Mode) page.Pos { return m.page.BigWord(m.cursor, -1) }),
+		"scroll-big-word-end":  move(func(m *Mode) page.Pos { return m.page.BigWordEnd(m.cursor) }),
+		"scroll-jump":          func(m *Mode) { m.askJump(1, false) },
+		"scroll-jump-back":     func(m *Mode) { m.askJump(-1, false) },
+		"scroll-jump-to":       func(m *Mode) { m.askJump(1, true) },
+		"scroll-jump-to-back":  func(m *Mode) { m.askJump(-1, true) },
+		"scroll-jump-again":    func(m *Mode) { m.jumpTo(m.jump.by) },
+		"scroll-jump-reverse":  func(m *Mode) { m.jumpTo(-m.jump.by) },
+		"scroll-text-begin":    move((*Mode).textBegin),
+		"scroll-home":          move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
+		"scroll-line-end":      move((*Mode).lineEnd),
+		"scroll-page-up":       pages(-1, 1), "scroll-page-down": pages(1, 1),
 		"scroll-half-up": pages(-1, 2), "scroll-half-down": pages(1, 2),
 		"scroll-view-up":       func(m *Mode) { m.scrollView(-1) },
 		"scroll-view-down":     func(m *Mode) { m.scrollView(1) },

@@ -28,6 +28,7 @@ type Mode struct {
 	owed    int      // rows to go up when older ones have come
 	cursor  page.Pos
 	count   int  // how often the next motion is to be done, as far as it was typed; 0: nothing was
+	jump    jump // to a character, as it was asked for last
 	keys    bool // the keyboard moves a cursor; else the next key goes to the session
 	sel     *page.Selection
 	// passing: text was selected on the live screen; what is printed next ends copy mode.
@@ -268,6 +269,8 @@ func (m *Mode) Hint(keys *keymap.Map) string {
 	switch {
 	case !m.keys:
 		return " copy mode; typing or Escape: back to the present"
+	case m.jump.asks:
+		return " which character? Escape: none"
 	case m.count > 0:
 		return fmt.Sprintf(" %d times …", m.count)
 	case m.search != nil && m.search.Pattern != "":

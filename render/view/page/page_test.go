@@ -79,6 +79,27 @@ func TestWord(t *testing.T) {
 	}
 }
 
+// Words between blanks take signs in.
+func TestBigWord(t *testing.T) {
+	p := of(20, 4, "f(x); g[1] h\n  (y)")
+	at := Pos{}
+	for _, want := range []Pos{{0, 6}, {0, 11}, {1, 2}} {
+		if at = p.BigWord(at, 1); at != want {
+			t.Errorf("forward: %v; want %v", at, want)
+		}
+	}
+	for _, want := range []Pos{{0, 11}, {0, 6}, {0, 0}} {
+		if at = p.BigWord(at, -1); at != want {
+			t.Errorf("back: %v; want %v", at, want)
+		}
+	}
+	for _, want := range []Pos{{0, 4}, {0, 9}, {0, 11}, {1, 4}} {
+		if at = p.BigWordEnd(at); at != want {
+			t.Errorf("end: %v; want %v", at, want)
+		}
+	}
+}
+
 // FEATURES: R76
 func TestSearch(t *testing.T) {
 	p := of(10, 6, "Error one\nerror 你error\nabcdefghijklmnop\nERR")

@@ -33,8 +33,8 @@ func (s *Selection) span(p *Page) (from, to Pos) {
 	}
 	switch s.Unit {
 	case Words:
-		from.Col, _ = wordAt(p.Line(from.Row), from.Col)
-		_, end := wordAt(p.Line(to.Row), to.Col)
+		from.Col, _ = wordAt(p.Line(from.Row), from.Col, classOf)
+		_, end := wordAt(p.Line(to.Row), to.Col, classOf)
 		to.Col = end - 1
 	case Rows:
 		from.Col, to.Col = 0, max(p.Cols-1, 0)
@@ -82,9 +82,8 @@ func (s *Selection) Text(p *Page) string {
 	return b.String()
 }
 
-// wordAt is the word at a column, as columns [from, to): a run of letters and what paths
-// and addresses are made of, of blanks, or of other signs.
-func wordAt(l *render.Line, col int) (from, to int) {
+// wordAt is the word at a column, as columns [from, to): a run of characters of one class.
+func wordAt(l *render.Line, col int, classOf func(string) int) (from, to int) {
 	from, to = col, col+1
 	if l == nil {
 		return from, to
@@ -116,6 +115,7 @@ func wordAt(l *render.Line, col int) (from, to int) {
 // partOfWord are the signs that belong to words: a double click takes a whole path.
 const partOfWord = "_-./~:@%+#?&=,"
 
+// classOf tells letters and what paths and addresses are made of from blanks, and from other signs.
 func classOf(t string) int {
 	r, _ := utf8.DecodeRuneInString(t)
 	switch {
@@ -127,10 +127,26 @@ func classOf(t string) int {
 	return 2
 }
 
-// Word is the position of the next (by 1) or previous (by -1) word from a position.
-func (p *Page) Word(at Pos, by int) Pos {
+// blankOr tells blanks from everything else.
+func blankOr(t string) int {
+	if t == " " {
+		return 0
+	}
+	return 1
+}
+
+// Word is the position of the next (by 1) or previous (by -1) word from a position; going back from within a word, its beginning.
+func (p *Page) Word(at Pos, by int) Pos { return p.word(at, by, classOf) }
+
+// BigWord is Word with words that end at blanks only.
+func (p *Page) BigWord(at Pos, by int) Pos { return p.word(at, by, blankOr) }
+
+func (p *Page) word(at Pos, by int, classOf func(string) int) Pos {
+	if from, to := wordAt(p.Line(at.Row), at.Col, classOf); by < 0 && at.Col > from && strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
+		return Pos{at.Row, from}
+	}
 	for range 1000 {
-		from, to := wordAt(p.Line(at.Row), at.Col)
+		from, to := wordAt(p.Line(at.Row), at.Col, classOf)
 		if by > 0 {
 			at.Col = to
 		} else {
@@ -146,7 +162,7 @@ func (p *Page) Word(at Pos, by int) Pos {
 				at.Col = max(width(p.Line(at.Row))-1, 0)
 			}
 		}
-		if from, to := wordAt(p.Line(at.Row), at.Col); strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
+		if from, to := wordAt(p.Line(at.Row), at.Col, classOf); strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
 			return Pos{at.Row, from}
 		}
 	}
@@ -154,11 +170,34 @@ func (p *Page) Word(at Pos, by int) Pos {
 }
 
 // WordEnd is the position of the last character of the word at a position, or of the next one where that is it already.
-func (p *Page) WordEnd(at Pos) Pos {
-	if from, to := wordAt(p.Line(at.Row), at.Col); at.Col < to-1 && strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
+func (p *Page) WordEnd(at Pos) Pos { return p.wordEnd(at, classOf) }
+
+// BigWordEnd is WordEnd with words that end at blanks only.
+func (p *Page) BigWordEnd(at Pos) Pos { return p.wordEnd(at, blankOr) }
+
+func (p *Page) wordEnd(at Pos, classOf func(string) int) Pos {
+	if from, to := wordAt(p.Line(at.Row), at.Col, classOf); at.Col < to-1 && strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
 		return Pos{at.Row, to - 1}
 	}
-	next := p.Word(at, 1)
-	_, to := wordAt(p.Line(next.Row), next.Col)
+	next := p.word(at, 1, classOf)
+	_, to := wordAt(p.Line(next.Row), next.Col, classOf)
 	return p.Clamp(Pos{next.Row, to - 1})
+}
+
+// Find is the position of the next (by 1) or previous (by -1) place of a character in the row of a position, from a column on.
+func (p *Page) Find(at Pos, character string, by int) (Pos, bool) {
+	found := Pos{Row: at.Row, Col: -1}
+	line := p.Line(at.Row)
+	if line == nil {
+		return at, false
+	}
+	for i := range line.Spans {
+		line.Spans[i].Characters(func(t string, col, _ int) bool {
+			if t == character && (by < 0 && col <= at.Col || by > 0 && col >= at.Col && found.Col < 0) {
+				found.Col = col
+			}
+			return true
+		})
+	}
+	return found, found.Col >= 0
 }
