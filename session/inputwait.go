@@ -117,9 +117,8 @@ func (h *inputWait) still() (still bool) {
 	}
 	defer h.probing.Unlock()
 	_ = h.s.cfg.Device.Control(func(fd int) error {
-		group, err := sys.ForegroundGroup(fd)
-		still = err == nil && h.prober.Still(group)
-		return err
+		still = h.prober.Still(fd)
+		return nil
 	})
 	return still
 }

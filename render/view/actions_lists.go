@@ -21,7 +21,10 @@ func openPicker(v *viewer) {
 
 // openPalette lists everything that can be done.
 func openPalette(v *viewer) {
-	v.open(&overlays.List{Title: "What to do", Items: func() []overlays.Item { return paletteItems(v) }})
+	v.open(&overlays.List{
+		Title: "What to do", Items: func() []overlays.Item { return paletteItems(v) },
+		Typed: func(line string) *overlays.Item { return typedCommand(v, line) },
+	})
 }
 
 func paletteItems(v *viewer) []overlays.Item {

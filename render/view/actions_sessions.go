@@ -150,10 +150,14 @@ func askRename(v *viewer) {
 		if name = strings.TrimSpace(name); name == "" {
 			return
 		}
-		v.spawn(func() {
-			if err := v.o.Steward.Rename(v.ctx, id, name); err != nil {
-				v.later(func() { v.message = "not renamed: " + err.Error() })
-			}
-		})
+		rename(v, id, name)
 	}))
+}
+
+func rename(v *viewer, id, name string) {
+	v.spawn(func() {
+		if err := v.o.Steward.Rename(v.ctx, id, name); err != nil {
+			v.later(func() { v.message = "not renamed: " + err.Error() })
+		}
+	})
 }

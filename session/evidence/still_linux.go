@@ -38,9 +38,14 @@ func ranSoFar(pid int, buf []byte) (uint64, bool) {
 	return ns + times, ok && times > 0 // a kernel may count nothing
 }
 
-// Still reports that what the last probe found holds, as a group is in the foreground still and nothing has run of programs
-// that slept and did not wait for the terminal then. It waits for nothing, not even for memory that is locked.
-func (p *Prober) Still(group int) bool {
+// Still reports that what the last probe found holds, as the same group is in a terminal's foreground and nothing has run of
+// programs that slept and did not wait for the terminal then. It waits for nothing, not even for memory that is locked.
+func (p *Prober) Still(terminal int) bool {
+	group, err := sys.ForegroundGroup(terminal)
+	return err == nil && p.stillIs(group)
+}
+
+func (p *Prober) stillIs(group int) bool {
 	s := &p.still
 	if s.n == 0 || int(s.group) != group {
 		return false

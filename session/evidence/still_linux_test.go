@@ -18,19 +18,19 @@ func TestStill(t *testing.T) {
 	}
 	term := start(t, true, "sh", "-c", "read x < "+fifo+"; read y")
 	group := term.cmd.Process.Pid
-	term.until("asleep and still", func(r Result) bool { return r.State == Sleeping && term.Still(group) })
-	if term.Still(group + 1) {
+	term.until("asleep and still", func(r Result) bool { return r.State == Sleeping && term.stillIs(group) })
+	if term.stillIs(group + 1) {
 		t.Error("another group is in the foreground")
 	}
 	if err := os.WriteFile(fifo, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); term.Still(group); {
+	for end := time.Now().Add(time.Minute); term.stillIs(group); {
 		if time.Now().After(end) {
 			t.Fatal("it has run")
 		}
 	}
-	if term.untilState(Reading); term.Still(group) {
+	if term.untilState(Reading); term.stillIs(group) {
 		t.Error("what waits for the terminal is looked at whole")
 	}
 }

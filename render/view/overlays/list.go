@@ -2,6 +2,7 @@ package overlays
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
@@ -56,6 +57,7 @@ func (l *List) InSight(most int) (ids []string) {
 type List struct {
 	Title   string
 	Items   func() []Item                                      // asked for before every drawing and key
+	Typed   func(line string) *Item                            // comes first: what a line is by itself, if anything; may be nil
 	Preview bool                                               // the chosen session is shown beside
 	Wide    bool                                               // it takes most of the terminal
 	Grouped bool                                               // a name is shown where it differs from the one above
@@ -77,6 +79,12 @@ func (l *List) refresh() {
 		texts[i] = l.all[i].searched()
 	}
 	l.hits = fuzzy.Find(l.line.String(), texts)
+	if l.Typed != nil {
+		if it := l.Typed(l.line.String()); it != nil {
+			l.all = append(l.all, *it)
+			l.hits = slices.Insert(l.hits, 0, fuzzy.Hit{Index: len(l.all) - 1})
+		}
+	}
 	l.chosen = max(0, min(l.chosen, len(l.hits)-1))
 }
 
