@@ -86,17 +86,17 @@ func resizePane(v *viewer, words []string) func() {
 	if err != nil || cells < 1 || cells > 1000 {
 		return nil
 	}
-	switch words[0] {
-	case "-R":
-		return func() { grow(v, false, cells) }
-	case "-L":
-		return func() { grow(v, false, -cells) }
-	case "-D":
-		return func() { grow(v, true, cells) }
-	case "-U":
-		return func() { grow(v, true, -cells) }
+	if words[0] == "-L" || words[0] == "-U" {
+		cells = -cells
 	}
-	return nil
+	if !slices.Contains([]string{"-L", "-R", "-U", "-D"}, words[0]) {
+		return nil
+	}
+	return func() {
+		if !v.m.MoveBorder(v.paneArea(), words[0] == "-U" || words[0] == "-D", cells) {
+			v.message = "there is no border to move"
+		}
+	}
 }
 
 // behind are the words behind an option that has to be first; none: it is not.

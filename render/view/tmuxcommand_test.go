@@ -33,10 +33,16 @@ func TestCommandsWithWords(t *testing.T) {
 		t.Errorf("the tab is called %q", b.m.Tab().Name)
 	}
 	width := b.panes.Get("b").Area.W
-	typed("resize-pane -L 5")
-	if w := b.panes.Get("b").Area.W; w != width+5 && w != width-5 {
-		t.Errorf("a border moved by 5: %d columns were %d", w, width)
+	typed("resize-pane -L 5") // the last pane's border is on its left
+	if w := b.panes.Get("b").Area.W; w != width+5 {
+		t.Errorf("%d columns were %d", w, width)
 	}
+	typed("resizep -R 3")
+	if w := b.panes.Get("b").Area.W; w != width+2 {
+		t.Errorf("%d columns were %d", w, width)
+	}
+	typed("resize-pane -D 3")
+	b.shows("there is no border to move")
 	typed("setw synchronize-panes on")
 	if !b.m.Tab().Sync {
 		t.Error("not synchronised")

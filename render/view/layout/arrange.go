@@ -125,6 +125,28 @@ func (d *Divider) Move(by int) {
 // Grow makes a session's pane larger (by > 0) or smaller in a direction: it moves the
 // divider behind it, or for the last one the divider before it.
 func (n *Node) Grow(session string, area Rect, gap int, stacked bool, by int) bool {
+	d := n.border(session, area, gap, stacked)
+	if d == nil {
+		return false
+	}
+	if !d.group.Kids[d.index].Has(session) {
+		by = -by
+	}
+	d.Move(by)
+	return true
+}
+
+// MoveBorder moves the border that Grow would to the right or down, whichever side of it the session is on.
+func (n *Node) MoveBorder(session string, area Rect, gap int, stacked bool, by int) bool {
+	d := n.border(session, area, gap, stacked)
+	if d != nil {
+		d.Move(by)
+	}
+	return d != nil
+}
+
+// border is the one behind a session, or before it where it is the last; nil: there is none.
+func (n *Node) border(session string, area Rect, gap int, stacked bool) *Divider {
 	_, dividers, _ := n.Arrange(area, gap)
 	var best *Divider
 	for i := range dividers {
@@ -138,12 +160,5 @@ func (n *Node) Grow(session string, area Rect, gap int, stacked bool, by int) bo
 			best = d
 		}
 	}
-	if best == nil {
-		return false
-	}
-	if !best.group.Kids[best.index].Has(session) {
-		by = -by
-	}
-	best.Move(by)
-	return true
+	return best
 }

@@ -137,6 +137,15 @@ func (m *Model) Grow(area layout.Rect, stacked bool, by int) bool {
 	return m.Manual(area).Tree.Grow(m.Focus, area, m.Gap, stacked, by)
 }
 
+// MoveBorder moves the focused pane's border to the right or down, as tmux does: it is the one behind it, or before it where it is
+// the last. Of a pane that floats it is the right or lower one. false: there is none.
+func (m *Model) MoveBorder(area layout.Rect, stacked bool, by int) bool {
+	if m.Float(m.Focus) != nil {
+		return m.Grow(area, stacked, by)
+	}
+	return m.Manual(area).Tree.MoveBorder(m.Focus, area, m.Gap, stacked, by)
+}
+
 // Rearrange gives the current tab the next ready-made arrangement, and tells its name;
 // empty: there is nothing to arrange.
 func (m *Model) Rearrange(area layout.Rect) string {
