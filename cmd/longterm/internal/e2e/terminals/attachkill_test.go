@@ -70,7 +70,8 @@ func TestKilledUnderAScript(t *testing.T) {
 				t.Fatal(err)
 			}
 			e2e.Eventually(t, "the terminal is as it was", func() bool {
-				return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost")
+				return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost") &&
+					o.below(verb) == 0 // until then keys are still its own
 			})
 			o.keys("line", "Enter")
 			o.shows("got line")
