@@ -1,8 +1,8 @@
 package view
 
 import (
-	"cmp"
 	"slices"
+	"time"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
@@ -131,11 +131,29 @@ func (v *viewer) command(k input.Key) {
 	v.message = "no such key; " + v.keys.Chord("help") + " lists them"
 }
 
-// emptyKey does what a key asks for while there is no session.
+// emptyKey does what a key asks for while there is no session. One that may have been meant for the session that has just gone
+// asks for nothing, nor do those that would take a line to run.
 func (v *viewer) emptyKey(k input.Key) {
-	if a := cmp.Or(v.keys.Direct(k), v.keys.AfterPrefix(k)); slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "prompt", "shell", "approvals"}, a) {
+	a := v.keys.Direct(k)
+	if a == "" && !v.strays() {
+		a = v.keys.AfterPrefix(k)
+	}
+	if slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "approvals"}, a) {
 		actions[a](v, k)
 	}
+}
+
+// strayTime is how long nothing has to be typed after the last session is gone, until keys are for the viewer.
+const strayTime = time.Second
+
+// strays says that a key is one of those that were being typed when the last session went.
+func (v *viewer) strays() bool {
+	now := v.o.Now()
+	if v.emptied.IsZero() || now.Sub(v.emptied) >= strayTime {
+		return false
+	}
+	v.emptied = now
+	return true
 }
 
 // paneArea is where the panes are.

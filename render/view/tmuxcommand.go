@@ -24,7 +24,7 @@ func tmuxCommands() []tmuxCommand {
 	return []tmuxCommand{
 		{[]string{"rename-window", "renamew"}, "names the tab", func(v *viewer, words []string) func() {
 			t := v.m.Tab()
-			return named(words, func(name string) { t.Name = name })
+			return named(together(words), func(name string) { t.Name = name })
 		}},
 		{[]string{"rename-session", "rename"}, "renames the focused session", func(v *viewer, words []string) func() {
 			s := v.m.Session(v.m.Focus)
@@ -32,7 +32,7 @@ func tmuxCommands() []tmuxCommand {
 				return nil
 			}
 			id := s.ID
-			return named(words, func(name string) { rename(v, id, name) })
+			return named(together(words), func(name string) { rename(v, id, name) })
 		}},
 		{[]string{"new-window", "neww"}, "starts a session in a tab of its own, of this name", func(v *viewer, words []string) func() {
 			return named(behind(words, "-n"), func(name string) {
@@ -111,6 +111,14 @@ func behind(words []string, option string) []string {
 		return nil
 	}
 	return words[1:]
+}
+
+// together are words that are one name.
+func together(words []string) []string {
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return nil
+	}
+	return []string{strings.Join(words, " ")}
 }
 
 // named does something with the one word there is; nil: there is none, or there are more.

@@ -23,12 +23,9 @@ func TestCommandsWithWords(t *testing.T) {
 		b.keys(line)
 		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 	}
-	typed("rename-window my tab") // one name, of one word
-	if b.m.Tab().Name != "" {
-		t.Errorf("the tab is called %q", b.m.Tab().Name)
+	for _, line := range []string{"rename-window first tab", `renamew "my tab"`} {
+		typed(line)
 	}
-	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
-	typed(`rename-window "my tab"`)
 	if b.m.Tab().Name != "my tab" {
 		t.Errorf("the tab is called %q", b.m.Tab().Name)
 	}
@@ -87,4 +84,26 @@ func TestWordsOfALine(t *testing.T) {
 	if strings.Join(behind([]string{"-nx", "y"}, "-n"), " ") != "x y" || behind([]string{"x"}, "-n") != nil {
 		t.Error("options")
 	}
+}
+
+// What was being typed for the last session when it went is no key of the viewer's, and no line that it runs.
+//
+// FEATURES: R76
+func TestKeysForASessionThatWent(t *testing.T) {
+	b := newBench(t, 80, 24, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
+	b.list(running("a"))
+	b.list()
+	for _, k := range "d:?pv!" {
+		b.keys(string(k))
+		if b.over != nil || b.quit || b.message != "" {
+			t.Fatalf("%q does something: %s", k, b.message)
+		}
+		b.now = b.now.Add(strayTime / 2)
+	}
+	b.now = b.now.Add(strayTime)
+	if b.keys("!"); b.message != "" {
+		t.Errorf("a bare key takes a line to run: %s", b.message)
+	}
+	b.keys(":")
+	b.shows("What to do")
 }

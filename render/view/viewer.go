@@ -41,7 +41,8 @@ type viewer struct {
 	quit    bool
 
 	layout   placed
-	fresh    bool // everything is to be drawn
+	fresh    bool      // everything is to be drawn
+	emptied  time.Time // when the last session went, or the last key of those that were being typed then came
 	bar      bars.Bar
 	side     bars.Side
 	pointer  pointer
@@ -265,7 +266,7 @@ func (v *viewer) update(u model.Update, ok bool) error {
 	if u.Away != "" && v.m.Away == "" {
 		v.after(bars.AwayTime, func() {}) // to be told then
 	}
-	first := !v.m.Loaded
+	first, some := !v.m.Loaded, len(v.m.Shown()) > 0
 	bells, asked := v.rung(), v.m.Approvals
 	v.m.Update(u, v.o.Now())
 	if u.Away == "" && !first {
@@ -275,6 +276,9 @@ func (v *viewer) update(u model.Update, ok bool) error {
 		v.restoreTheme(v.layouts.restore())
 	}
 	v.closeLeft()
+	if some && len(v.m.Shown()) == 0 {
+		v.emptied = v.o.Now()
+	}
 	if v.rung() > bells && !first && !v.m.Quiet.NoBell && !v.problems.opening {
 		_ = v.o.Screen.Beep()
 	}

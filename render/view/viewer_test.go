@@ -159,6 +159,7 @@ func TestNewAndKill(t *testing.T) {
 	b.shows("not killed: it will not die")
 
 	b.list()
+	b.now = b.now.Add(strayTime)
 	b.keys("q")
 	if !b.quit {
 		t.Error("q does not quit the empty viewer")

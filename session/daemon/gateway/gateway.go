@@ -155,6 +155,7 @@ type Gateway struct {
 	mu      sync.Mutex
 	leaving bool
 	queue   *queue
+	former  map[string]bool // askings of the daemon before, until whoever asked lets go of one again
 	grants  []store.Grant
 	flights map[string][]*flight // what was admitted to sessions, oldest first
 	refused map[string][]refusal // of executions, by session
@@ -208,7 +209,11 @@ func Open(ctx context.Context, c Config) (*Gateway, error) {
 	if g.grants, err = c.Store.Grants(ctx); err != nil {
 		return nil, err
 	}
-	time.AfterFunc(grace, g.dropUnheld)
+	g.former = map[string]bool{}
+	for _, id := range g.queue.unheld() {
+		g.former[id] = true
+	}
+	time.AfterFunc(grace, g.dropFormer)
 	return g, nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
@@ -425,7 +427,7 @@ func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	if p := waiting(t, g, line("job-3", "rm -r $X", agent)); p.ID() != "A2" {
 		t.Errorf("a number is given twice, or an answer: %s", p.ID())
 	}
-	g.dropUnheld()
+	g.dropFormer()
 	if list, _ := g.List(t.Context(), Query{}); len(list) != 1 {
 		t.Errorf("one that is held went: %+v", list)
 	}
@@ -513,6 +515,40 @@ func TestTwoAnswers(t *testing.T) {
 	if left, _ := g.List(t.Context(), Query{}); len(left) != 0 {
 		t.Errorf("%d are left", len(left))
 	}
+}
+
+// What is asked for after a daemon began has a minute of its own to be asked for again, not what is left of the one that
+// askings of the daemon before have.
+//
+// FEATURES: R63
+func TestAskingsHaveTheirOwnMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := open(t, t.TempDir())
+		defer g.store.Close()
+		asks := func(id string) {
+			a := line(id, "touch f", agent)
+			a.Policy = "readonly"
+			waiting(t, g, a).Later()
+		}
+		left := func() int {
+			synctest.Wait()
+			list, err := g.List(t.Context(), Query{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list)
+		}
+		time.Sleep(grace - time.Second)
+		asks("1")
+		time.Sleep(grace - time.Second)
+		if n := left(); n != 1 {
+			t.Errorf("%d are left before its minute is over", n)
+		}
+		time.Sleep(2 * time.Second)
+		if n := left(); n != 0 {
+			t.Errorf("%d are left after it", n)
+		}
+	})
 }
 
 // Who gives an answer and is gone at once has given it, to all of a group.

@@ -153,6 +153,7 @@ func (p *Pending) wait(ctx context.Context, leave func()) (Answer, error) {
 func (p *Pending) Later() {
 	p.g.mu.Lock()
 	left := p.g.queue.letGo(p.id)
+	delete(p.g.former, p.id)
 	p.g.mu.Unlock()
 	if left == 0 {
 		time.AfterFunc(grace, func() { p.g.drop(p.id) })
@@ -242,10 +243,11 @@ func (g *Gateway) put(row store.Approval, asking string) error {
 	return nil
 }
 
-// dropUnheld takes back what the daemon before left and nobody has asked for again.
-func (g *Gateway) dropUnheld() {
+// dropFormer takes back what the daemon before left and nobody has asked for again. What was asked for since has a time of its own.
+func (g *Gateway) dropFormer() {
 	g.mu.Lock()
-	ids := g.queue.unheld()
+	ids := slices.DeleteFunc(g.queue.unheld(), func(id string) bool { return !g.former[id] })
+	g.former = nil
 	g.mu.Unlock()
 	for _, id := range ids {
 		g.drop(id)
