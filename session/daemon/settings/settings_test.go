@@ -147,3 +147,18 @@ func TestFrameRateIsASetting(t *testing.T) {
 		t.Errorf("at 4 a second %v", c.FrameInterval())
 	}
 }
+
+// Hooks tell a webhook no more than alerts do.
+//
+// FEATURES: R119
+func TestHooksTellWhatAlertsTell(t *testing.T) {
+	hook := "[[hooks]]\nname = \"a\"\non = \"exit\"\nwebhook = \"https://host/topic\"\n"
+	c := newChanging(t, hook)
+	for _, details := range []bool{true, false} {
+		c.write("[notify]\ndetails = " + map[bool]string{true: "true", false: "false"}[details] + "\n" + hook)
+		c.Look(time.Now())
+		if hooks, known := c.Hooks(); !known || len(hooks) != 1 || hooks[0].Brief == details {
+			t.Errorf("details %v: %+v", details, hooks)
+		}
+	}
+}

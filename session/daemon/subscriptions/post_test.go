@@ -71,6 +71,13 @@ func TestHooksThatPost(t *testing.T) {
 	if made := p.sorted("made")[0]; made.Text != "echo *******" || made.Event != "new" || made.Urgent {
 		t.Errorf("%+v", made)
 	}
+	phone.Webhook, phone.Brief = "https://other.example/topic", true
+	configure(t, s, phone)
+	input(t, st, "s1", "moved", at.Add(2))
+	eventually(t, s, "config:phone", func(v *api.Subscription) bool { return v.Cursor == 3 })
+	if moved := p.sorted("moved"); len(moved) != 1 || moved[0].URL != phone.Webhook {
+		t.Errorf("posted to another address than the configuration has now: %+v", moved)
+	}
 	if len(r.asked) != 0 {
 		t.Errorf("something was run: %+v", r.asked)
 	}
