@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -45,16 +46,16 @@ func TestNamedSessionOverADeath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			asked := 0
+			var asked atomic.Int32 // a request whose connection died may still be in its handler
 			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case r.Method == http.MethodGet:
-					_, _ = w.Write([]byte(c.lists[min(asked, len(c.lists)-1)]))
+					_, _ = w.Write([]byte(c.lists[min(int(asked.Load()), len(c.lists)-1)]))
 				case c.dies:
-					asked++
+					asked.Add(1)
 					panic(http.ErrAbortHandler)
 				default:
-					asked++
+					asked.Add(1)
 					w.WriteHeader(http.StatusBadRequest)
 					_, _ = w.Write([]byte(refusal))
 				}
@@ -67,8 +68,8 @@ func TestNamedSessionOverADeath(t *testing.T) {
 			_ = srv.Close()
 			<-done
 			var e *api.Error
-			if s.ID != c.want || asked != c.asked || (c.want == "") != errors.As(err, &e) {
-				t.Errorf("%q, %v, asked %d times", s.ID, err, asked)
+			if s.ID != c.want || int(asked.Load()) != c.asked || (c.want == "") != errors.As(err, &e) {
+				t.Errorf("%q, %v, asked %d times", s.ID, err, asked.Load())
 			}
 		})
 	}

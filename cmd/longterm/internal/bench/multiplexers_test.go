@@ -37,10 +37,22 @@ func TestMultiplexers(t *testing.T) {
 
 func tryMultiplexer(t *testing.T, b *sessionBench, m multiplexer) {
 	defer m.close()
-	for _, step := range []error{m.version(t.Context()), m.create(t.Context(), "echo", echoScript), m.list(t.Context())} {
+	for _, step := range []error{m.version(t.Context()), m.create(t.Context(), "echo", echoScript)} {
 		if step != nil {
 			t.Fatal(step)
 		}
+	}
+	for { // screen's session is there a little after the command that makes it has ended
+		pids, err := m.servers(t.Context())
+		if err == nil && len(pids) > 0 {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.list(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	c, err := b.client(t.Context(), m.attach("echo")[0], m.attach("echo")[1:]...)
 	if err != nil {

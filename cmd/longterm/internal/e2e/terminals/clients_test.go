@@ -37,8 +37,9 @@ func (p *person) rang() bool {
 func TestClientsOfASession(t *testing.T) {
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "echo I am one; exec cat")
-	first, second := newPerson(t, i, "attach", "one"), newPerson(t, i, "attach", "--read-only", "one")
+	first := newPerson(t, i, "attach", "one")
 	first.shows("I am one")
+	second := newPerson(t, i, "attach", "--read-only", "one")
 	second.shows("I am one")
 	first.types("typed\r")
 	first.shows("typed\ntyped")
