@@ -26,20 +26,20 @@ var apart = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
 // inOrder are the modules in the page's script, each with what it needs before it: what is alike stands where it packs
 // best, which was found by trying (190 bytes). One that is not named stands where it is needed.
 var inOrder = []string{
-	"box", "cast", "screen", "history", "tables_gen", "term", "list", "ui", "grid",
-	"timebar", "store", "input", "images", "session", "panels", "net", "notify",
+	"box", "ui", "screen", "cast", "input", "images", "term", "net", "tables_gen", "list",
+	"panels", "timebar", "store", "grid", "history", "session", "notify",
 }
 
 // private are members of classes that only the page's script itself knows: they have short names in what is sent (250
 // bytes). None may be a name of the browser's, of messages or of answers, or be used by tests or by scripts apart.
 const private = "^(?:" +
-	"advance|alone|alpha|arrived|arrows|askKey|asking|attention|bare|become|build|catching|cellAt|cls|current|dead|" +
-	"define|delay|drag|edit|empty|fits|flood|fresh|gone|heads|heavy|heightChanged|held|inks|keyboard|kill|known|" +
-	"leave|lift|light|linkChanged|listen|loading|marks|measuring|moment|nextQ|nextSub|nowButton|offState|onstep|" +
-	"onsticky|paint|patience|pics|pinch|playButton|problems|puts|recording|regexp|release|releases|scrolled|scrolls|" +
-	"seen|setButton|setFit|sig|sizeKey|sizes|soon|speed|speedButton|stage|stale|stepping|sticky|telling|thin|" +
-	"timeButton|timePlace|todo|toggleTime|turn|typed|types|under|unique|update|visible|wants|watch|watcher|went|" +
-	"wheel|whole|zoom" +
+	"advance|alone|alpha|arrived|arrows|asking|attention|bare|become|build|catching|cellAt|cls|connect|current|dead|define|" +
+	"delay|drag|edit|empty|entry|fits|fleetHosts|flood|fresh|gone|heads|heavy|heightChanged|held|inks|keyRow|keyboard|known|" +
+	"leave|lift|light|linkChanged|listen|loading|looking|marks|mayType|measuring|moment|nextQ|nextSub|nowButton|offState|" +
+	"onstep|onsticky|paint|patience|pics|pinch|playButton|problems|puts|regexp|release|releases|resting|runs|" +
+	"scrolled|scrolls|seen|setButton|setFit|side|sig|sizeKey|sizes|soon|speed|speedButton|stage|stale|stepping|sticky|sure|" +
+	"telling|thin|tick|timeButton|timePlace|timer|toSession|toTerm|todo|toggleTime|turn|typed|types|under|unique|update|" +
+	"visible|wants|watch|watcher|went|wheel|whole|zoom" +
 	")$"
 
 // Page makes the files of the page of those in a directory.

@@ -307,6 +307,7 @@ export class Grid {
     ink('var(--bg)');
     to(0, 0, ratio);
     c.fillRect(0, 0, width, height);
+    const texts = new Map(); // by their looks: to change those is what is dear
     rows.forEach((row, i) => {
       let x = 0;
       const y = i * m.h;
@@ -317,13 +318,11 @@ export class Grid {
           c.fillRect(x, y, wide, m.h);
         }
         if (!k.cls.includes('conceal') && text.trim()) {
-          ink(k.fg);
           if (kind === 't' || kind === 'c') {
-            const one = kind === 'c';
-            set('font', k.cls + ' ' + m.font);
-            set('letterSpacing', one ? '0px' : w - m.advance + 'px');
-            c.fillText(text, x + (one && Math.max(0, (wide - c.measureText(text).width) / 2)), y + this.base);
+            if (!texts.has(k)) texts.set(k, []);
+            texts.get(k).push([text, x, y + this.base, kind === 'c' && wide]);
           } else {
+            ink(k.fg);
             const { path, alpha } = pathOf(text, m);
             to(x, y, 1);
             c.globalAlpha = alpha;
@@ -335,11 +334,22 @@ export class Grid {
         x += wide;
       }
     });
+    for (const [k, all] of texts) {
+      ink(k.fg);
+      set('font', k.cls + ' ' + m.font);
+      for (const [text, x, y, wide] of all) {
+        set('letterSpacing', wide ? '0px' : w - m.advance + 'px');
+        c.fillText(text, x + (wide && Math.max(0, (wide - c.measureText(text).width) / 2)), y);
+      }
+    }
     return due;
   }
 
   place(screen) {
     const c = screen.cursor, el = this.cursor;
+    const put = (el, last) => { el.style.transform = `translate(${Math.max(0, Math.min(c.x, screen.cols - last)) * this.m.w}px,${c.y * this.m.h}px)`; };
+    // What an input method composes, and where it puts its window, is at the cursor, with room for some words.
+    if (c && this.area?.classList.contains('composing')) put(this.area, 24);
     el.hidden = !c?.visible || c.y >= screen.rows.length;
     if (el.hidden) return;
     const cell = screen.cell(c.x, c.y);
@@ -348,7 +358,7 @@ export class Grid {
     const text = c.shape === 'block' && !drawn(cell.text.codePointAt(0)) && !((cell.st.a ?? 0) & 32) ? cell.text : '';
     if (el.textContent !== text) el.textContent = text; // the same one would be laid out again
     el.style.width = (c.shape === 'bar' ? Math.max(1, Math.round(this.m.size / 7)) : cell.n * this.m.w) + 'px';
-    el.style.transform = `translate(${Math.min(c.x, screen.cols - 1) * this.m.w}px,${c.y * this.m.h}px)`;
+    put(el, 1);
   }
 }
 

@@ -185,7 +185,7 @@ export class Others {
       left.delete(host);
       tell();
       if (why || found.hits.length) note.before(h('h2', { class: 'note' }, h('b', { text: host }), ' ', why || this.some(found.hits.length, found.next ? 'newest line' : 'line')),
-        h('div', { class: 'entries' }, (found?.hits ?? []).map((hit) => s.entry({ ...hit, way, name: host + '/' + hit.name })),
+        h('div', {}, (found?.hits ?? []).map((hit) => s.entry({ ...hit, way, name: host + '/' + hit.name })),
           found?.next && h('a', { class: 'more', href: this.url(way + '#/search/' + encodeURIComponent(s.field.value)).href, text: 'All of ' + host })));
     });
   }

@@ -100,6 +100,8 @@ export class List {
     for (const el of [...body.children]) if (!want.includes(el)) el.remove();
     want.forEach((el, i) => { if (body.children[i] !== el) body.insertBefore(el, body.children[i]); });
     if (body.contains(focus)) focus.focus({ preventScroll: true });
+    const links = [...body.querySelectorAll('a')], stop = body.contains(focus) ? focus : links.find((a) => a.ariaCurrent) ?? links[0];
+    for (const a of links) a.tabIndex = a === stop ? 0 : -1; // all are one step of Tab; arrows go through them
     for (const id of this.items.keys()) if (!ids.has(id)) this.items.delete(id);
   }
 }

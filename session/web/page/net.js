@@ -118,6 +118,8 @@ export async function logout() {
   kept.removeItem(loginKey);
 }
 
+const silence = 45000; // ms after which there is no connection: the daemon says something sooner
+
 // Link is the socket, of another host by its way. What subscribes is told of frames; what was typed and not answered is
 // said again after a break, once.
 export class Link {
@@ -130,7 +132,12 @@ export class Link {
     this.nextSub = this.nextQ = 1;
     this.delay = 500;
     this.unique = String(Math.random()) + Date.now();
-    const wake = () => { if (!document.hidden && this.state === 'waiting') this.connect(); };
+    // A clock that stood still while a laptop slept has not told yet that the socket is none.
+    const wake = () => {
+      if (document.hidden) return;
+      if (this.state === 'waiting') this.connect();
+      else if (this.state === 'open' && Date.now() > this.patience) this.again(this.turn);
+    };
     addEventListener('online', wake);
     document.addEventListener('visibilitychange', wake);
   }
@@ -179,16 +186,14 @@ export class Link {
   // watch gives the connection up when nothing came for long: a laptop that slept has a socket that is none.
   watch(turn) {
     clearTimeout(this.dead);
-    this.dead = setTimeout(() => {
-      if (this.turn !== turn) return;
-      this.ws?.close();
-      this.again(turn);
-    }, 45000);
+    this.patience = Date.now() + silence;
+    this.dead = setTimeout(() => this.again(turn), silence);
   }
 
   again(turn) {
     if (this.turn !== turn) return;
     this.turn = null;
+    this.ws?.close();
     clearTimeout(this.dead);
     this.lost ??= Date.now();
     this.become('waiting');
@@ -230,7 +235,8 @@ export class Link {
         break;
       case 'gone':
         if (sub) sub.over = m; // what is still said of it is no news
-        sub?.gone?.(m);
+        if (m.code !== 'unavailable') sub?.gone?.(m);
+        else setTimeout(() => { if (sub?.over === m && this.subs.has(m.id)) this.write({ t: 'sub', id: m.id, ...sub.wants }); }, 1000); // it is being started again
         break;
       case 'ok':
         this.pending.delete(m.q);

@@ -6,14 +6,14 @@ export const can = () => 'Notification' in window;
 export const on = () => can() && Notification.permission === 'granted' && localStorage.getItem('longterm.notices') !== 'off';
 
 export async function toggle() {
-  if (!can()) return toast('This browser has no notices for this page.', true);
+  if (!can()) return toast('The browser has no notices.', true);
   if (on()) {
     localStorage.setItem('longterm.notices', 'off');
     return toast('No more notices');
   }
   localStorage.removeItem('longterm.notices');
-  if (Notification.permission !== 'granted' && await Notification.requestPermission() !== 'granted') return toast('The browser does not allow notices of this page.', true);
-  toast('You are told when something needs you or fails');
+  if (Notification.permission !== 'granted' && await Notification.requestPermission() !== 'granted') return toast('The browser does not allow notices.', true);
+  toast('You are told when something asks or fails');
 }
 
 const told = new Map();

@@ -13,13 +13,21 @@ const none = (text) => h('p', { class: 'none', text });
 
 const sign = (c) => c.state === 'running' ? ['busy', 'running'] : c.exit_code === 0 ? ['good', 'ok'] : c.exit_code === null ? ['idle', c.signal || 'unknown'] : ['bad', 'exit ' + c.exit_code];
 
+// fill shows entries, those that are as they were in the elements that they had.
+function fill(body, all, key, entry, nothing) {
+  const focus = document.activeElement, was = body.shown ?? new Map();
+  body.shown = new Map(all.map((one) => [key(one), was.get(key(one)) ?? entry(one)]));
+  body.replaceChildren(...all.length ? body.shown.values() : [none(nothing)]);
+  if (body.contains(focus)) focus.focus({ preventScroll: true }); // what is moved loses it
+}
+
 // commands lists what a session's shell ran, newest first.
 export class Commands {
   constructor(id, go, term) {
     this.id = id;
     this.go = go;
     this.term = term;
-    this.body = h('div', { class: 'entries' });
+    this.body = h('div');
     this.el = h('div', { class: 'panel-body' }, this.body);
     this.end = store.on('event', (e) => { if (e.kind === 'command' && e.session?.id === id) this.load(); });
     this.load();
@@ -27,24 +35,26 @@ export class Commands {
 
   async load() {
     const all = (await get('commands', { session: this.id, limit: 200 }).catch(failed) ?? []).sort((a, b) => b.n - a.n);
-    const focus = document.activeElement, was = this.shown ?? new Map(), key = (c) => [c.n, c.state, c.exit_code].join();
-    this.shown = new Map(all.map((c) => [key(c), was.get(key(c)) ?? this.entry(c)]));
-    this.body.replaceChildren(...all.length ? this.shown.values() : [none('No commands are known here.')]);
-    if (this.body.contains(focus)) focus.focus({ preventScroll: true }); // what is moved loses it
+    fill(this.body, all, (c) => [c.n, c.state, c.exit_code].join(), (c) => this.entry(c), 'No commands.');
   }
 
+  // tick has times go on.
+  tick() { for (const el of this.body.children) el.tick?.(); }
+
   entry(c) {
-    const [kind, word] = sign(c), took = c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms;
-    return h('article', { class: 'entry' },
+    const [kind, word] = sign(c), took = h('span'), el = h('article', { class: 'entry' },
       h('button', { class: 'line', title: 'Show the screen when it ended', onclick: () => this.go(String(c.state === 'running' ? c.output_range.start : c.output_range.end), c.session, +new Date(c.started) + c.duration_ms) },
         h('span', { class: 'dot ' + kind, title: word }), h('code', { text: c.text })),
       h('div', { class: 'meta' },
-        h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(took) }),
+        h('span', { class: 'word ' + kind, text: word }), took,
         c.started && h('time', { dateTime: c.started, text: clock(c.started) }),
-        c.activity?.errors ? h('span', { class: 'word bad', text: some(c.activity.errors, 'error') }) : null,
+        c.activity?.errors > 0 && h('span', { class: 'word bad', text: some(c.activity.errors, 'error') }),
         h('span', { class: 'grow' }),
         button('Copy output', 'copy', () => this.copy(c)),
         this.term.types && button('Run again', 'play', () => this.term.type({ t: 'paste', text: c.text }))));
+    el.tick = () => { took.textContent = duration(c.state === 'running' ? Date.now() - new Date(c.started) : c.duration_ms); };
+    el.tick();
+    return el;
   }
 
   async copy(c) {
@@ -74,7 +84,7 @@ export class Search {
     this.go = go;
     this.field = h('input', { type: 'search', value: query, placeholder: id ? 'Search this session' : 'Search all sessions', autocomplete: 'off', spellcheck: false, oninput: () => this.soon() });
     this.note = h('p', { class: 'note', role: 'status' });
-    this.body = h('div', { class: 'entries' });
+    this.body = h('div');
     this.far = h('div'); // what other hosts find
     this.regexp = h('input', { type: 'checkbox', onchange: () => this.run() });
     this.case = h('input', { type: 'checkbox', onchange: () => this.run() });
@@ -126,17 +136,15 @@ export class Search {
 export class Jobs {
   constructor(id) {
     this.id = id;
-    this.body = h('div', { class: 'entries' });
+    this.body = h('div');
     this.el = h('div', { class: 'panel-body' }, this.body);
-    this.off = store.on('event', (e) => { if (e.kind === 'job' || e.kind === 'command') this.load(); });
+    this.end = store.on('event', (e) => { if (e.kind === 'job' || e.kind === 'command') this.load(); });
     this.load();
   }
 
-  end() { this.off(); }
-
   async load() {
     const all = (await get('jobs', { session: this.id }).catch(failed) ?? []).sort((a, b) => (b.started ?? '').localeCompare(a.started ?? ''));
-    this.body.replaceChildren(...all.length ? all.map((j) => this.entry(j)) : [none('No jobs.')]);
+    fill(this.body, all, (j) => [j.id, j.state, j.duration_ms].join(), (j) => this.entry(j), 'No jobs.');
   }
 
   entry(j) {
@@ -172,7 +180,7 @@ export function approval(a) {
     first.replaceChildren(h('p', { text: note }), rule, h('div', { class: 'answers' }, h('button', { text: 'Allow', onclick: () => answer(how, edited && rule.textContent !== literal(shown) && { rule: rule.textContent }) })));
   } });
   const what = a.line || a.argv?.join(' ') || a.path || a.kind;
-  const el = h('article', { class: 'ask risk-' + a.risk, 'aria-label': 'Approval ' + a.id },
+  const el = h('article', { class: 'ask', 'aria-label': 'Approval ' + a.id },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
       a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
     h('pre', { text: literal(what) }),
@@ -186,29 +194,32 @@ export function approval(a) {
   return el;
 }
 
+// showAsking shows what waits for a person, in the elements that it had: something may be half typed there.
+export function showAsking(body, all, named) {
+  const was = body.shown ?? new Map();
+  body.shown = new Map();
+  for (const a of all) {
+    const needs = a.state !== 'pending' && asks(a), id = [a.way, a.id, needs?.kind, needs?.since].join();
+    let el = was.get(id);
+    if (!el) body.append(el = a.state === 'pending' ? approval(a) : question(a, needs, named));
+    body.shown.set(id, el);
+    was.delete(id);
+  }
+  for (const el of was.values()) el.remove();
+}
+
 // Approvals is the queue.
 export class Approvals {
   constructor() {
     this.body = h('div', { class: 'asks' });
     this.el = narrow('Approvals', this.body);
-    this.shown = new Map();
-    this.off = store.on('change', () => this.draw());
+    this.end = store.on('change', () => this.draw());
     this.draw();
   }
 
-  end() { this.off(); }
-
   draw() {
-    const all = waiting(), was = this.shown;
-    this.shown = new Map();
-    for (const a of all) {
-      const needs = a.state !== 'pending' && asks(a), id = [a.way, a.id, needs?.kind, needs?.since].join();
-      let el = was.get(id);
-      if (!el) this.body.append(el = a.state === 'pending' ? approval(a) : question(a, needs, true));
-      this.shown.set(id, el);
-      was.delete(id);
-    }
-    for (const el of was.values()) el.remove();
+    const all = waiting();
+    showAsking(this.body, all, true);
     store.others?.offer(this.el);
     this.empty ??= none('Nothing waits for you.');
     if (!all.length) this.body.append(this.empty); else this.empty.remove();

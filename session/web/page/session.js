@@ -1,22 +1,22 @@
 // A session's page: its head, what it asks, its terminal, panels beside it, time bar and keys for fingers.
 import { cast } from './cast.js';
 import { get, patch, post, remove } from './net.js';
-import { approval, Commands, failed, Jobs, question, Search } from './panels.js';
+import { Commands, failed, Jobs, Search, showAsking } from './panels.js';
 import { asks, elapsed, state, store, title } from './store.js';
 import { phone, Term } from './term.js';
 import { TimeBar } from './timebar.js';
 import { button, dialog, duration, h, say, some, toast, visible } from './ui.js';
 
-// save has the browser keep what a request answers with, or what is made of it.
-async function save(path, query, name, made = (answer) => answer.blob()) {
+// save has the browser keep what a request for something of a session answers with, or what is made of it.
+async function save(s, what, query, ext, made = (answer) => answer.blob()) {
   try {
-    const link = h('a', { href: URL.createObjectURL(await made(await get(path, query, { raw: true }))), download: name });
+    const link = h('a', { href: URL.createObjectURL(await made(await get(`sessions/${s.id}/` + what, query, { raw: true }))), download: s.name.replace(/[^\w.-]+/g, '_') + '.' + ext });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   } catch (err) { failed(err); }
 }
 
-const fileName = (s, ext) => s.name.replace(/[^\w.-]+/g, '_') + '.' + ext;
+const escape = (leave) => (e) => { if (e.key === 'Escape') leave(); };
 
 export class SessionPage {
   constructor(link, id, { alone, theme }) {
@@ -41,7 +41,7 @@ export class SessionPage {
     const { s } = this;
     if (!s) {
       if (this.term) this.term.tell('This session is gone.');
-      else this.el.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'There is no such session, or this login may not see it.' : 'Loading…' }));
+      else this.el.replaceChildren(h('p', { class: 'none', text: store.loaded ? 'No such session, or this login may not see it.' : 'Loading…' }));
       return;
     }
     if (!this.term) this.build(s);
@@ -57,10 +57,12 @@ export class SessionPage {
       this.bar.firstChild.style.width = (p.state === 'indeterminate' ? 30 : p.percent) + '%';
       this.bar.setAttribute('aria-valuenow', p.percent);
     }
-    this.problems.hidden = !a?.errors && !a?.warnings;
     this.problems.textContent = [a?.errors && some(a.errors, 'error'), a?.warnings && some(a.warnings, 'warning')].filter(Boolean).join(', ');
+    this.problems.hidden = !this.problems.textContent;
     this.problems.className = 'chip ' + (a?.errors ? 'bad' : 'wants');
     this.attention(s);
+    this.panel?.tick?.();
+    if (this.keyRow) this.keyRow.hidden = s.state !== 'running';
     document.title = (kind === 'wants' ? '● ' : '') + this.name.textContent + ' · longterm';
   }
 
@@ -77,7 +79,10 @@ export class SessionPage {
       h('div', { class: 'who' }, h('span', { class: 'name' }, this.dot, this.name, !store.may('type') && h('span', { class: 'chip', text: 'read only' })), this.sub), this.problems,
       (!this.alone || store.may('look')) && button('Search', 'search', () => this.open('search')),
       button('Commands', 'list', () => this.open('commands')),
-      button('Time', 'clock', () => this.toggleTime(), { 'aria-pressed': 'false' }),
+      button('Time', 'clock', () => {
+        this.toggleTime();
+        this.time?.range.focus();
+      }, { 'aria-pressed': 'false' }),
       button('Fit to width', 'fit', () => this.term.setFit(this.term.fit === 'fit' ? 'auto' : 'fit')),
       button('More', 'more', (e) => this.menu(e.currentTarget)));
     this.timeButton = head.querySelector('[title=Time]');
@@ -98,40 +103,43 @@ export class SessionPage {
     } });
     this.late = h('div', { class: 'late', hidden: true });
     const end = h('button', { class: 'to-end', 'aria-label': 'To the end', onclick: () => this.term.bottom() }, button('', 'down').firstChild);
-    this.side = h('aside', { class: 'panel', hidden: true, 'aria-label': 'Panel', onkeydown: (e) => { if (e.key === 'Escape') this.open(''); } });
-    this.timePlace = h('div', { class: 'time-place' });
+    this.side = h('aside', { class: 'panel', hidden: true, 'aria-label': 'Panel', onkeydown: escape(() => this.open('')) });
+    this.timePlace = h('div', { onkeydown: escape(() => this.toggleTime()) });
     this.stage = h('div', { class: 'stage' }, this.term.el, this.late, end);
-    this.el.replaceChildren(head, this.bar, this.asking, h('div', { class: 'middle' }, this.stage, this.side), this.timePlace, ...phone.matches && this.term.types ? [this.keys()] : []);
+    this.el.replaceChildren(head, this.bar, this.asking, h('div', { class: 'middle' }, this.stage, this.side), this.timePlace, ...phone.matches && store.may('type') ? [this.keyRow = this.keys()] : []);
     this.term.start();
-    if (!phone.matches) requestAnimationFrame(() => this.term?.focus());
+    requestAnimationFrame(() => this.toTerm());
   }
 
+  // toTerm has the terminal be what keys are for, where that brings no keyboard up.
+  toTerm() { if (!phone.matches) this.term?.focus(); }
+
   leave(e) {
-    if (e.key === 'Home') (document.querySelector('.list a[aria-current]') ?? this.el.querySelector('.head button, .head a')).focus();
+    if (e.key === 'Home') [...document.querySelectorAll('.list a[aria-current], .head a, .head button')].find((el) => el.offsetParent).focus(); // a small window has no list
     else this.onstep?.(e.key === 'ArrowUp' ? -1 : 1);
     e.preventDefault();
   }
 
   // attention shows what waits for a person, with its answers.
   attention(s) {
-    const ids = (s.needs_approval ?? []).filter((id) => store.approvals.has(id)), needs = asks(s);
-    const key = [needs?.kind, needs?.since, ...ids].join();
-    if (key === this.askKey) return;
-    this.askKey = key;
-    this.asking.replaceChildren(...ids.map((id) => approval(store.approvals.get(id))), ...needs ? [question(s, needs)] : []);
+    showAsking(this.asking, [...(s.needs_approval ?? []).map((id) => store.approvals.get(id)).filter(Boolean), ...asks(s) ? [s] : []]);
   }
 
-  // announce tells screen readers what was added, when it has come to rest.
-  announce(t) {
+  // announce tells screen readers what was added, when it has come to rest, or has not for seconds. A row that was drawn anew
+  // with the same text in the place of another is none; one below another that says the same is.
+  announce({ screen }) {
     clearTimeout(this.telling);
-    if (t.screen.alt || t.screen.at !== undefined) return;
-    const lines = () => t.text().slice(0, (t.screen.cursor?.y ?? 0) + 1).filter(Boolean);
-    this.heard ??= new Set(lines());
+    if (screen.alt || screen.at !== undefined) return;
+    const rows = () => screen.rows.slice(0, (screen.cursor?.y ?? 0) + 1).filter((r) => r.text);
+    this.heard ??= rows();
+    this.since ??= Date.now();
     this.telling = setTimeout(() => {
-      const now = lines(), added = now.filter((l) => !this.heard.has(l));
-      this.heard = new Set(now);
-      if (added.length) say(added.slice(-8).join('\n'));
-    }, 400);
+      const now = rows(), was = this.heard, stays = was.findIndex((r) => now.includes(r)); // what was above it has left the screen
+      const added = now.filter((r) => !was.some((w, i) => w === r || i > stays && w.text === r.text && !now.includes(w)));
+      this.heard = now;
+      this.since = null;
+      if (added.length) say(added.slice(-8).map((r) => r.text).join('\n'));
+    }, Math.min(400, this.since + 3000 - Date.now()));
   }
 
   open(what) {
@@ -142,7 +150,7 @@ export class SessionPage {
     this.side.hidden = same;
     if (same) {
       this.side.replaceChildren();
-      if (!phone.matches) this.term.focus();
+      this.toTerm();
       return;
     }
     const go = (at, s, time) => this.goTo(at, time);
@@ -151,6 +159,7 @@ export class SessionPage {
     const tab = (name, text) => h('button', { role: 'tab', 'aria-selected': String(name === what), text, onclick: () => { if (name !== what) this.open(name); } });
     this.side.replaceChildren(h('div', { class: 'tabs' }, h('div', { class: 'grow', role: 'tablist' }, tab('commands', 'Commands'), tab('search', 'Search'), !this.alone && tab('jobs', 'Jobs')),
       button('Close', 'close', () => this.open(''))), this.panel.el);
+    this.side.querySelector('[aria-selected=true]').focus(); // the terminal keeps Tab
     this.panel.focus?.();
   }
 
@@ -164,6 +173,7 @@ export class SessionPage {
       this.time.end();
       this.time.el.remove();
       this.time = null;
+      this.toTerm();
     }
   }
 
@@ -198,11 +208,13 @@ export class SessionPage {
     innerWidth < 500 && [act('Search…', () => this.open('search')), act('Fit to width', () => this.term.setFit(this.term.fit === 'fit' ? 'auto' : 'fit'))],
     act('Larger text', () => this.term.setZoom(this.term.zoom + 0.15)), act('Smaller text', () => this.term.setZoom(this.term.zoom - 0.15)),
     h('hr'),
-    act('Download picture', () => save(`sessions/${s.id}/screen/png`, { theme: this.theme(), at: this.term.screen.at, scale: 2 }, fileName(s, 'png'))),
-    act('Download text', () => save(`sessions/${s.id}/screen/text`, { at: this.term.screen.at, max_output: -1 }, fileName(s, 'txt'))),
-    act('Download recording', () => this.recording()),
+    act('Download picture', () => save(s, 'screen/png', { theme: this.theme(), at: this.term.screen.at, scale: 2 }, 'png')),
+    act('Download text', () => save(s, 'screen/text', { at: this.term.screen.at, max_output: -1 }, 'txt')),
+    act('Download recording', () => save(s, 'records', {}, 'cast', async (answer) => new Blob(cast(await answer.text(), s.name)))), // an asciicast of its history, as export makes it
     manage && [h('hr'), act('Rename…', () => this.edit('name')), act('Labels…', () => this.edit('labels')),
-      s.state === 'running' ? act('End…', () => this.kill()) : [act('Start again', () => post(`sessions/${s.id}/restore`).catch(failed)), act('Forget…', () => this.forget())]]);
+      ...s.state === 'running' ? [act('End…', () => this.sure('End', 'What it started ends, too. What it printed is kept.', () => post(`sessions/${s.id}/kill`)))] : [
+        act('Start again…', () => this.sure('Start', s.command, () => post(`sessions/${s.id}/restore`, { command: true }), false)),
+        act('Forget…', () => this.sure('Forget', 'Its history is removed for good.', () => remove(`sessions/${s.id}`).then(() => { location.hash = '#/'; })))]]);
     this.el.append(m);
     const box = from.getBoundingClientRect();
     Object.assign(m.style, { top: box.bottom + 4 + 'px', right: Math.max(8, innerWidth - box.right) + 'px' });
@@ -210,13 +222,8 @@ export class SessionPage {
     addEventListener('pointerdown', outside, true);
   }
 
-  // recording makes an asciicast of the session's history, as export does.
-  recording() {
-    return save(`sessions/${this.id}/records`, {}, fileName(this.s, 'cast'), async (answer) => new Blob(cast(await answer.text(), this.s.name)));
-  }
-
   async exec() {
-    const given = await dialog('Run in ' + this.s.name, [{ name: 'line', label: 'Command' }], 'Run', { note: 'It is typed at the shell\'s prompt, and its status is told when it ends.' });
+    const given = await dialog('Run in ' + this.s.name, [{ name: 'line', label: 'Command' }], 'Run', { note: 'Typed at its prompt; its status is told when it ends.' });
     if (!given?.line) return;
     try {
       const r = await post(`sessions/${this.id}/exec`, { line: given.line, on_approval: 'return', background: true });
@@ -234,14 +241,9 @@ export class SessionPage {
     await patch(`sessions/${s.id}`, body).catch(failed);
   }
 
-  async kill() {
-    const sure = await dialog(`End ${this.s.name}?`, [], 'End', { danger: true, note: 'Its program and all that it started are ended. What it printed is kept.' });
-    if (sure) await post(`sessions/${this.id}/kill`).catch(failed);
-  }
-
-  async forget() {
-    const sure = await dialog(`Forget ${this.s.name}?`, [], 'Forget', { danger: true, note: 'Its history is removed for good.' });
-    if (sure) await remove(`sessions/${this.id}`).then(() => { location.hash = '#/'; }, failed);
+  // sure does something with the session once a person has said so.
+  async sure(action, note, act, danger = true) {
+    if (await dialog(`${action} ${this.s.name}?`, [], action, { danger, note })) act().catch(failed);
   }
 
   // keys is a row of keys that soft keyboards lack.
@@ -263,7 +265,7 @@ export class SessionPage {
     keyboard.onsticky = show;
     show(keyboard.sticky);
     const paste = h('button', { text: 'Paste', tabIndex: -1, onclick: async () => {
-      try { term.paste(await navigator.clipboard.readText()); } catch { toast('The browser does not let this page read the clipboard', true); }
+      try { term.paste(await navigator.clipboard.readText()); } catch { toast('The browser does not allow reading the clipboard.', true); }
     } });
     return h('div', { class: 'keys', role: 'toolbar', 'aria-label': 'Keys' }, key('Esc', 'Escape'), key('Tab', 'Tab'), ...holds.map(([b]) => b), key('←', 'Left'), key('↓', 'Down'), key('↑', 'Up'), key('→', 'Right'),
       key('^C', 'C-c'), key('|', '|'), key('/', '/'), key('-', '-'), key('~', '~'), key('PgUp', 'PageUp'), key('PgDn', 'PageDown'), key('Home', 'Home'), key('End', 'End'), paste);

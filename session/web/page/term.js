@@ -13,15 +13,15 @@ const zoomKey = 'longterm.zoom';
 export class Term {
   // to: drawn(term), state(s), behind(ms), leave(event)
   constructor(link, session, { may, to }) {
-    Object.assign(this, { link, id: session.id, to, types: may.includes('type') && session.state === 'running' });
+    Object.assign(this, { link, id: session.id, to, mayType: may.includes('type') });
     this.screen = new Screen();
     this.grid = new Grid();
     this.history = new History(link, session.id, () => this.heightChanged());
     this.status = h('div', { class: 'over', hidden: true, role: 'status' });
-    this.area = h('textarea', {
-      class: 'ime', autocapitalize: 'off', autocomplete: 'off', spellcheck: false, readOnly: !this.types, rows: 1,
-      'autocorrect': 'off', 'aria-label': this.types ? 'Terminal input. Control, Alt and Home leave it' : 'Terminal, read only. Control, Alt and Home leave it', enterKeyHint: 'enter',
+    this.area = this.grid.area = h('textarea', {
+      class: 'ime', autocapitalize: 'off', autocomplete: 'off', spellcheck: false, rows: 1, 'autocorrect': 'off', enterKeyHint: 'enter',
     });
+    this.runs(session.state);
     this.grid.el.append(this.area);
     this.scroller = h('div', { class: 'scroller', tabIndex: -1 }, h('div', { class: 'paper' }, this.history.el, h('div', { class: 'now' }, this.grid.el)));
     this.el = h('div', { class: 'term', role: 'region', 'aria-label': 'Terminal of ' + session.name }, this.scroller, this.status);
@@ -64,6 +64,13 @@ export class Term {
     this.el.classList.toggle('offline', this.link.state !== 'open');
   }
 
+  // runs notes a state: what has ended takes no input until it is started again.
+  runs(state) {
+    this.types = this.mayType && state === 'running';
+    this.area.readOnly = !this.types;
+    this.area.setAttribute('aria-label', (this.types ? 'Terminal input' : 'Terminal, read only') + '. Control, Alt and Home leave it');
+  }
+
   frame(f, styles) {
     const size = this.screen.cols + 'x' + this.screen.rows.length, was = this.screen.at;
     const scrolled = f.scroll?.[0] === 0 && f.scroll[2] > 0 && !this.screen.alt;
@@ -77,8 +84,7 @@ export class Term {
     const most = (f.rows?.length ?? 0) + (f.puts?.length ?? 0) > this.screen.rows.length / 2 && !this.screen.alt;
     if (scrolled || most || f.full || was !== this.screen.at) this.stale = true;
     if (f.state) {
-      this.types &&= f.state === 'running';
-      this.area.readOnly = !this.types;
+      this.runs(f.state);
       this.to.state?.(f.state);
     }
     this.draw();
@@ -97,7 +103,8 @@ export class Term {
       this.fresh = this.seen = 0;
       this.to.behind?.(this.screen.behind);
       this.to.drawn?.(this);
-      if (this.stale && (!this.stuck || this.history.at !== this.screen.at)) this.measure();
+      // A finger's first swipe scrolls only what could be scrolled when it began.
+      if (this.stale && (!this.stuck || this.history.at !== this.screen.at || phone.matches && !this.history.total)) this.measure();
       this.took = performance.now() - began;
       this.frames = (this.frames ?? 0) + 1;
     });
@@ -216,6 +223,7 @@ export class Term {
       },
       leave: (e) => this.to.leave?.(e),
     });
+    area.addEventListener('compositionstart', () => this.grid.place(this.screen));
     const told = (on) => { if (this.types && this.sub && this.screen.at === undefined) this.link.write({ t: 'focus', id: this.sub.id, on }); };
     area.addEventListener('focus', () => { this.el.classList.add('focused'); told(true); });
     area.addEventListener('blur', () => { this.el.classList.remove('focused'); told(false); });

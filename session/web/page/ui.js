@@ -75,7 +75,8 @@ export const ago = (time) => {
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 // say tells screen readers, politely.
-export function say(text) { document.getElementById('live').textContent = text; }
+// An element of its own: where a text is set anew as it is nothing happens.
+export function say(text) { document.getElementById('live').replaceChildren(h('p', { text })); }
 
 // toast tells for a moment what happened; an error stays until it is read.
 export function toast(text, error) {

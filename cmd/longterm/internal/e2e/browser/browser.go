@@ -338,6 +338,8 @@ func (p *Page) Key(key, code string, mods int) {
 		if mods&^8 == 0 {
 			m["type"], m["text"] = "keyDown", key
 		}
+	} else if key == "Enter" && mods&^8 == 0 {
+		m["type"], m["text"] = "keyDown", "\r" // it is by this that a button is pressed and a form is sent
 	}
 	p.Call("Input.dispatchKeyEvent", m, nil)
 	m["type"] = "keyUp"

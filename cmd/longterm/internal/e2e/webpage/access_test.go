@@ -100,9 +100,11 @@ func TestOldBrowser(t *testing.T) {
 	b := browser.New(t)
 	i := e2e.New(t)
 	link := e2e.Decode[struct{ Link string }](t, i.Run("web", "--json", "--listen", "127.0.0.1:0"))
-	p := b.Page(browser.Desk)
-	p.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "delete globalThis.WebSocket"}, nil)
-	p.Go(link.Link)
-	p.Wait("a word about it", `document.getElementById('lacks').textContent.includes('lacks WebSocket') && document.body.innerText.includes('lacks WebSocket')`)
+	for _, c := range []struct{ without, says string }{{"WebSocket", "lacks WebSocket"}, {"Object.hasOwn", "lacks ES2022"}} {
+		p := b.Page(browser.Desk)
+		p.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "delete globalThis." + c.without}, nil)
+		p.Go(link.Link)
+		p.Wait("a word about it", fmt.Sprintf(`document.getElementById('lacks').textContent.includes(%q) && document.body.innerText.includes(%[1]q)`, c.says))
+	}
 	quiet(t, b)
 }

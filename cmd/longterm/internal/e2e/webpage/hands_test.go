@@ -171,7 +171,7 @@ func TestNothingStays(t *testing.T) {
 	p.Click("button[title=More]")
 	p.Eval(`[...document.querySelectorAll('.menu button')].find((b) => b.textContent === 'End…').click()`, nil)
 	p.Wait("a dialog", `document.querySelector('dialog').textContent.includes('hushhush')`)
-	p.Eval(`void longterm.page.announce({ screen: {}, text: () => ['shibboleth, late'] })`, nil) // it is told when output has rested
+	p.Eval(`void longterm.page.announce({ screen: { rows: [{ text: 'shibboleth, late' }] } })`, nil) // it is told when output has rested
 	i.Run("token", "revoke", e2e.Decode[[]api.Token](t, i.Run("token", "ls", "--json"))[0].Name)
 	p.Wait("its end", `document.body.innerText.includes('The login has ended')`)
 	p.Wait("no dialog", `!document.querySelector('dialog')`)
