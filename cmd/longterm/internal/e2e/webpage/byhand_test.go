@@ -5,6 +5,7 @@ package webpage
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
@@ -79,7 +80,7 @@ func TestSaidAgain(t *testing.T) {
 	quiet(t, b)
 }
 
-// What is half typed as an answer stays while something else begins to ask.
+// What is half typed as an answer stays while something else begins to ask, and while the daemon is another one.
 //
 // FEATURES: R63, R112
 func TestHalfAnAnswerStays(t *testing.T) {
@@ -92,6 +93,7 @@ func TestHalfAnAnswerStays(t *testing.T) {
 	p.Wait("it asks", `document.querySelector('.question input')`)
 	p.Eval(`document.querySelector('.question input').focus()`, nil)
 	p.Type("half")
+	p.Eval(`void (globalThis.before = longterm.link.ws)`, nil)
 	p.Eval(fmt.Sprintf(`(() => {
 		const a = { id: 'a77', state: 'pending', kind: 'exec', line: 'touch x', risk: 'low', asked: new Date().toISOString(), session: %[1]q, name: 'asks' };
 		longterm.store.approvals.set(a.id, a);
@@ -99,7 +101,17 @@ func TestHalfAnAnswerStays(t *testing.T) {
 		longterm.store.emit('change');
 	})()`, s.ID), nil)
 	p.Wait("an approval, too", `document.querySelector('.asking .ask')`)
-	p.Wait("what is half typed, in the focus", `((f) => f.value === 'half' && f === document.activeElement)(document.querySelector('.question input'))`)
+	const half = `((f) => f?.value === 'half' && f === document.activeElement)(document.querySelector('.question input'))`
+	p.Wait("what is half typed, in the focus", half)
+	p.Eval(`void (globalThis.field = document.activeElement)`, nil)
+	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("ls")
+	p.Wait("the next daemon", `longterm.link.ws !== before && longterm.link.state === 'open'`)
+	i.Run("rename", "asks", "still")
+	p.Wait("what it tells", `longterm.page.s.name === 'still' && !longterm.page.s.needs_approval`)
+	p.Wait("what is half typed still", half+` && document.activeElement === field`)
 	quiet(t, b)
 }
 
