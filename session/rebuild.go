@@ -157,6 +157,7 @@ func (s *Session) rebuild() bool {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
 	s.quiet, s.replaying = false, time.Time{}
+	s.typing.half = half{opaque: true, before: true}
 	s.engine.Pack()
 	s.settleSize()
 	s.begin()

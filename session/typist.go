@@ -41,6 +41,7 @@ type typist struct {
 type half struct {
 	text   []byte
 	opaque bool // keys that edit are among it, or a secret
+	before bool // what was typed before is not known: it was another daemon that typed it
 }
 
 // maxHalf bounds what is told of such a line.
@@ -73,15 +74,20 @@ func (h *half) known() string {
 // halfTyped says that a line is typed in part where the program reads one. Keys that a program took one by one are no part of
 // its next line: so what they tell of has to stand before the cursor, where what is typed is shown.
 func (h *typist) halfTyped(echo respond.EchoState) bool {
-	s := h.s
-	if len(h.half.text) == 0 || s.history.record.Apart() {
+	s, none := h.s, len(h.half.text) == 0
+	if none && !h.half.before || s.history.record.Apart() {
 		return false
 	}
 	line, shown := s.inputwait.machine.CursorLine()
-	if line = strings.TrimSpace(line); shown || echo == respond.EchoOff {
+	line = strings.TrimSpace(line)
+	asked := strings.TrimPrefix(evidence.Words(s.Status().Needs.Reason), "…")
+	switch {
+	case none: // only the screen tells
+		_, behind, found := strings.Cut(line, asked)
+		return found && asked != "" && behind != ""
+	case shown, echo == respond.EchoOff:
 		return true
 	}
-	asked := strings.TrimPrefix(evidence.Words(s.Status().Needs.Reason), "…")
 	return h.half.known() == "" && line != "" && (asked == "" || !strings.HasSuffix(line, asked))
 }
 
