@@ -121,6 +121,10 @@ func listenForLeaving() chan os.Signal {
 	return leaving
 }
 
+// outliveFileLimit makes a write beyond the limit of a file's size (ulimit -f) one that fails, and is told as a full disk is: by
+// itself it ends the process. What we start has the signal as ever.
+func outliveFileLimit() { signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) }
+
 // leftOnTheWay is the error of a verb that had the terminal and was told to leave before it came to its session: a
 // person saw the session by then, and hears the same as later. Without such a signal it is the verb's own.
 func leftOnTheWay(leaving chan os.Signal, err error) error {

@@ -296,7 +296,7 @@ func (a *app) changeConfig(ctx context.Context, key string, change func(path str
 	}
 	written := time.Now()
 	if err := config.Write(path, edited); err != nil {
-		return err
+		return api.Errorf(api.CodeStorage, "%v", err).WithHint("nothing was changed: %s is as it was; make room or make its directory writable, and do it again", path)
 	}
 	a.awaitConfig(ctx, path, written)
 	f, _ := readConfig()

@@ -30,6 +30,7 @@ func main() {
 // run is the whole program; it returns the exit status.
 func run(args []string) int {
 	leaving := listenForLeaving() // before others do
+	outliveFileLimit()
 	a := newApp()
 	args = a.leading(args)
 	ctx, stop := signal.NotifyContext(context.Background(), ending(args)...)

@@ -48,6 +48,9 @@ func (*app) place(*verb, *cobra.Command, []string) error { return nil }
 // listenForLeaving has nothing to listen for: no terminal is taken here.
 func listenForLeaving() chan os.Signal { return nil }
 
+// outliveFileLimit has no limit to outlive.
+func outliveFileLimit() {}
+
 func leftOnTheWay(_ chan os.Signal, err error) error { return err }
 
 // giveTerminalBack has nothing to give: no terminal is taken here.

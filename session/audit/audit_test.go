@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -690,4 +692,80 @@ func BenchmarkRecord(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A segment that something else replaces, cuts or removes while the log is open is noticed by the next record, which is kept,
+// in a file that is read, after one that tells of it.
+//
+// FEATURES: R109
+func TestSegmentChangedUnderTheLog(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be replaced there")
+	}
+	rewrite := func(t *testing.T, path string, change func([]byte) []byte) {
+		b, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path+".new", change(b), 0o600)
+		}
+		if err == nil {
+			err = os.Rename(path+".new", path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(b []byte) []byte { return b }
+	for name, c := range map[string]struct {
+		change func(t *testing.T, path string)
+		says   []string // of the findings, in their order; what else is found is not told here
+	}{
+		"replaced": {func(t *testing.T, path string) { rewrite(t, path, same) }, []string{"was replaced while"}},
+		"other words": {func(t *testing.T, path string) {
+			rewrite(t, path, func(b []byte) []byte { return bytes.Replace(b, []byte("two"), []byte("TWO"), 1) })
+		}, []string{"record 2: it does not match", "was replaced while"}},
+		"shorter": {func(t *testing.T, path string) {
+			rewrite(t, path, func(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] })
+		}, []string{"records 2 to 3", "was replaced while"}},
+		"cut":      {func(t *testing.T, path string) { _ = os.Truncate(path, 5) }, []string{" bytes instead of "}},
+		"removed":  {func(t *testing.T, path string) { _ = os.Remove(path) }, []string{"was removed while"}},
+		"the head": {func(t *testing.T, path string) { rewrite(t, filepath.Dir(path)+".head", same) }, []string{"audit.head was replaced while"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			l := open(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+			for _, line := range []string{"one", "two", "three"} {
+				add(t, l, Record{Kind: Line, Line: line})
+			}
+			c.change(t, segmentPath(l.Dir(), 1))
+			for _, line := range []string{"after", "and more"} {
+				add(t, l, Record{Kind: Line, Line: line})
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(log.String(), "changed by something else"); n != 1 {
+				t.Errorf("the log tells of it %d times:\n%s", n, &log)
+			}
+			var lines []string
+			all, err := Read(l.Dir(), Query{})
+			for _, r := range all {
+				lines = append(lines, r.Line)
+			}
+			if text := strings.Join(lines, "|"); err != nil || !strings.HasSuffix(text, "|after|and more") {
+				t.Errorf("%s %v", text, err)
+			}
+			r := verified(t, l.Dir())
+			found := ""
+			for _, f := range r.Findings {
+				found += f.What + "\n"
+			}
+			rest := found
+			for _, want := range c.says {
+				_, after, ok := strings.Cut(rest, want)
+				if rest = after; !ok {
+					t.Fatalf("%s\nhas no %s", found, want)
+				}
+			}
+		})
+	}
 }

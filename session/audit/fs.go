@@ -19,6 +19,7 @@ type FS interface {
 	ReadDir(dir string) ([]fs.DirEntry, error)
 	MkdirAll(dir string, perm fs.FileMode) error
 	Remove(name string) error
+	Lstat(name string) (fs.FileInfo, error)
 }
 
 // File is an open segment, the head's, or a directory that is synced.
@@ -51,6 +52,7 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 
 func (osFS) ReadDir(dir string) ([]fs.DirEntry, error)   { return os.ReadDir(dir) }
 func (osFS) Remove(name string) error                    { return os.Remove(name) }
+func (osFS) Lstat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
 func (osFS) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
 
 func readFile(fsys FS, path string) ([]byte, error) {

@@ -18,6 +18,9 @@ func (w *writer) recover() (found []Record, err error) {
 		return nil, err
 	}
 	head, herr := readHead(w.o.FS, w.o.Dir)
+	if own := w.own; own.Seq > 0 { // what is kept may be older, or somebody else's
+		head, herr = &own, nil
+	}
 	newest, body := segment{}, []byte(nil)
 	for i := len(segs) - 1; i >= 0 && len(body) == 0; i-- {
 		newest = segs[i]
@@ -52,7 +55,7 @@ func (w *writer) recover() (found []Record, err error) {
 		if w.file, err = w.o.FS.OpenFile(newest.path, os.O_RDWR, 0); err != nil {
 			return nil, err
 		}
-		w.size = int64(len(body))
+		w.size, w.begins = int64(len(body)), newest.first
 	}
 	if w.last.Seq == 0 {
 		w.keepHead() // there is a head before there is a record

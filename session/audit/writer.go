@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -17,8 +18,10 @@ import (
 type writer struct {
 	o      *Options
 	opened time.Time
-	last   Head // the newest record
-	file   File // of the newest segment; nil: the next record begins one
+	last   Head   // the newest record
+	own    Head   // the newest that this writer has written, whatever files say
+	file   File   // of the newest segment; nil: the next record begins one
+	begins uint64 // number of its first record
 	size   int64
 	head   File
 
@@ -27,6 +30,8 @@ type writer struct {
 
 	told     bool // that records are kept because of the clock
 	unsynced bool // the disk refused to sync what was written last
+
+	strangers []Record // what something else has done to the log, as far as no record says so
 
 	lost   uint64    // records that could not be written
 	since  time.Time // the first of them
@@ -47,18 +52,22 @@ func (w *writer) lose(n uint64, now time.Time) {
 // try looks at the end of the log and repairs it, unless that is done. What the log has to say of itself
 // is its next record.
 func (w *writer) try() bool {
+	w.look()
 	if w.ready {
 		return true
 	}
 	found, err := w.recover()
 	if err == nil {
 		w.ready = true // for put
-		for _, r := range found {
+		for _, r := range slices.Concat(w.strangers, found) {
 			if err = w.put([]Record{r}); err != nil {
 				w.ready = false
 				break
 			}
 		}
+	}
+	if err == nil {
+		w.strangers = nil
 	}
 	w.tell(err)
 	return err == nil
@@ -99,6 +108,55 @@ func (w *writer) write(records []Record) (first uint64, err error) {
 	return first, nil
 }
 
+// look holds the newest segment and the head against what was left of them: where something else has replaced or cut them,
+// records would go into a file that nobody reads, or over others. What is there now is taken as a new log would take it, and
+// records say so.
+func (w *writer) look() {
+	if w.file == nil {
+		return
+	}
+	path, kept := segmentPath(w.o.Dir, w.begins), headPath(w.o.Dir)
+	found := []string{w.strange(w.file, path, w.size), ""}
+	if w.head != nil {
+		found[1] = w.strange(w.head, kept, int64(len(headLine(w.last))))
+	}
+	for i, name := range []string{path, kept} {
+		if found[i] == "" {
+			continue
+		}
+		w.strangers = append(w.strangers, damagef("%s %s while it was written to: not by longterm", filepath.Base(name), found[i]))
+		w.o.Log.Error("the audit log was changed by something else; `longterm audit --verify` says what is missing", "file", name, "how", found[i])
+	}
+	if found[0] == "" && found[1] == "" {
+		return
+	}
+	_ = w.file.Close() // what was written to them is the kernel's
+	if w.head != nil {
+		_ = w.head.Close()
+	}
+	w.file, w.head, w.ready = nil, nil, false
+}
+
+// strange is what has become of an open file; empty: it is as it was left.
+func (w *writer) strange(f File, path string, size int64) string {
+	ours, err := f.Stat()
+	if err != nil {
+		return "" // the disk's; the write says what is wrong
+	}
+	there, err := w.o.FS.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "was removed"
+	case err != nil:
+		return ""
+	case !os.SameFile(ours, there):
+		return "was replaced"
+	case ours.Size() != size:
+		return fmt.Sprintf("had %d bytes instead of %d", ours.Size(), size)
+	}
+	return ""
+}
+
 // put chains records and writes them.
 func (w *writer) put(records []Record) error {
 	if w.file != nil && w.size >= w.o.SegmentBytes {
@@ -136,7 +194,7 @@ func (w *writer) put(records []Record) error {
 		return err
 	}
 	w.size += int64(len(buf))
-	w.last, w.dirty = last, true
+	w.last, w.own, w.dirty = last, last, true
 	w.keepHead()
 	return nil
 }
@@ -164,7 +222,7 @@ func (w *writer) open() error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	w.file, w.size = f, 0
+	w.file, w.size, w.begins = f, 0, w.last.Seq+1
 	return nil
 }
 

@@ -104,6 +104,29 @@ func TestAgentsAskToEndOthersSessions(t *testing.T) {
 	}
 }
 
+// What has ended is not to be ended: an agent that would asks nobody, and is told how it stands.
+//
+// FEATURES: R63
+func TestAgentsAskNobodyAboutWhatHasEnded(t *testing.T) {
+	r := startDaemon(t, testDirs(t))
+	bot := r.as("bot")
+	for _, name := range []string{"p1", "p2"} {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"cat"}})
+		get[api.Session](r, "POST", "/sessions/"+name+"/kill", api.Kill{})
+	}
+	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "own", Argv: []string{"cat"}})
+	if s := get[api.Session](bot, "POST", "/sessions/p1/kill", api.Kill{}); s.Name != "p1" || s.State == "running" {
+		t.Errorf("%+v", s)
+	}
+	done := get[api.Killed](bot, "POST", "/kill", api.KillSeveral{Sessions: []string{"p1", "own", "p2"}})
+	if len(done.Ended) != 3 || len(done.Failed) != 0 {
+		t.Errorf("%+v", done)
+	}
+	if list := get[[]api.Approval](r, "GET", "/approvals?all=true", nil); len(list) != 0 {
+		t.Errorf("asked about: %+v", list)
+	}
+}
+
 // An agent does not have a person's terminals leave.
 //
 // FEATURES: R75

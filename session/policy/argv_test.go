@@ -164,6 +164,25 @@ func TestRiskAndGroup(t *testing.T) {
 	}
 }
 
+// A group says what asks and of which program, and neither twice.
+//
+// FEATURES: R64
+func TestGroupsSayNothingTwice(t *testing.T) {
+	for rule, want := range map[string]string{"git push": "ask git push", "git": "ask git push"} {
+		r, err := ParseRule(rule, Ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := New(Options{Rules: []Rule{r}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Judge(Line{Text: "git push origin", Cwd: "/srv/p"}).Group(); got != want {
+			t.Errorf("%s: %q, want %q", rule, got, want)
+		}
+	}
+}
+
 // A variable that names code or a program means the same whether it is given to one command or set on the line before it.
 //
 // FEATURES: R61

@@ -56,6 +56,9 @@ func (pr *presets) base(c *Command, x *invocation) {
 	if ok || pr.engine.preset == Build && pr.builds(x) {
 		return
 	}
+	if word := pr.outsider(x); word != "" {
+		why += ": " + word + " is outside of the project"
+	}
 	pr.missed(c, "not reading", why, miss)
 }
 

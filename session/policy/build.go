@@ -210,6 +210,20 @@ func (fs *files) leaves(x *invocation, program *building.Program, a string) bool
 	})
 }
 
+// outsider is a word of a building command that leads out of the project; empty: none is known to.
+func (pr *presets) outsider(x *invocation) string {
+	program := building.Lookup(x.name)
+	if program == nil || pr.engine.preset != Build {
+		return ""
+	}
+	for i, a := range x.argv[1:] {
+		if !hasHole(a) && !program.IsText(x.argv[i], a) && pr.leaves(x, program, a) {
+			return a
+		}
+	}
+	return ""
+}
+
 // stamps reports settings of go's linker that are only values of variables, of which some are not known: "-s -X main.version=…".
 func (fs *files) stamps(a string) bool {
 	fields := strings.Fields(strings.TrimPrefix(a, "-ldflags="))

@@ -323,9 +323,9 @@ func (w *walk) writeFile(target string, adds bool) {
 		if w.engine.asksOfFiles() && !harmlessTarget(target) {
 			w.ask(&c, "write", "it writes a file")
 		} else if w.engine.preset == Build && w.outside(target) {
-			w.ask(&c, "write", "it writes a file outside of the working directory")
+			w.ask(&c, "write", "it writes a file outside of the working directory: "+target)
 		} else if w.engine.preset == Build && direnvs(target) {
-			w.ask(&c, "write", "direnv runs it in a person's shell")
+			w.ask(&c, "write", "direnv runs it in a person's shell: "+target)
 		}
 	}
 	if c.Verdict != Allow {

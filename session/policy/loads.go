@@ -159,6 +159,13 @@ func (ho *handovers) optionsOf(x *invocation) {
 				ho.source("tar " + v.text)
 			})
 		}
+	case "go":
+		if v := ho.scope.get("GOFLAGS"); v.set && goStarts(v.text) && len(x.argv) > 1 && programs.Lookup("go "+x.argv[1]) != nil {
+			mark := ho.scope.mark()
+			ho.scope.put("GOFLAGS", "")
+			ho.source("go " + x.argv[1] + " " + v.text)
+			ho.scope.undo(mark)
+		}
 	case "make", "gmake":
 		v := ho.scope.get("MAKEFILES")
 		for file := range strings.FieldsSeq(v.text) {
@@ -192,6 +199,11 @@ func (ho *handovers) optionsOf(x *invocation) {
 			ho.code("perl", v.text, x)
 		}
 	}
+}
+
+// goStarts reports options of go that name a program which it starts.
+func goStarts(options string) bool {
+	return strings.Contains(options, "exec") || strings.Contains(options, "-vettool")
 }
 
 // shellNamed asks about what a program is given for a shell and is known to be none: it is started with text of others.

@@ -251,7 +251,11 @@ func (ho *handovers) ownForms(x *invocation) {
 	case x.name == "bc":
 		for line := range strings.Lines(x.in.text + "\n" + ho.pipedTexts(x)) {
 			if command, is := strings.CutPrefix(line, "!"); is && !strings.HasPrefix(command, "=") {
-				ho.mayAsk(func() { ho.source(command) })
+				if p := ho.engine.preset; p == Off || p == Hard {
+					ho.mayAsk(func() { ho.source(command) }) // GNU's takes it for a sum
+				} else {
+					ho.source(command)
+				}
 			}
 		}
 	case x.name == "logrotate":

@@ -42,7 +42,12 @@ func (j Judgement) Propose() []Rule {
 func (j Judgement) Group() string {
 	for _, c := range j.Commands {
 		if c.Verdict == j.Verdict && c.Rule == j.Rule {
-			return strings.TrimSpace(j.Rule + " " + head(c.Argv))
+			what := strings.Fields(head(c.Argv))
+			named := len(what) // words that the rule's own name ends with
+			for named > 0 && !strings.HasSuffix(" "+j.Rule, " "+strings.Join(what[:named], " ")) {
+				named--
+			}
+			return strings.TrimSpace(j.Rule + " " + strings.Join(what[named:], " "))
 		}
 	}
 	return j.Rule

@@ -93,7 +93,9 @@ const ProxyPort = 3128
 type Serve struct {
 	Session string   `json:"session"`
 	Hosts   []string `json:"hosts"`
-	Ask     string   `json:"ask,omitempty"` // socket of the daemon that is asked about others
+	Ask     string   `json:"ask,omitempty"`     // socket of the daemon that is asked about others
+	Profile string   `json:"profile,omitempty"` // where the hosts are listed
+	File    string   `json:"file,omitempty"`    // in which that stands
 }
 
 // maxLocal bounds the addresses of loopback that are led out.

@@ -2,10 +2,16 @@
 
 package sys
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 // readFile is only used where there is /proc.
 func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
 // readRecord likewise.
 func readRecord(name string) ([]byte, error) { return os.ReadFile(name) }
+
+// FileOf fails: other processes' paths are not known here.
+func FileOf(int, string, string) (File, error) { return File{}, errors.ErrUnsupported }

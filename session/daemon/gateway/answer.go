@@ -143,23 +143,63 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 const maxRuleText = 1024
 
 // unproposed says that no rule is proposed because of signs that would not mean themselves in it, or cannot be read there.
-func unproposed(v *api.Approval) bool {
-	return slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool {
-		return c.Verdict == policy.Ask.String() && slices.ContainsFunc(c.Argv, func(w string) bool { return strings.ContainsAny(w, "*?\n") })
-	})
+func unproposed(argv []string) bool {
+	return slices.ContainsFunc(argv, func(w string) bool { return strings.ContainsAny(w, "*?\n") })
 }
 
 // noRule is which rule asks whatever another one allows, and why; empty where somebody may write one that does.
-func noRule(a *Ask, v *api.Approval) string {
-	switch {
-	case a.unlisted():
+func (g *Gateway) noRule(a *Ask, j *policy.Judgement) string {
+	rule, why := j.Rule, j.Why
+	if a.unlisted() {
 		return "the sandbox's profile asks whatever rules allow: it does not list " + inLine(a.Path) + "; add it to `programs` there"
-	case unproposed(v):
-		return ""
-	case v.Judgement.Rule == "" || v.Judgement.Why == "":
+	}
+	if c, known := g.stays(a, j); known {
+		if c == nil || unproposed(c.Argv) {
+			return ""
+		}
+		rule, why = c.Rule, c.Why
+	}
+	if rule == "" || why == "" {
 		return "only an answer can allow it"
 	}
-	return inLine(v.Judgement.Rule) + " asks whatever else is allowed: " + inLine(v.Judgement.Why)
+	return inLine(rule) + " asks whatever else is allowed: " + inLine(why)
+}
+
+// stays is the question of an asking, of perhaps several, that rules do not lift: the first for which there is none, but for
+// those whose rule somebody has to write himself, or else what is left when each has its own. nil: nothing is left; it is not
+// known where commands are not what is asked about.
+func (g *Gateway) stays(a *Ask, j *policy.Judgement) (c *policy.Command, known bool) {
+	var without []*policy.Command
+	var rules []policy.Rule
+	for i := range j.Commands {
+		if j.Commands[i].Verdict != policy.Ask {
+			continue
+		}
+		if r := j.Commands[i].Propose(); r.Program != "" {
+			rules = append(rules, r)
+		} else {
+			without = append(without, &j.Commands[i])
+		}
+	}
+	if i := slices.IndexFunc(without, func(c *policy.Command) bool { return !unproposed(c.Argv) }); i >= 0 {
+		return without[i], true
+	}
+	if len(without) > 0 {
+		return without[0], true
+	}
+	if len(rules) == 0 || a.Kind != Line && a.Kind != Command && a.Kind != Execution {
+		return nil, false
+	}
+	for _, name := range a.rulesNamed() {
+		left, ok := g.with(a, name, rules)
+		if !ok {
+			return nil, false
+		}
+		if i := slices.IndexFunc(left.Commands, func(c policy.Command) bool { return c.Verdict != policy.Allow }); i >= 0 {
+			return &left.Commands[i], true
+		}
+	}
+	return nil, true
 }
 
 // writeRule writes the rule that an answer for always stands for.
@@ -167,11 +207,14 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	rule := strings.TrimSpace(firstOf(edited, v.Rule))
 	switch {
 	case rule == "":
-		if unproposed(v) {
-			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: its words have a line break, * or ?", v.ID).
-				WithHint("answer once or session, or give a rule yourself (--rule)")
+		if v.NoRule == "" {
+			why := "it would take many, or long ones"
+			if slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool { return c.Verdict == policy.Ask.String() && unproposed(c.Argv) }) {
+				why = "its words have a line break, * or ?"
+			}
+			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: %s", v.ID, why).WithHint("answer once or session, or give a rule yourself (--rule)")
 		}
-		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.Judgement.Why).WithHint("answer once or session")
+		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.NoRule).WithHint("answer once or session")
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
@@ -400,23 +443,18 @@ func (g *Gateway) idle(a *Ask, v *api.Approval, rules []policy.Rule) *api.Error 
 			continue // one for something else besides, which was not asked
 		}
 		lifts := false
-		var still policy.Judgement
+		why, first := "", ""
 		for _, name := range a.rulesNamed() {
 			before, ok := g.with(a, name, nil)
 			after, well := g.with(a, name, rules[i:i+1])
 			if !ok || !well {
 				return nil // the rules say what is wrong when it is written
 			}
-			if lifts = lifts || unanswered(&after) < unanswered(&before); unanswered(&before) > 0 && still.Why == "" {
-				still = after
-			}
+			lifts = lifts || unanswered(&after) < unanswered(&before)
+			why, first = firstOf(why, whyStill(&after, rules[i:i+1])), firstOf(first, after.Why)
 		}
-		if lifts || still.Why == "" {
+		if why = firstOf(why, first); lifts || why == "" {
 			continue
-		}
-		why := still.Why
-		if n := slices.IndexFunc(still.Commands, func(c policy.Command) bool { return strings.Contains(c.Why, rules[i].Name) }); n >= 0 {
-			why = still.Commands[n].Why
 		}
 		hint := fmt.Sprintf("answer once, or edit the rule (--rule); `longterm policy check --agent A --allow '%s' LINE` says what a rule allows", ruleText(&rules[i]))
 		if v.Rule != "" {
@@ -425,6 +463,22 @@ func (g *Gateway) idle(a *Ask, v *api.Approval, rules []policy.Rule) *api.Error 
 		return api.Errorf(api.CodeInvalid, "the rule %q would change nothing: %s would still be asked about: %s", inLine(ruleText(&rules[i])), v.ID, inLine(why)).WithHint("%s", inLine(hint))
 	}
 	return nil
+}
+
+// whyStill is why a command is asked about which a rule is about; empty: none is.
+func whyStill(j *policy.Judgement, rule []policy.Rule) string {
+	why := ""
+	for i := range j.Commands {
+		c := &j.Commands[i]
+		switch {
+		case c.Verdict == policy.Allow:
+		case strings.Contains(c.Why, rule[0].Name): // it says what the rule lacks
+			return c.Why
+		case why == "" && about(rule, j.Commands[i:i+1]):
+			why = c.Why
+		}
+	}
+	return why
 }
 
 // unanswered is how many commands of a judgement are not allowed.

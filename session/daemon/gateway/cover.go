@@ -117,6 +117,17 @@ var sharedPlaces = []string{"/usr/local", "/usr/lib", "/opt/homebrew", "/opt/loc
 // within says that a path is a directory or below it.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
+// Cover are the commands that a person was shown who allowed a line, a command or an execution in a directory.
+type Cover []shownCommand
+
+// CoverOf is what an answer about what was judged would cover.
+func CoverOf(cwd string, j *policy.Judgement) Cover { return shownTo(&Ask{Cwd: cwd}, j) }
+
+// Covers says that nobody would be asked about commands, of an execution, who had allowed it.
+func (c Cover) Covers(commands []policy.Command, home string) bool {
+	return len(commands) > 0 && len(commands) < policy.MaxCommands && allowsAll(c, commands, home)
+}
+
 // helps says that all that is asked about is programs of the installation of a program that was allowed for the session, which
 // that program executes, and asked about for their place alone.
 func (c *cover) helps(commands []policy.Command) bool {

@@ -383,6 +383,42 @@ func TestAlwaysByARuleThatChangesNothing(t *testing.T) {
 	}
 }
 
+// Of a line with several questions the one is named that no rule lifts, wherever it stands; a rule that changes nothing is told
+// of the question that it is about.
+//
+// FEATURES: R63
+func TestNoRuleOfTheQuestionThatStays(t *testing.T) {
+	g := open(t, t.TempDir())
+	for i, c := range []struct{ line, names string }{
+		{"git tag -d v1; $P", "unknown asks"}, {"$P; git tag -d v1", "unknown asks"}, {"curl -s x > y; $P", "unknown asks"},
+		{"ls *; curl '*'; rm -r $X", "hard:remove asks"}, {"git tag -d v1; curl '*'", ""},
+		{"go test; c1; c2; c3; c4; c5; c6; c7; c8; c9", ""}, // many rules could
+	} {
+		a := line(fmt.Sprint("job-", i), c.line, agent)
+		a.Policy = "build"
+		p := waiting(t, g, a)
+		v := p.Approval()
+		if v.Rule != "" || !strings.HasPrefix(v.NoRule, c.names) || c.names == "" && v.NoRule != "" {
+			t.Errorf("%s: %q, %q", c.line, v.Rule, v.NoRule)
+		}
+		_, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always"})
+		want := "no rule can allow " + p.ID() + " always: " + c.names
+		if c.names == "" {
+			want = "no rule is proposed for " + p.ID()
+		}
+		if codeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", c.line, err, want)
+		}
+	}
+	a := line("job-x", "$P; git config user.email x", agent)
+	a.Policy = "build"
+	p := waiting(t, g, a)
+	_, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "always", Rule: "git config"})
+	if err == nil || !strings.Contains(err.Error(), "what it is given") || strings.Contains(err.Error(), "which program") {
+		t.Errorf("of git config: %v", err)
+	}
+}
+
 // FEATURES: R63 R107
 func TestApprovalsOutliveTheDaemon(t *testing.T) {
 	dir := t.TempDir()

@@ -34,7 +34,10 @@ type Pending struct {
 func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[ruledBy]inEffect, closed int) (*Pending, error) {
 	a.Files = filesShown(&a, &j)
 	digest := digestOf(&a)
-	proposal := g.propose(&a, &j)
+	proposal, none := g.propose(&a, &j), ""
+	if proposal == "" {
+		none = g.noRule(&a, &j)
+	}
 	g.mu.Lock()
 	if g.queue.closed != closed && g.queue.askings[a.ID] == nil {
 		g.mu.Unlock()
@@ -58,9 +61,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[rul
 	if isNew {
 		e.cut, e.scope = !whole, scopeOf(&a, &j)
 		e.view = newView(e.n, &kept, &j, e.scope)
-		if e.view.Rule = proposal; proposal == "" {
-			e.view.NoRule = noRule(&a, &e.view)
-		}
+		e.view.Rule, e.view.NoRule = proposal, none
 	}
 	told := e.view
 	a.Files = e.ask.Files // as they were when it was asked first, perhaps by the daemon before

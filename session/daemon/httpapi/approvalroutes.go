@@ -211,6 +211,12 @@ func (e *endings) over(what string) {
 	delete(e.ids, what)
 }
 
+// over says that an agent would end a session of another that has ended: nobody is asked, and nothing is done.
+func (s *Server) over(ctx context.Context, e *registry.Handle) bool {
+	by := actor.Of(ctx)
+	return by.IsAgent() && e.Record().Agent != by.Agent && !s.reg.Lives(e)
+}
+
 // mayEnd asks a person before an agent ends or forgets sessions that it has not started itself. Several are one asking.
 func (s *Server) mayEnd(ctx context.Context, what string, list ...*registry.Handle) error {
 	by := actor.Of(ctx)

@@ -188,6 +188,9 @@ func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if err != nil {
 		return api.Session{}, err
 	}
+	if s.over(ctx, e) {
+		return s.reg.Describe(e, e.Session.Status()), nil
+	}
 	if err := s.mayEnd(ctx, "end session", e); err != nil {
 		return api.Session{}, err
 	}
@@ -210,10 +213,17 @@ func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillS
 	if err != nil {
 		return api.Killed{}, err
 	}
+	out := api.Killed{Ended: make([]api.Session, 0, len(list))}
+	list = slices.DeleteFunc(list, func(e *registry.Handle) bool {
+		over := s.over(ctx, e)
+		if over {
+			out.Ended = append(out.Ended, s.reg.Describe(e, e.Session.Status()))
+		}
+		return over
+	})
 	if err := s.mayEnd(ctx, "end sessions", list...); err != nil {
 		return api.Killed{}, err
 	}
-	out := api.Killed{Ended: make([]api.Session, 0, len(list))}
 	for i, err := range s.reg.KillEach(context.WithoutCancel(ctx), list, s.graceOf(&in.Body.Kill)) {
 		e, why := list[i], new(api.Error)
 		if err == nil {

@@ -185,6 +185,18 @@ func (h *Registry) AgentOf(e *Handle) string {
 	return cmp.Or(e.Record().Agent, x.kept.Agent)
 }
 
+// toldOf says that a process only tries the next directory of PATH: for the same words, of which the last that it tried was refused
+// for the same reason. Python's subprocess does.
+func (x *execRecord) toldOf(r *api.Refused) bool {
+	for _, o := range slices.Backward(x.kept.Refused) {
+		if o.PID == r.PID {
+			return o.Path != r.Path && filepath.Base(o.Path) == filepath.Base(r.Path) && slices.Equal(o.Argv, r.Argv) &&
+				strings.ReplaceAll(o.Why, o.Path, r.Path) == r.Why
+		}
+	}
+	return false
+}
+
 // Refused implements executions.Sessions.
 func (h *Registry) Refused(id string, r api.Refused) {
 	e := h.ByID(id)
@@ -195,6 +207,10 @@ func (h *Registry) Refused(id string, r api.Refused) {
 	r.Time = time.Now()
 	ready := e.ready.Load()
 	x := h.lockExecutions(e)
+	if x.toldOf(&r) {
+		x.mu.Unlock()
+		return
+	}
 	x.kept.Count++
 	x.kept.Refused = append(x.kept.Refused, r)
 	x.kept.Refused = x.kept.Refused[max(0, len(x.kept.Refused)-keptRefusals):]

@@ -219,7 +219,7 @@ func (s *Spawner) confine(p *Plan) error {
 
 // serve is what the process outside of a sandbox is told, which lets it out to listed hosts.
 func (s *Spawner) serve(p *Plan) sandbox.Serve {
-	v := sandbox.Serve{Session: p.Record.ID}
+	v := sandbox.Serve{Session: p.Record.ID, Profile: p.box.profile.Name, File: s.Dirs.SandboxFile()}
 	if p.box.profile.OnDiffer == "ask" {
 		v.Ask = s.Dirs.Socket()
 	}

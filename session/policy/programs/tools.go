@@ -22,12 +22,12 @@ var tools = []Program{
 		Unsafe: "--kubeconfig --profile --profile-output --server -s --insecure-skip-tls-verify"},
 	{Name: "go", OneDash: true, Stop: true, Values: "-C", Unsafe: "-C", SubOnly: true},
 	{Name: "go version,go env,go help,go doc", OneDash: true, Reads: true, Unsafe: "-w -u -http"},
-	{Name: "go list", OneDash: true, Reads: true, Values: "-f -tags -mod",
+	{Name: "go list", OneDash: true, Reads: true, Values: "-f -tags -mod", Shell: "-toolexec",
 		Unsafe: "-toolexec -export -exec -compiled -u -mod -overlay -modfile -C"},
-	{Name: "go test,go build,go run,go vet,go install,go generate", OneDash: true,
+	{Name: "go test,go build,go run,go vet,go install,go generate,go get", OneDash: true,
 		Shell: "-exec -toolexec -vettool", Values: "-run -bench -count -timeout -o -tags -ldflags -gcflags " +
 			"-coverprofile -mod -p", Writes: "-o"},
-	{Name: "go mod,go get,go work,go clean,go fmt,go fix,go tool", OneDash: true},
+	{Name: "go mod,go work,go clean,go fmt,go fix,go tool", OneDash: true},
 	{Name: "cargo,rustup", Stop: true, SubOnly: true, Values: "--config -Z -C", Flags: "-q --quiet --offline --locked --frozen"},
 	{Name: "cargo fmt,cargo build,cargo test,cargo check,cargo clippy,cargo run,cargo doc,cargo bench,cargo " +
 		"clean,cargo install",

@@ -288,7 +288,8 @@ func (d *decoder) preset(s *Section, it *tomldoc.Item) {
 	s.Preset, s.PresetAt = policy.Preset(text), it.At
 	switch {
 	case s.Preset == policy.Off:
-		d.problem(it.Value, "preset", "files of rules only make things stricter: use hard, build, readonly or listed")
+		d.problem(it.Value, "preset", "off is no preset of a file, which can only make things stricter: leave the line out, and say what counts where no file names one: "+
+			"`longterm config set policy.agents off` for agents, policy.default for persons")
 	case !slices.Contains(presets, s.Preset):
 		d.problem(it.Value, "preset", "no preset %q%s; there are hard, build, readonly and listed", text, suggest(text, names(nil, presets[1:]...)))
 	}

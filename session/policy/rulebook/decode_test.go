@@ -85,7 +85,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	for src, want := range map[string]string{
 		"preset = 3":                                             `1:10: preset: this is a number; it has to be a text in quotes`,
 		"preset = \"redonly\"":                                   `1:10: preset: no preset "redonly"; did you mean "readonly"?`,
-		"preset = \"off\"":                                       `1:10: preset: files of rules only make things stricter`,
+		"preset = \"off\"":                                       `1:10: preset: off is no preset of a file, which can only make things stricter: leave the line out, and say what counts where no file names one: ` + "`longterm config set policy.agents off`",
 		"prest = \"hard\"":                                       `1:1: prest: no such key; did you mean "preset"?`,
 		"a.b = 1":                                                `1:1: a: no such key; the file has preset`,
 		"program = \"git\"":                                      `1:1: program: this is a key of a rule; write [[rules]] above it`,

@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,6 +85,16 @@ func (s *Sources) Where(rule string) (Entry, bool) {
 		return Entry{}, false
 	}
 	return s.Rules[i], true
+}
+
+// PresetAt is where the preset in effect is set; empty: not in a file.
+func (s *Sources) PresetAt() (file string, line int) {
+	if at := strings.LastIndexByte(s.From, ':'); at > 0 {
+		if n, err := strconv.Atoi(s.From[at+1:]); err == nil {
+			return s.From[:at], n
+		}
+	}
+	return "", 0
 }
 
 // Warnings are what is wrong with the files, a line each.

@@ -38,6 +38,8 @@ type Proxy struct {
 	resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	busy    chan struct{}
+
+	profile, file string // where hosts are listed; empty: it is not known
 }
 
 // Bounds of what a client may do.
@@ -233,7 +235,7 @@ func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr,
 			return []netip.Addr{a}, nil
 		}
 		if sandbox.Inner(a) || a.Zone() != "" {
-			return nil, &RefusedError{host, port, "it is an inner address, and not listed"}
+			return nil, &RefusedError{host, port, p.unlisted(host, port, "it is an inner address, and not listed")}
 		}
 		return []netip.Addr{a}, p.asked(ctx, host, port, "addresses have to be listed")
 	}
@@ -263,7 +265,7 @@ func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr,
 		}
 	}
 	if len(addrs) == 0 {
-		return nil, &RefusedError{host, port, "its name leads to inner addresses, which are not listed"}
+		return nil, &RefusedError{host, port, p.unlisted(found[0].Unmap().String(), port, "its name leads to inner addresses, which are not listed")}
 	}
 	return addrs, nil
 }
@@ -290,10 +292,19 @@ func (p *Proxy) listed(a netip.Addr, port int) bool {
 	return false
 }
 
+// unlisted is why a host is refused with the words that a person adds to the profile, and where.
+func (p *Proxy) unlisted(host string, port int, why string) string {
+	where := "of the profile"
+	if p.profile != "" {
+		where = fmt.Sprintf("of [%s] in %s", p.profile, p.file)
+	}
+	return fmt.Sprintf("%s; a person allows it with %q in the list `network` %s, for sessions that are started then", why, net.JoinHostPort(host, strconv.Itoa(port)), where)
+}
+
 // asked has somebody decide about what is not listed.
 func (p *Proxy) asked(ctx context.Context, host string, port int, why string) error {
 	if p.ask == nil {
-		return &RefusedError{host, port, why + `; add it to network of the profile`}
+		return &RefusedError{host, port, p.unlisted(host, port, why)}
 	}
 	if ok, said := p.ask(ctx, host, port); !ok {
 		return &RefusedError{host, port, said}

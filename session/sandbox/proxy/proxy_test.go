@@ -41,6 +41,7 @@ func serve(t *testing.T, ask Asker, hosts ...string) (at string, dialled *[]neti
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.profile, p.file = "web", "/c/sandbox.toml"
 	dialled = &[]netip.AddrPort{}
 	p.resolve = func(_ context.Context, name string) ([]netip.Addr, error) {
 		if strings.HasPrefix(name, "rebind.") {
@@ -87,7 +88,7 @@ func TestHosts(t *testing.T) {
 		{"CONNECT example.org:443 HTTP/1.1\r\n\r\n" + get, "HTTP/1.1 200 Connected\r\n\r\nHTTP/1.1 200 OK"},
 		{"CONNECT EXAMPLE.org.:443 HTTP/1.1\r\nHost: evil\r\n\r\n" + get, "200 OK"},
 		{"CONNECT example.org:80 HTTP/1.1\r\n\r\n", "403 Forbidden"},
-		{"CONNECT www.example.org:443 HTTP/1.1\r\n\r\n", "it is not listed; add it to network of the profile"},
+		{"CONNECT www.example.org:443 HTTP/1.1\r\n\r\n", "it is not listed; a person allows it with \"www.example.org:443\" in the list `network` of [web] in /c/sandbox.toml"},
 		{"CONNECT a.example.net:1 HTTP/1.1\r\n\r\n" + get, "200 OK"},
 		{"CONNECT example.net:1 HTTP/1.1\r\n\r\n", "403 Forbidden"},
 		{"CONNECT evilexample.net:1 HTTP/1.1\r\n\r\n", "403 Forbidden"},

@@ -31,6 +31,7 @@ func Run(l net.Listener, config json.RawMessage) {
 	if err != nil {
 		p, _ = New(nil, nil)
 	}
+	p.profile, p.file = s.Profile, s.File
 	if at, ok := l.Addr().(*net.TCPAddr); ok && at.Port != sandbox.ProxyPort {
 		_ = p.Forward(l)
 		return

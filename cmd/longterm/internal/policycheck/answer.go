@@ -30,7 +30,7 @@ type Answer struct {
 	Commands []Command `json:"commands"`
 	Risk     string    `json:"risk,omitempty"` // the largest of all commands
 	Preset   string    `json:"preset"`
-	File     string    `json:"file,omitempty"` // where the rule stands that decided
+	File     string    `json:"file,omitempty"` // where the rule stands that decided, or the preset is set that asks
 	Line     int       `json:"line,omitempty"`
 	Person   string    `json:"person,omitempty"`   // the verdict for a person who types the line himself, if another
 	Warnings []string  `json:"warnings,omitempty"` // what is wrong with files of rules
@@ -61,10 +61,12 @@ func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
 	return a
 }
 
-// Locate says where the rule stands that decided, what a person would be told, and what is wrong with files.
+// Locate says where the rule stands that decided, or its preset is set, what a person would be told, and what is wrong with files.
 func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
 	if e, ok := s.Where(j.Rule); ok {
 		a.File, a.Line = e.File, e.Line
+	} else if j.Verdict == policy.Ask && !strings.HasPrefix(j.Rule, "hard:") {
+		a.File, a.Line = s.PresetAt()
 	}
 	if soft := s.Soften(j); soft.Verdict != j.Verdict {
 		a.Person = soft.Verdict.String()

@@ -115,7 +115,7 @@ func TestRehearsalOfTheAuditTrail(t *testing.T) {
 	of := actor.Actor{Agent: "night"}
 	s.Trail = []audit.Record{
 		{Kind: audit.Line, Actor: of, Name: "work", Line: "git push --force", Cwd: "/srv/p", Verdict: "deny"},
-		{Kind: audit.Line, Actor: of, Name: "work", Line: "curl x", Cwd: "/srv/p", Verdict: "allow"}, // it is in the history
+		{Kind: audit.Line, Actor: of, Name: "work", Line: "curl z", Cwd: "/srv/p", Verdict: "allow"}, // it is in the history
 		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "x"}, Cwd: "/srv/p", Verdict: "allow"},
 		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/curl", Argv: []string{"curl", "y"}, Cwd: "/srv/p", Verdict: "ask"}, // its answer has a record of its own
 		{Kind: audit.Execution, Actor: of, Name: "work", Path: "/usr/bin/ls", Argv: []string{"ls"}, Cwd: "/srv/p", Verdict: "allow"},
@@ -130,6 +130,62 @@ func TestRehearsalOfTheAuditTrail(t *testing.T) {
 	const want = "  work executed  /usr/bin/curl x\n0 commands of the history, 2 executions and 1 refused line of the audit trail, 1 of them judged otherwise than now\n"
 	if !strings.HasSuffix(b.String(), want) {
 		t.Errorf("%s\nhas no %s", b.String(), want)
+	}
+}
+
+// Who allowed a line was asked about what it executes too, and is not asked again; nor about what an execution starts that was
+// shown with it. All others count.
+//
+// FEATURES: R108
+func TestRehearsalOfWhatAnAnswerCovers(t *testing.T) {
+	s := stage(t, "", "[[sections]]\nagents = [\"night\"]\npreset = \"build\"\n")
+	s.Agent = "night"
+	person := actor.Actor{UID: 1}
+	line := func(session, text string) audit.Record {
+		return audit.Record{Kind: audit.Line, Actor: person, Session: session, Name: session, Line: text, Cwd: "/srv/p", Verdict: "allow"}
+	}
+	run := func(session, path string, parent []string, argv ...string) audit.Record {
+		return audit.Record{Kind: audit.Execution, Actor: person, Session: session, Name: session, Path: path, Argv: argv, Parent: parent, Cwd: "/srv/p", Verdict: "allow"}
+	}
+	bash := []string{"bash"}
+	s.Trail = []audit.Record{
+		line("a", "curl x; make"), run("a", "/usr/bin/curl", bash, "curl", "x"), run("a", "/usr/bin/make", bash, "make"),
+		run("a", "/usr/bin/curl", []string{"make"}, "curl", "y"), // the line says nothing of it
+		run("b", "/usr/bin/curl", bash, "curl", "x"),             // of another session
+		line("a", "sudo rm z"), run("a", "/usr/bin/sudo", bash, "sudo", "rm", "z"), run("a", "/usr/bin/rm", []string{"sudo", "rm", "z"}, "rm", "z"),
+		line("a", "make"), run("a", "/usr/bin/curl", bash, "curl", "x"), // the line that was about it is over
+		run("a", "/usr/bin/sudo", bash, "sudo", "rm", "q"), run("a", "/usr/bin/rm", []string{"sudo", "rm", "q"}, "rm", "q"),
+		run("a", "/usr/bin/rm", bash, "rm", "q"), // not what sudo started
+		{Kind: audit.Command, Actor: person, Job: "J", Argv: []string{"/usr/bin/curl", "c"}, Cwd: "/srv/p", Verdict: "allow"}, // a session is made for it
+		run("c", "/usr/bin/curl", nil, "curl", "c"),
+		{Kind: audit.End, Session: "c", Job: "J"},
+	}
+	r, err := s.Rehearse(t.Context(), past(nil, nil))
+	if err != nil || r.Executions != 11 || r.Covered != 5 || r.Changed != 5 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	var b strings.Builder
+	r.Write(&b)
+	for _, want := range []string{"ask, was allow: 5 commands", "\n5 executions are not counted as asked about: the answer to the line ", "  (4 of 5 are shown: the last that differ)\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s\nhas no %s", b.String(), want)
+		}
+	}
+}
+
+// What a preset asks about names the line of the file that sets it, and the word that leads out of the project.
+//
+// FEATURES: R61
+func TestAnswerNamesWhatAPresetAsks(t *testing.T) {
+	s := stage(t, "preset = \"build\"\n", "")
+	for line, why := range map[string]string{"cp a /srv/x": ": /srv/x is outside of the project", "echo x > /srv/y": "outside of the working directory: /srv/y", "curl x": ""} {
+		e, src := s.Now.For(rulebook.Subject{Agent: "a", Cwd: "/home/me/p", Home: "/home/me"})
+		j := e.Judge(policy.Line{Text: line, Cwd: "/home/me/p", Home: "/home/me"})
+		a := AnswerOf(j, src.Preset)
+		a.Locate(j, src)
+		if a.Verdict != "ask" || filepath.Base(a.File) != "now.toml" || a.Line != 1 || !strings.Contains(a.Why, why) {
+			t.Errorf("%s: %+v", line, a)
+		}
 	}
 }
 

@@ -84,3 +84,27 @@ func appendTo(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// What cannot be written, here for a limit of the size of files, changes nothing, and says what to do.
+func TestConfigurationThatCannotBeWritten(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("config", "set", "policy.agents", "build")
+	file := filepath.Join(i.Dir, "config.toml")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := i.Command(t.Context(), "config", "set", "policy.agents", "readonly")
+	set.Args = append([]string{"sh", "-c", `ulimit -f 0; exec "$0" "$@"`, i.Exe}, set.Args[1:]...)
+	set.Path = "/bin/sh"
+	out, err := set.CombinedOutput()
+	if code := set.ProcessState.ExitCode(); err == nil || code != 1 || !strings.Contains(string(out), "file too large") || !strings.Contains(string(out), file+" is as it was; make room") {
+		t.Errorf("%d %v %q", code, err, out)
+	}
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		t.Errorf("%q %v", after, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(i.Dir, ".config.toml*")); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
