@@ -193,6 +193,18 @@ func (s *Store) Completions(ctx context.Context, sub *Subscription, after uint64
 	return all, lost, max(upTo, after), s.explain(op, err)
 }
 
+// HasCompletionOf says if there is a completion of a session, of one of some kinds.
+func (s *Store) HasCompletionOf(ctx context.Context, session string, kinds ...string) (bool, error) {
+	for _, kind := range kinds {
+		var n int
+		err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM completions WHERE kind = ? AND session = ? LIMIT 1)", kind, session).Scan(&n)
+		if err != nil || n > 0 {
+			return n > 0, s.explain("look for a completion", err)
+		}
+	}
+	return false, nil
+}
+
 // AddCompletion records one that no other record tells of: that a program asks a person. The same one again is none.
 func (s *Store) AddCompletion(ctx context.Context, c Completion) error {
 	text := `INSERT OR IGNORE INTO completions (kind, session, name, ref, state, exit_code, signal, text, at_ns)

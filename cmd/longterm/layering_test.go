@@ -21,7 +21,7 @@ var layers = []layer{
 	{"/vterm", []string{"/vterm"}, "the emulator depends on nothing of ours"},
 	{"/store", []string{"/store"}, "the stores depend on nothing of ours"},
 	{"/store/atomicfile", nil, "a leaf: any package that has a file to replace may use it"},
-	{"/render", []string{"/render", "/vterm", "/store/atomicfile"}, "drawing knows frames, not sessions; the prompt's history is a file like any other"},
+	{"/render", []string{"/render", "/vterm", "/store/atomicfile", "/session/spelling"}, "drawing knows frames, not sessions; names are near each other anywhere; the prompt's history is a file like any other"},
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
 	{"/session/actor", nil, "a leaf: who asks is known to all"},
 	{"/session/access", []string{"/store/atomicfile"}, "who may come in is known without routes and sessions"},

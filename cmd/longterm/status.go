@@ -3,11 +3,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/projectrun"
 )
 
@@ -24,9 +26,15 @@ Nothing is started. The exit status is 0 if all are ready, else 1.`
 		if err != nil {
 			return err
 		}
-		err = a.Print(states, func(w io.Writer) { writeStates(w, states) })
+		up := func(s projectrun.State) bool { return s.Ready || s.State == "running" }
+		err = a.Print(states, func(w io.Writer) {
+			writeStates(w, states)
+			if !slices.ContainsFunc(states, up) {
+				fmt.Fprintln(w, "not up; `longterm up` starts it")
+			}
+		})
 		if err == nil && slices.ContainsFunc(states, func(s projectrun.State) bool { return !s.Ready }) {
-			err = projectrun.ErrNotReady
+			err = exit.Silent(1) // that is an answer, and no failure to give one
 		}
 		return err
 	}

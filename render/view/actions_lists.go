@@ -23,7 +23,7 @@ func openPicker(v *viewer) {
 func openPalette(v *viewer) {
 	v.open(&overlays.List{
 		Title: "What to do", Items: func() []overlays.Item { return paletteItems(v) },
-		Typed: func(line string) *overlays.Item { return typedCommand(v, line) },
+		Typed: func(line string, found bool) *overlays.Item { return typedCommand(v, line, found) },
 	})
 }
 

@@ -6,8 +6,11 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// moveToTab gives the pane a tab of its own.
+// moveToTab gives the pane a tab of its own, out of the one it is in, as a new tab leaves that one as it stands.
 func moveToTab(v *viewer) {
+	if len(v.m.Tabs) == 1 && len(v.m.Tiled(v.m.Tab())) > 1 {
+		v.m.Manual(v.paneArea())
+	}
 	if !v.m.MoveToTab() {
 		v.message = "it has a tab of its own"
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
@@ -9,19 +10,26 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// create starts a session beside the focused one, and places it once it is there.
+// create starts a shell beside the focused session, and places it once it is there.
 func create(v *viewer, place func(id string)) {
+	createOf(v, "", func(id string) {
+		place(id)
+		v.m.Focus, v.m.Zoomed = id, false
+	})
+}
+
+// createOf starts a shell, or a line that one runs, and tells once it is there.
+func createOf(v *viewer, line string, then func(id string)) {
 	beside := v.m.Focus
 	v.spawn(func() {
-		id, err := v.src.New(v.ctx, beside)
+		id, err := v.src.New(v.ctx, beside, line)
 		v.later(func() {
 			if err != nil {
 				v.message = "no new session: " + err.Error()
 				return
 			}
 			v.m.Expect(id)
-			place(id)
-			v.m.Focus, v.m.Zoomed = id, false
+			then(id)
 		})
 	})
 }
@@ -34,8 +42,11 @@ func newHere(v *viewer) {
 }
 
 // split starts a session to the right of the focused one, or below it.
-func split(v *viewer, stacked bool) {
-	if v.m.Focus == "" {
+func split(v *viewer, stacked bool) { splitOf(v, stacked, "", false) }
+
+// splitOf is split with a line that the session runs; empty: it is a shell. behind: the focus stays.
+func splitOf(v *viewer, stacked bool, line string, behind bool) {
+	if v.m.Focus == "" && line == "" {
 		newHere(v)
 		return
 	}
@@ -45,11 +56,29 @@ func split(v *viewer, stacked bool) {
 		return
 	}
 	t, at := v.m.Manual(v.paneArea()), v.m.Below()
-	create(v, func(id string) { t.Tree = t.Tree.Split(at, id, stacked) })
+	createOf(v, line, func(id string) {
+		t.Tree = t.Tree.Split(at, id, stacked)
+		if !behind {
+			v.m.Focus, v.m.Zoomed = id, false
+		}
+	})
 }
 
-func newTab(v *viewer) {
-	create(v, func(id string) { v.m.AddTab(&model.Tab{Tree: layout.Leaf(id), Focus: id}) })
+func newTab(v *viewer) { newTabOf(v, "", "", false) }
+
+// newTabOf starts a session in a tab of its own: a shell, or a line that one runs. The tab of all sessions, where it is the only
+// one, stays as it stands then: who opens a tab does not mean to change the one there is.
+func newTabOf(v *viewer, name, line string, behind bool) {
+	if len(v.m.Tabs) == 1 {
+		v.m.Manual(v.paneArea())
+	}
+	createOf(v, line, func(id string) {
+		shown := v.m.Tab()
+		v.m.AddTab(&model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id})
+		if behind {
+			v.m.Show(slices.Index(v.m.Tabs, shown))
+		}
+	})
 }
 
 func goToAlert(v *viewer) {

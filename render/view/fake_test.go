@@ -25,6 +25,7 @@ type fakeSource struct {
 	watched chan *fakeStream
 	killed  chan string
 	made    string // id that New gives; empty: an error
+	line    string // that New was given
 	panics  bool
 }
 
@@ -43,7 +44,8 @@ func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) panes.S
 	return s
 }
 
-func (f *fakeSource) New(context.Context, string) (string, error) {
+func (f *fakeSource) New(_ context.Context, _, line string) (string, error) {
+	f.line = line
 	if f.panics {
 		panic("source broke")
 	}

@@ -356,7 +356,7 @@ func TestPaletteFindsByOtherNames(t *testing.T) {
 	b := newBench(t, 120, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.list(running("a"))
 	for typed, want := range map[string]string{
-		"undo": "reopen", "detach": "quit", "broadcast": "sync", "popup": "float new", "split-window -h": "split right", "split-window -v": "split down",
+		"undo": "reopen", "detach": "quit", "broadcast": "sync", "popup": "float new", "split-window -h": "split right", "split-window": "split down", "splitw": "split down", "list-panes": "overview", "split-window -v": "split down",
 		"new-window": "tab new", "rename-window": "tab rename", "kill-window": "tab close", "kill-pane": "kill", "respawn-pane": "restart", "break-pane": "tab move",
 		"select-layout tiled": "tiles", "resize-pane -Z": "zoom", "resize-pane -L": "narrower", "setw synchronize-panes": "sync", "choose-tree": "pick",
 		"copy-mode": "scroll", "detach-client": "quit", "list-keys": "help", "swap-pane -U": "swap before", "last-window": "tab last",

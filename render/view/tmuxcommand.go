@@ -8,25 +8,25 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// tmuxCommand is one of tmux's commands that people type with words behind it at its prompt; without any they are names of
-// actions (keymap.Row.Also).
-type tmuxCommand struct {
-	names []string
-	help  string
+// typed is one of tmux's commands with words behind it that is done here; without any, commands are names of actions
+// (keymap.Row.Also).
+type typed struct {
+	help, write string // what it does, and with what words
 	// of is what it does with its words; nil: they are none that it takes.
 	of func(v *viewer, words []string) func()
 }
 
-// tmuxCommands are those there are (tmux(1), of 3.5).
-func tmuxCommands() []tmuxCommand {
-	return []tmuxCommand{
-		{[]string{"rename-window", "renamew"}, "names the tab", func(v *viewer, words []string) func() {
+// typedCommands are those there are, by tmux's names.
+func typedCommands() map[string]typed {
+	return map[string]typed{
+		"rename-window": {"names the tab", "rename-window NAME", func(v *viewer, words []string) func() {
 			t := v.m.Tab()
 			return named(together(words), func(name string) { t.Name = name })
 		}},
-		{[]string{"rename-session", "rename"}, "renames the focused session", func(v *viewer, words []string) func() {
+		"rename-session": {"renames the focused session", "rename-session NAME", func(v *viewer, words []string) func() {
 			s := v.m.Session(v.m.Focus)
 			if s == nil || v.o.Steward == nil {
 				return nil
@@ -34,47 +34,171 @@ func tmuxCommands() []tmuxCommand {
 			id := s.ID
 			return named(together(words), func(name string) { rename(v, id, name) })
 		}},
-		{[]string{"new-window", "neww"}, "starts a session in a tab of its own, of this name", func(v *viewer, words []string) func() {
-			return named(behind(words, "-n"), func(name string) {
-				create(v, func(id string) { v.m.AddTab(&model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id}) })
+		"new-window":     {"starts a session in a tab of its own", "new-window -n NAME COMMAND, both as you like; -d leaves the focus", newWindow},
+		"new-session":    {"goes to a session, or starts it", "new-session -A -s NAME COMMAND, the last as you like", newSession},
+		"split-window":   {"starts a session beside the pane", "split-window -h COMMAND, or -v; the command as you like", splitWindow},
+		"select-window":  {"shows the tab of this number or name", "select-window -t NUMBER or NAME, or -n, -p, -l", selectWindow},
+		"select-pane":    {"goes to the pane of this number", "select-pane -t NUMBER, or -L, -R, -U, -D, -l", selectPane},
+		"select-layout":  {"arranges the panes so", "select-layout NAME: of a saved one, or tiled, main-vertical, even-vertical …", selectLayout},
+		"switch-client":  {"goes to the session of this name", "switch-client -t SESSION", goToSession},
+		"attach-session": {"goes to the session of this name", "attach-session -t SESSION", goToSession},
+		"find-window": {"finds sessions by this text", "find-window TEXT", func(v *viewer, words []string) func() {
+			return named(together(words), func(text string) {
+				openPicker(v)
+				v.over.Paste(text)
 			})
 		}},
-		{[]string{"select-window", "selectw"}, "shows the tab of this number", func(v *viewer, words []string) func() {
-			return named(behind(words, "-t"), func(name string) {
-				n, err := strconv.Atoi(strings.TrimLeft(name, ":="))
-				if err != nil || n < 1 || n > len(v.m.Tabs) {
-					v.message = "no tab " + name + "; they count from 1"
-					return
-				}
-				v.m.Show(n - 1)
-			})
-		}},
-		{[]string{"switch-client", "switchc", "attach-session", "attach"}, "goes to the session of this name", func(v *viewer, words []string) func() {
-			return named(behind(words, "-t"), func(name string) {
-				i := slices.IndexFunc(v.m.Sessions, func(s model.Session) bool { return s.Name == name || s.ID == name })
-				if i < 0 {
-					v.message = "no session " + name
-					return
-				}
-				v.m.GoTo(v.m.Sessions[i].ID)
-			})
-		}},
-		{[]string{"resize-pane", "resizep"}, "moves the pane's border by so many cells", resizePane},
-		{[]string{"set-window-option", "setw", "set"}, "types into all panes of the tab, or no more", func(v *viewer, words []string) func() {
-			words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "-w" })
-			if len(words) != 2 || words[0] != "synchronize-panes" || words[1] != "on" && words[1] != "off" {
-				return nil
-			}
-			t := v.m.Tab()
-			return func() { t.Sync, v.fresh = words[1] == "on", true }
-		}},
-		{[]string{"display-message", "display"}, "says it in the bar", func(v *viewer, words []string) func() {
+		"resize-pane":       {"moves the pane's border by so many cells", "resize-pane -L NUMBER, -R, -U or -D, or -Z", resizePane},
+		"set-option":        {"types into all panes of the tab, or no more", "", setOption},
+		"set-window-option": {"types into all panes of the tab, or no more", "", setOption},
+		"display-message": {"says it in the bar", "display-message TEXT; `longterm ls -F` is what -p is", func(v *viewer, words []string) func() {
 			if len(words) == 0 || strings.HasPrefix(words[0], "-") {
 				return nil
 			}
 			return func() { v.message = strings.Join(words, " ") }
 		}},
 	}
+}
+
+func newWindow(v *viewer, words []string) func() {
+	o, line, ok := options(words, "d", "nc")
+	if dir, given := o["c"]; !ok || given && dir != "#{pane_current_path}" {
+		return nil
+	}
+	return func() { newTabOf(v, o["n"], line, o.has("d")) }
+}
+
+// newSession goes to a session that is there, as with -A, or starts one of that name.
+func newSession(v *viewer, words []string) func() {
+	o, line, ok := options(words, "Ad", "s")
+	if !ok || len(o) == 0 {
+		return nil
+	}
+	return func() {
+		name := o["s"]
+		if s := v.called(name); s != nil && name != "" {
+			if !o.has("A") {
+				v.message = "there is a session " + name + "; -A goes to it"
+				return
+			}
+			v.m.GoTo(s.ID)
+			return
+		}
+		createOf(v, line, func(id string) {
+			if name != "" && v.o.Steward != nil {
+				rename(v, id, name)
+			}
+			if !o.has("d") {
+				v.m.AddTab(&model.Tab{Tree: layout.Leaf(id), Focus: id})
+			}
+		})
+	}
+}
+
+func splitWindow(v *viewer, words []string) func() {
+	o, line, ok := options(words, "hvd", "c")
+	if dir, given := o["c"]; !ok || given && dir != "#{pane_current_path}" { // which is where it is started anyhow
+		return nil
+	}
+	return func() { splitOf(v, !o.has("h"), line, o.has("d")) }
+}
+
+func selectWindow(v *viewer, words []string) func() {
+	o, rest, ok := options(words, "npl", "t")
+	target, aimed := o["t"]
+	switch {
+	case !ok || rest != "" || len(o) != 1:
+		return nil
+	case o.has("n"):
+		return func() { v.m.StepTab(1) }
+	case o.has("p"):
+		return func() { v.m.StepTab(-1) }
+	case !aimed:
+		return func() { lastTab(v) }
+	}
+	return func() {
+		i, why := v.tabCalled(strings.TrimLeft(target, ":="))
+		if why != "" {
+			v.message = why
+			return
+		}
+		v.m.Show(i)
+	}
+}
+
+// tabCalled is the tab of a number or a name, or of its beginning where it is that of one only.
+func (v *viewer) tabCalled(name string) (i int, why string) {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < 1 || n > len(v.m.Tabs) {
+			return 0, "no tab " + name + "; they count from 1"
+		}
+		return n - 1, ""
+	}
+	var found []int
+	for i := range v.m.Tabs {
+		switch title := v.m.Title(i); {
+		case title == name:
+			return i, ""
+		case strings.HasPrefix(title, name):
+			found = append(found, i)
+		}
+	}
+	if len(found) != 1 {
+		return 0, "no tab " + name
+	}
+	return found[0], ""
+}
+
+func selectPane(v *viewer, words []string) func() {
+	if len(words) != 2 || words[0] != "-t" {
+		return nil
+	}
+	n, err := strconv.Atoi(strings.TrimLeft(words[1], ":.%"))
+	if err != nil {
+		return nil
+	}
+	return func() {
+		if n < 1 || n > len(v.m.Shown()) {
+			v.message = "no pane " + words[1] + "; they count from 1"
+			return
+		}
+		v.m.Pick(n - 1)
+	}
+}
+
+// arrangements are the ready-made ones by tmux's names.
+var arrangements = map[string]string{
+	"even-horizontal": "columns", "even-vertical": "rows", "main-horizontal": "main above", "main-vertical": "main left", "tiled": "tiles",
+}
+
+func selectLayout(v *viewer, words []string) func() {
+	return named(words, func(name string) {
+		if known := arrangements[name]; known != "" {
+			arranged(known)(v, input.Key{})
+			return
+		}
+		v.layouts.use(name)
+	})
+}
+
+func goToSession(v *viewer, words []string) func() {
+	return named(behind(words, "-t"), func(name string) {
+		s := v.called(name)
+		if s == nil {
+			v.message = "no session " + name
+			return
+		}
+		v.m.GoTo(s.ID)
+	})
+}
+
+// called is the session of a name or an id.
+func (v *viewer) called(name string) *model.Session {
+	i := slices.IndexFunc(v.m.Sessions, func(s model.Session) bool { return s.Name == name || s.ID == name })
+	if i < 0 {
+		return nil
+	}
+	return &v.m.Sessions[i]
 }
 
 // resizePane takes a number; without any it is an action's name.
@@ -97,6 +221,64 @@ func resizePane(v *viewer, words []string) func() {
 			v.message = "there is no border to move"
 		}
 	}
+}
+
+func setOption(v *viewer, words []string) func() {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "-w" })
+	if len(words) != 2 || words[0] != "synchronize-panes" || words[1] != "on" && words[1] != "off" {
+		return nil
+	}
+	t := v.m.Tab()
+	return func() { t.Sync, v.fresh = words[1] == "on", true }
+}
+
+// flags are options that were given, by their letters, with their words.
+type flags map[string]string
+
+func (f flags) has(letter string) bool {
+	_, is := f[letter]
+	return is
+}
+
+// options takes options off words: letters that stand alone, and those that have a word. rest is the line behind them. ok is
+// false where there are others.
+func options(words []string, alone, valued string) (o flags, rest string, ok bool) {
+	o = flags{}
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") && len(words[0]) > 1 {
+		letters := words[0][1:]
+		words = words[1:]
+		for letters != "" {
+			letter := letters[:1]
+			letters = letters[1:]
+			switch {
+			case strings.Contains(alone, letter):
+				o[letter] = ""
+				continue
+			case !strings.Contains(valued, letter):
+				return nil, "", false
+			case letters == "" && len(words) == 0:
+				return nil, "", false
+			case letters == "":
+				letters, words = words[0], words[1:]
+			}
+			o[letter], letters = letters, ""
+		}
+	}
+	return o, lineOf(words), true
+}
+
+// lineOf is the line of a shell that words are: one word is a line already, as tmux takes it.
+func lineOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		if quoted[i] = w; w == "" || strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // behind are the words behind an option that has to be first; none: it is not.
@@ -129,21 +311,44 @@ func named(words []string, do func(name string)) func() {
 	return func() { do(words[0]) }
 }
 
-// typedCommand is what a line typed into the palette does, where it is one of tmux's commands with words that it takes.
-func typedCommand(v *viewer, line string) *overlays.Item {
+// typedCommand is what a line typed into the palette does by itself: one of tmux's commands with words that it takes. Where it is
+// no such, and cannot be meant to find something, it says what to do instead. found: there are actions that it finds.
+func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 	words := wordsOf(line)
-	if len(words) < 2 {
+	if len(words) == 0 || found && actionCalled(v, words[0], words[1:]) {
 		return nil
 	}
-	for _, c := range tmuxCommands() {
-		if !slices.Contains(c.names, words[0]) {
-			continue
+	names := commandsCalled(words[0])
+	if len(names) == 1 && len(words) > 1 {
+		name := names[0]
+		if c, known := typedCommands()[name]; known {
+			if do := c.of(v, words[1:]); do != nil {
+				return &overlays.Item{Name: name, Text: c.help, Do: do}
+			}
 		}
-		if do := c.of(v, words[1:]); do != nil {
-			return &overlays.Item{Name: words[0], Text: c.help, Do: do}
+		found = found && !meantAsCommand(words)
+	}
+	if found {
+		return nil
+	}
+	why := v.notDone(words, names)
+	return &overlays.Item{Text: why, Do: func() { v.message = why }}
+}
+
+// meantAsCommand says that a line is no text to find something by.
+func meantAsCommand(words []string) bool {
+	return strings.Contains(words[0], "-") || strings.HasPrefix(words[1], "-")
+}
+
+// actionCalled says that a command with its words is a name of an action.
+func actionCalled(v *viewer, name string, words []string) bool {
+	command := " " + strings.Join(append([]string{name}, words...), " ") + " "
+	for i := range v.keys.Prefix {
+		if strings.Contains(" "+v.keys.Prefix[i].Also()+" ", command) {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // wordsOf are the words of a line; quotes hold some together.

@@ -20,7 +20,7 @@ func TestCommandsWithWords(t *testing.T) {
 	b.makes("b", "^|")
 	typed := func(line string) {
 		b.keys("^:")
-		b.keys(line)
+		b.over.Paste(line)
 		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 	}
 	for _, line := range []string{"rename-window first tab", `renamew "my tab"`} {
@@ -71,6 +71,127 @@ func TestCommandsWithWords(t *testing.T) {
 	}
 	typed("display-message hello there")
 	b.shows("hello there")
+	typed("select-window -t lo")
+	if b.m.Tab().Name != "logs" {
+		t.Errorf("tab %q", b.m.Tab().Name)
+	}
+	typed("selectw -t nothing")
+	b.shows("no tab nothing")
+	typed("select-w -p")
+	if b.m.Current != 0 {
+		t.Errorf("tab %d", b.m.Current)
+	}
+	typed("selectp -t 2")
+	if b.m.Focus != "b" {
+		t.Errorf("focus %s", b.m.Focus)
+	}
+	typed("select-pane -t 9")
+	b.shows("no pane 9; they count from 1")
+	typed("selectl even-vertical")
+	b.shows("rows")
+	b.term.SetSize(120, 40)
+	b.send(tcell.NewEventResize(120, 40))
+	for line, want := range map[string]string{
+		"split-window -h 'top -d 1'": "top -d 1", "splitw htop": "htop", "splitw -v -c '#{pane_current_path}'": "", "split-window -d less 'a b'": "less 'a b'",
+		"new-window -n log tail -f log": "tail -f log", "neww top": "top", "new-session -A -s made": "", "new -s made 'a; b'": "a; b",
+	} {
+		b.src.line, b.src.made = "nothing was started", ""
+		typed(line)
+		b.call()
+		if b.src.line != want {
+			t.Errorf("%s starts %q", line, b.src.line)
+		}
+	}
+	typed("new-session -A -s " + b.m.Session("a").Name)
+	if b.m.Focus != "a" {
+		t.Errorf("focus %s", b.m.Focus)
+	}
+	typed("new-session -s " + b.m.Session("a").Name)
+	b.shows("-A goes to it")
+}
+
+// A line that does nothing says so, and what would; it does not go as if it had been done. FEATURES: R119 R120
+func TestCommandsThatAreNone(t *testing.T) {
+	b := newBench(t, 160, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
+	b.list(running("a"))
+	for line, want := range map[string]string{
+		"frobnicate":               "unknown command: frobnicate",
+		"kil-pane":                 "unknown command: kil-pane; did you mean kill-pane?",
+		"frobnicate -t 3":          "unknown command: frobnicate",
+		"sho -g":                   "ambiguous command: sho, could be: show-buffer, show-environment",
+		"set -g mouse on":          "set-option mouse: `longterm config set view.mouse true`",
+		"set-option -g status off": "the bar is always there",
+		"set -g lock-command x":    "`longterm config` lists what can be set",
+		"setw -g mode-keys vi":     "`longterm config set view.keys tmux-vi`",
+		"bind-key x kill-pane":     "`longterm config set keys.ACTION KEY`",
+		"source-file ~/.tmux.conf": "`longterm config edit`",
+		"list-buffers":             "the clipboard is your system's",
+		"kill-pane -t 3":           "`longterm kill SESSION` is for others",
+		"split-window -c /srv":     "write split-window -h COMMAND",
+		"next-layout -x":           "write next-layout alone",
+		"join-pane -s 2":           "`longterm layout place SESSION`",
+	} {
+		b.keys("^:")
+		b.over.Paste(line)
+		b.draw()
+		b.shows(want[:min(len(want), 40)])
+		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+		if b.over != nil || !strings.Contains(b.message, want) {
+			t.Errorf("%s says %q", line, b.message)
+		}
+	}
+	for _, c := range tmuxNames { // what has no words for it is found
+		for _, name := range strings.Fields(c.names) {
+			if typedCommand(b.viewer, name, false) == nil || len(commandsCalled(name)) != 1 {
+				t.Errorf("%s is not known", name)
+			}
+		}
+		name := strings.Fields(c.names)[0]
+		_, withWords := typedCommands()[name]
+		if !withWords && c.instead == "" && !actionCalled(b.viewer, name, nil) {
+			t.Errorf("%s: nothing says what it is here", name)
+		}
+	}
+}
+
+// A pane that gets a tab of its own is not in the one it was in any more, also where that has all sessions.
+//
+// FEATURES: R119
+func TestBreakPaneOutOfAll(t *testing.T) {
+	b := newBench(t, 120, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
+	b.list(running("a"), running("b"))
+	b.keys("^2^b")
+	if got := b.m.Shown(); len(b.m.Tabs) != 2 || !slices.Equal(got, []string{"b"}) {
+		t.Errorf("%d tabs, %q is shown", len(b.m.Tabs), got)
+	}
+	b.keys("^[")
+	if got := b.m.Shown(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("the tab before shows %q", got)
+	}
+}
+
+// A new tab leaves the one that is shown as it stands, also where that has all sessions: nobody sees another pane there.
+//
+// FEATURES: R119
+func TestNewTabBesideAll(t *testing.T) {
+	b := newBench(t, 120, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
+	b.list(running("a"), running("b"))
+	b.makes("c", "^t")
+	if len(b.m.Tabs) != 2 || b.m.Current != 1 || b.m.Focus != "c" {
+		t.Fatalf("%d tabs, tab %d, focus %s", len(b.m.Tabs), b.m.Current, b.m.Focus)
+	}
+	b.keys("^[")
+	if got := b.m.Shown(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the tab before shows %q", got)
+	}
+	b.keys("^g") // all of them are a key away
+	if got := b.m.Shown(); len(got) != 3 {
+		t.Errorf("all are %q", got)
+	}
+	b.makes("d", "^t")
+	if b.m.Tabs[b.m.Current-1].Auto != true {
+		t.Error("a tab that was asked to show all does not any more")
+	}
 }
 
 func TestWordsOfALine(t *testing.T) {

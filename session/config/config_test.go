@@ -190,7 +190,7 @@ func TestProblems(t *testing.T) {
 		{"[[hooks]]\nname = \"a b\"\non = \"exit\"\nrun = [\"x\"]", `2:8: hooks.name: "a b" is no name of a hook; use 1 to 50 letters, digits, - _ and .`},
 		{"[[hooks]]\non = \"exit\"\nrun = [\"x\"]", `2:1: hooks.name: a hook has a name, as in name = "tell"`},
 		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]\n[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = [\"x\"]", `6:8: hooks.name: the name "a" comes twice`},
-		{"[[hooks]]\nname = \"a\"\non = [\"exit\", \"fialed\"]\nrun = [\"x\"]", `3:6: hooks.on: no event "fialed"; did you mean "failed"?; there are exit, command, job, failed`},
+		{"[[hooks]]\nname = \"a\"\non = [\"exit\", \"fialed\"]\nrun = [\"x\"]", `3:6: hooks.on: no event "fialed"; did you mean "failed"?; there are exit, command, job, finished, failed`},
 		{"[[hooks]]\nname = \"a\"\non = \"exit\"", `2:1: hooks.run: it has nothing to run; give a program and its arguments`},
 		{"[[hooks]]\nname = \"a\"\non = \"exit\"\nrun = \"notify-send x\"", `4:7: hooks.run: this is a text; it has to be a list of texts`},
 		{"[[hooks]]\nname = \"a\"\nrun = [\"x\"]", `2:1: hooks.on: it says nothing it is run for`},

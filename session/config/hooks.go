@@ -38,6 +38,7 @@ var HookEvents = []HookEvent{
 	{"exit", "a session's process ended, however", []string{"session"}},
 	{"command", "a shell's command ended", []string{"command"}},
 	{"job", "a line or command that was asked for (`exec`, `run`, an agent's call) ended", []string{"job"}},
+	{"finished", "one of these three ended with status 0; what both a job and a command tell of is one", []string{"session", "command", "job"}},
 	{"failed", "one of these three ended with another status than 0, by a signal, or was lost; what both a job and a command tell of is one", []string{"session", "command", "job"}},
 	{"lost", "one of these three is not known to have ended: the machine went down, or what held it", []string{"session", "command", "job"}},
 	{"input", "a program asks a person", []string{"input"}},

@@ -212,6 +212,46 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// With emacs' keys the mark and the cursor stand between characters: what is copied ends before the cursor, which goes behind
+// words and rows. The stops and what is copied are tmux 3.3a's, with mode-keys emacs.
+//
+// FEATURES: R76 R119
+func TestEmacsKeys(t *testing.T) {
+	preset, err := keymap.Choose("tmux-emacs", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := keymap.New(preset.With(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ keys, where, said, copied string }{
+		{"M-f", "29,3 of 26-29", "", ""},
+		{"M-f M-f M-b", "29,4 of 26-29", "", ""},
+		{"C-Space M-f M-w", "29,3 of 26-29", "", "row"},
+		{"C-Space C-e C-w", "29,12 of 26-29", "", "row 29 of it"},
+		{"C-e C-Space C-a M-w", "29,0 of 26-29", "", "row 29 of it"},
+		{"C-p C-a C-Space C-n M-w", "29,0 of 26-29", "", "row 28 of it\n"},
+		{"C-Space C-Space C-f C-f M-w", "29,2 of 26-29", "", "ro"},
+		{"C-Space M-w", "29,0 of 26-29", "", ""},
+		{"C-Space R C-p C-f C-f M-w", "28,2 of 26-29", "", "ro\nro"},
+		{"C-f C-f C-k", "29,2 of 26-29", "", "w 29 of it"},
+		{"M-w", "29,0 of 26-29", "nothing is selected; Ctrl-Space selects", ""},
+		{"C-Up C-Up", "27,0 of 24-27", "", ""},
+		{"C-e M-m", "29,0 of 26-29", "", ""},
+	} {
+		s := start(t, &past{lines: lines(text()), tail: 12})
+		s.keymap = keys
+		s.UseKeys()
+		s.Fetch(nil)
+		s.arrive()
+		s.press(strings.Fields(c.keys)...)
+		if got := s.where(); got != c.where || s.said != c.said || s.copied != c.copied {
+			t.Errorf("%s: %s, said %q, copied %q; want %s, %q, %q", c.keys, got, s.said, s.copied, c.where, c.said, c.copied)
+		}
+	}
+}
+
 // Without a cursor keys that scroll scroll, and others lead back to the live screen.
 func TestScrolling(t *testing.T) {
 	for _, c := range []struct {

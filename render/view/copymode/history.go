@@ -180,7 +180,10 @@ func (m *Mode) CopyOutput() {
 
 // CopySelection copies what is selected.
 func (m *Mode) CopySelection() {
-	if m.sel != nil {
-		m.host.Copy(m.sel.Text(&m.page))
+	if m.sel == nil {
+		return
+	}
+	if text := m.sel.Text(&m.page); text != "" || !m.sel.Open { // the mark may be where the cursor is
+		m.host.Copy(text)
 	}
 }

@@ -37,6 +37,11 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		m.changed = true
 		return true
 	}
+	if a == "scroll-copy" && m.sel == nil {
+		m.host.Say("nothing is selected; " + selectLabel(keys) + " selects")
+		m.count, m.changed = 0, true
+		return true
+	}
 	f, ok := Actions[a]
 	times := m.times(a)
 	m.jump.times, m.count = times, 0
@@ -70,8 +75,8 @@ func (m *Mode) counts(k input.Key, a keymap.Action) bool {
 
 // once are the actions that a count is nothing to.
 var once = []keymap.Action{
-	"scroll-top", "scroll-bottom", "scroll-screen-top", "scroll-screen-middle", "scroll-screen-bottom", "scroll-text-begin", "scroll-home", "scroll-line-end",
-	"scroll-other-end", "scroll-search", "scroll-select", "scroll-select-rows", "scroll-select-block", "scroll-copy", "scroll-copy-line-end",
+	"scroll-top", "scroll-bottom", "scroll-screen-top", "scroll-screen-middle", "scroll-screen-bottom", "scroll-text-begin", "scroll-home", "scroll-line-end", "scroll-line-behind",
+	"scroll-other-end", "scroll-search", "scroll-mark", "scroll-select", "scroll-select-rows", "scroll-select-block", "scroll-copy", "scroll-copy-line-end",
 	"scroll-copy-output", "scroll-leave", "scroll-unselect",
 }
 
@@ -132,6 +137,15 @@ func (m *Mode) lineEnd() page.Pos {
 	return at
 }
 
+// lineBehind is the position behind the row's end.
+func (m *Mode) lineBehind() page.Pos {
+	at := m.lineEnd()
+	if line := m.page.Line(at.Row); line != nil && len(line.Spans) > 0 {
+		at.Col++
+	}
+	return at
+}
+
 // textBegin is where the row's text begins, behind what it is indented by.
 func (m *Mode) textBegin() page.Pos {
 	at := page.Pos{Row: m.cursor.Row}
@@ -162,12 +176,13 @@ func init() { // a table that its own functions refer to
 		"scroll-down":          move(by(1, 0)),
 		"scroll-left":          move(by(0, -1)),
 		"scroll-right":         move(by(0, 1)),
-		"scroll-word":          move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, 1) }),
-		"scroll-word-back":     move(func(m *Mode) page.Pos { return m.page.Word(m.cursor, -1) }),
-		"scroll-word-end":      move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor) }),
-		"scroll-big-word":      move(func(m *Mode) page.Pos { return m.page.BigWord(m.cursor, 1) }),
-		"scroll-big-word-back": move(func(m *Mode) page.Pos { return m.page.BigWord(m.cursor, -1) }),
-		"scroll-big-word-end":  move(func(m *Mode) page.Pos { return m.page.BigWordEnd(m.cursor) }),
+		"scroll-word":          move(func(m *Mode) page.Pos { return m.page.NextWord(m.cursor, page.Word) }),
+		"scroll-word-back":     move(func(m *Mode) page.Pos { return m.page.WordBefore(m.cursor, page.Word) }),
+		"scroll-word-end":      move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor, page.Word) }),
+		"scroll-word-behind":   move(func(m *Mode) page.Pos { return m.page.BehindWord(m.cursor, page.Word) }),
+		"scroll-big-word":      move(func(m *Mode) page.Pos { return m.page.NextWord(m.cursor, page.BigWord) }),
+		"scroll-big-word-back": move(func(m *Mode) page.Pos { return m.page.WordBefore(m.cursor, page.BigWord) }),
+		"scroll-big-word-end":  move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor, page.BigWord) }),
 		"scroll-jump":          func(m *Mode) { m.askJump(1, false) },
 		"scroll-jump-back":     func(m *Mode) { m.askJump(-1, false) },
 		"scroll-jump-to":       func(m *Mode) { m.askJump(1, true) },
@@ -177,6 +192,7 @@ func init() { // a table that its own functions refer to
 		"scroll-text-begin":    move((*Mode).textBegin),
 		"scroll-home":          move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
 		"scroll-line-end":      move((*Mode).lineEnd),
+		"scroll-line-behind":   move((*Mode).lineBehind),
 		"scroll-page-up":       pages(-1, 1), "scroll-page-down": pages(1, 1),
 		"scroll-half-up": pages(-1, 2), "scroll-half-down": pages(1, 2),
 		"scroll-view-up":       func(m *Mode) { m.scrollView(-1) },
@@ -192,6 +208,7 @@ func init() { // a table that its own functions refer to
 		"scroll-match-down":    func(m *Mode) { m.stepMatch(1) },
 		"scroll-command-up":    func(m *Mode) { m.StepCommand(-1) },
 		"scroll-command-down":  func(m *Mode) { m.StepCommand(1) },
+		"scroll-mark":          (*Mode).mark,
 		"scroll-select":        func(m *Mode) { m.selecting(page.Characters) },
 		"scroll-select-rows":   func(m *Mode) { m.selecting(page.Rows) },
 		"scroll-select-block":  func(m *Mode) { m.selecting(page.Block) },
@@ -242,10 +259,6 @@ func (m *Mode) unselect() {
 }
 
 func (m *Mode) copyAndLeave() {
-	if m.sel == nil {
-		m.host.Say("nothing is selected; v selects")
-		return
-	}
 	m.CopySelection()
 	m.Leave()
 }

@@ -235,6 +235,17 @@ func (m *Mode) selecting(unit page.Unit) {
 	}
 }
 
+// mark begins a selection that ends before the cursor.
+func (m *Mode) mark() { m.sel = &page.Selection{Anchor: m.cursor, Head: m.cursor, Open: true} }
+
+// selectLabel is the key that begins a selection.
+func selectLabel(keys *keymap.Map) string {
+	if label := keys.ScrollLabel("scroll-select"); label != "" {
+		return label
+	}
+	return keys.ScrollLabel("scroll-mark")
+}
+
 // command goes to the place where a command was typed, before (-1) or after (1) the
 // cursor.
 func (m *Mode) command(by int) bool {
@@ -279,6 +290,6 @@ func (m *Mode) Hint(keys *keymap.Map) string {
 	case m.sel != nil:
 		return fmt.Sprintf(" %s copies  Escape ends the selection", key("scroll-copy"))
 	}
-	return fmt.Sprintf(" %s search  %s select  %s copy  %s %s commands  %s copy output  %s back", key("scroll-search"), key("scroll-select"),
+	return fmt.Sprintf(" %s search  %s select  %s copy  %s %s commands  %s copy output  %s back", key("scroll-search"), selectLabel(keys),
 		key("scroll-copy"), key("scroll-command-up"), key("scroll-command-down"), key("scroll-copy-output"), key("scroll-leave"))
 }

@@ -57,7 +57,7 @@ func (l *List) InSight(most int) (ids []string) {
 type List struct {
 	Title   string
 	Items   func() []Item                                      // asked for before every drawing and key
-	Typed   func(line string) *Item                            // comes first: what a line is by itself, if anything; may be nil
+	Typed   func(line string, found bool) *Item                // comes first: what a line is by itself, if anything; found: some items have its words; may be nil
 	Preview bool                                               // the chosen session is shown beside
 	Wide    bool                                               // it takes most of the terminal
 	Grouped bool                                               // a name is shown where it differs from the one above
@@ -80,7 +80,7 @@ func (l *List) refresh() {
 	}
 	l.hits = fuzzy.Find(l.line.String(), texts)
 	if l.Typed != nil {
-		if it := l.Typed(l.line.String()); it != nil {
+		if it := l.Typed(l.line.String(), len(l.hits) > 0); it != nil {
 			l.all = append(l.all, *it)
 			l.hits = slices.Insert(l.hits, 0, fuzzy.Hit{Index: len(l.all) - 1})
 		}

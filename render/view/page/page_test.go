@@ -64,39 +64,42 @@ func TestTextBesideImages(t *testing.T) {
 	}
 }
 
-func TestWord(t *testing.T) {
-	p := of(20, 4, "one  two.x\n\n  three")
-	at := Pos{}
-	for _, want := range []Pos{{0, 5}, {2, 2}} {
-		if at = p.Word(at, 1); at != want {
-			t.Errorf("forward: %v; want %v", at, want)
+// Words begin and end where tmux 3.3a has its cursor stop in copy mode (next-word, next-word-end, previous-word, next-space,
+// next-space-end and previous-space, asked of it by copy_cursor_y and copy_cursor_x), over wrapped rows, empty ones, and wide characters.
+//
+// FEATURES: R76 R120
+func TestWords(t *testing.T) {
+	p := of(30, 9, "git log --oneline -n5 a.b.c foo_bar-baz x\n\n  (f[0]) = \"q\";  \n日本 語,x é.e\nend")
+	p.Lines = p.Lines[:6] // what was printed
+	from, to := Pos{}, Pos{5, 2}
+	for _, c := range []struct {
+		name  string
+		at    Pos
+		move  func(Pos) Pos
+		stops string
+	}{
+		{"w", from, func(at Pos) Pos { return p.NextWord(at, Word) }, "0,4 0,8 0,10 0,18 0,19 0,22 0,23 0,24 0,25 0,26 0,28 1,5 1,6 1,10 3,2 3,3 3,4 3,5 3,6 3,9 3,11 3,12 3,13 4,0 4,5 4,7 4,8 4,10 4,11 4,12 5,0"},
+		{"e", from, func(at Pos) Pos { return p.WordEnd(at, Word) }, "0,2 0,6 0,9 0,16 0,18 0,20 0,22 0,23 0,24 0,25 0,26 1,4 1,5 1,8 1,10 3,2 3,3 3,4 3,5 3,7 3,9 3,11 3,12 3,14 4,3 4,6 4,7 4,8 4,10 4,11 4,12 5,2"},
+		{"b", to, func(at Pos) Pos { return p.WordBefore(at, Word) }, "5,0 4,12 4,11 4,10 4,8 4,7 4,5 4,0 3,13 3,12 3,11 3,9 3,6 3,5 3,4 3,3 3,2 1,10 1,6 1,5 0,28 0,26 0,25 0,24 0,23 0,22 0,19 0,18 0,10 0,8 0,4 0,0"},
+		{"W", from, func(at Pos) Pos { return p.NextWord(at, BigWord) }, "0,4 0,8 0,18 0,22 0,28 1,10 3,2 3,9 3,11 4,0 4,5 4,10 5,0"},
+		{"E", from, func(at Pos) Pos { return p.WordEnd(at, BigWord) }, "0,2 0,6 0,16 0,20 0,26 1,8 1,10 3,7 3,9 3,14 4,3 4,8 4,12 5,2"},
+		{"B", to, func(at Pos) Pos { return p.WordBefore(at, BigWord) }, "5,0 4,10 4,5 4,0 3,11 3,9 3,2 1,10 0,28 0,22 0,18 0,8 0,4 0,0"},
+		{"emacs' M-f", from, func(at Pos) Pos { return p.BehindWord(at, Word) }, "0,3 0,7 0,10 0,17 0,19 0,21 0,23 0,24 0,25 0,26 0,27 1,5 1,6 1,9 1,11 3,3 3,4 3,5 3,6 3,8 3,10 3,12 3,13 3,15 4,4 4,7 4,8 4,9 4,11 4,12 4,13 5,3"},
+	} {
+		at := c.at
+		for i, want := range strings.Fields(c.stops) {
+			at = c.move(at)
+			if got := fmt.Sprintf("%d,%d", at.Row, at.Col); got != want {
+				t.Errorf("%s, %d times: %s; want %s", c.name, i+1, got, want)
+				break
+			}
+		}
+		if again := c.move(at); p.Line(again.Row) == nil || again.Col > p.Cols-1 {
+			t.Errorf("%s leads from %v to %v", c.name, at, again)
 		}
 	}
-	for _, want := range []Pos{{0, 5}, {0, 0}, {0, 0}} {
-		if at = p.Word(at, -1); at != want {
-			t.Errorf("back: %v; want %v", at, want)
-		}
-	}
-}
-
-// Words between blanks take signs in.
-func TestBigWord(t *testing.T) {
-	p := of(20, 4, "f(x); g[1] h\n  (y)")
-	at := Pos{}
-	for _, want := range []Pos{{0, 6}, {0, 11}, {1, 2}} {
-		if at = p.BigWord(at, 1); at != want {
-			t.Errorf("forward: %v; want %v", at, want)
-		}
-	}
-	for _, want := range []Pos{{0, 11}, {0, 6}, {0, 0}} {
-		if at = p.BigWord(at, -1); at != want {
-			t.Errorf("back: %v; want %v", at, want)
-		}
-	}
-	for _, want := range []Pos{{0, 4}, {0, 9}, {0, 11}, {1, 4}} {
-		if at = p.BigWordEnd(at); at != want {
-			t.Errorf("end: %v; want %v", at, want)
-		}
+	if at := (&Page{}).NextWord(Pos{}, Word); at != (Pos{}) {
+		t.Errorf("a page without rows: %v", at)
 	}
 }
 
@@ -200,8 +203,13 @@ func FuzzPage(f *testing.F) {
 				t.Fatalf("control characters in %q", s.Text(p))
 			}
 		}
-		p.Word(at, 1)
-		p.Word(at, -1)
+		for _, of := range []WordKind{Word, BigWord} {
+			for _, to := range []Pos{p.NextWord(at, of), p.WordBefore(at, of), p.WordEnd(at, of), p.BehindWord(at, of)} {
+				if to != p.Clamp(to) {
+					t.Fatalf("from %v to %v", at, to)
+				}
+			}
+		}
 		Commands(p, []Command{{1, pattern}, {2, text}})
 	})
 }

@@ -23,6 +23,7 @@ const (
 type Selection struct {
 	Anchor, Head Pos
 	Unit         Unit
+	Open         bool // the later of the two is not in it, as in emacs; of characters and rectangles
 }
 
 // span is the selection in reading order, grown to whole units.
@@ -32,6 +33,10 @@ func (s *Selection) span(p *Page) (from, to Pos) {
 		from, to = to, from
 	}
 	switch s.Unit {
+	case Characters:
+		if s.Open { // at a row's beginning the end of the row before is in it
+			to.Col--
+		}
 	case Words:
 		from.Col, _ = wordAt(p.Line(from.Row), from.Col, classOf)
 		_, end := wordAt(p.Line(to.Row), to.Col, classOf)
@@ -49,7 +54,11 @@ func (s *Selection) Columns(p *Page, row int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	if s.Unit == Block {
-		return min(s.Anchor.Col, s.Head.Col), max(s.Anchor.Col, s.Head.Col) + 1, true
+		from, to = min(s.Anchor.Col, s.Head.Col), max(s.Anchor.Col, s.Head.Col)+1
+		if s.Open {
+			to--
+		}
+		return from, to, from < to
 	}
 	from, to = 0, p.Cols
 	if row == a.Row {
@@ -125,63 +134,6 @@ func classOf(t string) int {
 		return 1
 	}
 	return 2
-}
-
-// blankOr tells blanks from everything else.
-func blankOr(t string) int {
-	if t == " " {
-		return 0
-	}
-	return 1
-}
-
-// Word is the position of the next (by 1) or previous (by -1) word from a position; going back from within a word, its beginning.
-func (p *Page) Word(at Pos, by int) Pos { return p.word(at, by, classOf) }
-
-// BigWord is Word with words that end at blanks only.
-func (p *Page) BigWord(at Pos, by int) Pos { return p.word(at, by, blankOr) }
-
-func (p *Page) word(at Pos, by int, classOf func(string) int) Pos {
-	if from, to := wordAt(p.Line(at.Row), at.Col, classOf); by < 0 && at.Col > from && strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
-		return Pos{at.Row, from}
-	}
-	for range 1000 {
-		from, to := wordAt(p.Line(at.Row), at.Col, classOf)
-		if by > 0 {
-			at.Col = to
-		} else {
-			at.Col = from - 1
-		}
-		if at.Col < 0 || at.Col >= max(width(p.Line(at.Row)), 1) {
-			at.Row += by
-			if at.Row < p.First || at.Row >= p.End() {
-				return p.Clamp(at)
-			}
-			at.Col = 0
-			if by < 0 {
-				at.Col = max(width(p.Line(at.Row))-1, 0)
-			}
-		}
-		if from, to := wordAt(p.Line(at.Row), at.Col, classOf); strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
-			return Pos{at.Row, from}
-		}
-	}
-	return p.Clamp(at)
-}
-
-// WordEnd is the position of the last character of the word at a position, or of the next one where that is it already.
-func (p *Page) WordEnd(at Pos) Pos { return p.wordEnd(at, classOf) }
-
-// BigWordEnd is WordEnd with words that end at blanks only.
-func (p *Page) BigWordEnd(at Pos) Pos { return p.wordEnd(at, blankOr) }
-
-func (p *Page) wordEnd(at Pos, classOf func(string) int) Pos {
-	if from, to := wordAt(p.Line(at.Row), at.Col, classOf); at.Col < to-1 && strings.TrimSpace(text(p.Line(at.Row), from, to)) != "" {
-		return Pos{at.Row, to - 1}
-	}
-	next := p.word(at, 1, classOf)
-	_, to := wordAt(p.Line(next.Row), next.Col, classOf)
-	return p.Clamp(Pos{next.Row, to - 1})
 }
 
 // Find is the position of the next (by 1) or previous (by -1) place of a character in the row of a position, from a column on.

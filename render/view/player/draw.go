@@ -22,6 +22,7 @@ func (p *player) draw() {
 	if p.engine != nil && p.engine.Version() != p.screen.Version {
 		p.engine.Frame(&p.frame, vterm.Query{Since: p.screen.Version})
 		render.FromFrame(&p.screen, &p.frame)
+		p.blocks.Show(p.ctx, &p.screen)
 		modes := p.engine.Modes()
 		for i := range p.screen.Lines {
 			if l := &p.screen.Lines[i]; l.Row < h-1 {

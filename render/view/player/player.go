@@ -39,6 +39,7 @@ type player struct {
 	canvas canvas.Canvas
 	engine vterm.Engine
 	screen render.Screen
+	blocks render.Blocks // what was drawn as images
 	frame  vterm.Frame
 
 	start, end time.Time

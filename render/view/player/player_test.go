@@ -142,6 +142,21 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// Images of a recording are shown as blocks, and what is printed over them takes their place.
+//
+// FEATURES: R38
+func TestPlayImages(t *testing.T) {
+	sixel := "\x1bPq\"1;1;40;36#0;2;100;0;0" + strings.Repeat("#0!40~-", 6) + "\x1b\\"
+	p := play(t, tape{"before", sixel, "\x1b[2J\x1b[Hafter"}, Options{})
+	p.until(0, has("before"))
+	p.until(100*time.Millisecond, has("▀▀"))
+	p.until(100*time.Millisecond, func(s string) bool { return strings.Contains(s, "after") && !strings.Contains(s, "▀") })
+	p.key(tcell.KeyRune, 'q', 0)
+	if err := p.ended(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPlayIdleLimit(t *testing.T) {
 	p := play(t, tape{"one", "two", "three"}, Options{IdleLimit: 10 * time.Millisecond})
 	p.until(0, has("one"))

@@ -147,6 +147,9 @@ func (s *Set) wants(ctx context.Context, h *hook, c *store.Completion) bool {
 	if s.Labels != nil && c.Session != "" {
 		labels, lasting = s.Labels(c.Session)
 	}
+	if c.Kind == store.OfJob && !lasting { // a session that is gone has told of itself, where it lasted
+		lasting = s.told(ctx, c.Session)
+	}
 	if labels[hookLabel] != "" || c.Kind == store.OfApproval && s.ownApproval(ctx, c.Ref) {
 		return false
 	}
@@ -156,15 +159,27 @@ func (s *Set) wants(ctx context.Context, h *hook, c *store.Completion) bool {
 	return slices.ContainsFunc(h.of.On, func(on string) bool { return happened(on, c, lasting) }) && h.of.Of(c.Name, labels) && !s.limited(h, c.At)
 }
 
+// told says if a session's end, or that of a command of its shell, is a completion besides those of its jobs.
+func (s *Set) told(ctx context.Context, session string) bool {
+	is, err := s.store.HasCompletionOf(ctx, session, store.OfSession, store.OfCommand)
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("look for what a session told", "session", session, "err", err)
+	}
+	return is
+}
+
 // happened says if a completion is an event of the configuration. A job in a lasting session is a command of its shell,
 // or the session, which are told of by themselves.
 func happened(on string, c *store.Completion, lasting bool) bool {
 	ended := c.Kind == store.OfSession || c.Kind == store.OfCommand || c.Kind == store.OfJob && !lasting
+	well := c.Signal == "" && c.State != "lost"
 	switch on {
 	case "exit":
 		return c.Kind == store.OfSession
+	case "finished":
+		return ended && well && c.ExitCode != nil && *c.ExitCode == 0
 	case "failed":
-		return ended && (c.Signal != "" || c.State == "lost" || c.ExitCode != nil && *c.ExitCode != 0)
+		return ended && (!well || c.ExitCode != nil && *c.ExitCode != 0)
 	case "lost":
 		return ended && c.State == "lost"
 	}

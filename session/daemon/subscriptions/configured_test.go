@@ -279,6 +279,34 @@ func TestApprovalsOfHooks(t *testing.T) {
 	}
 }
 
+// A session of its own for one line, as the viewer's prompt makes them, may be gone when its job is told of: that it failed is
+// one event all the same, as it is where only the job tells.
+//
+// FEATURES: R119
+func TestOneFailureIsOne(t *testing.T) {
+	r := newRuns(well)
+	s, st, _ := daemon(t, filepath.Join(t.TempDir(), "longterm.db"), r)
+	s.Labels = func(string) (map[string]string, bool) { return nil, false } // all are gone
+	configure(t, s, config.Hook{Name: "one", On: []string{"failed"}, Run: []string{"tell"}, Timeout: time.Minute})
+	one := 1
+	for _, c := range []store.Completion{
+		{Kind: store.OfSession, Session: "s1", Name: "a", Ref: "1", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.OfJob, Session: "s1", Name: "a", Ref: "j1", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.OfJob, Session: "s2", Name: "b", Ref: "j2", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.OfCommand, Session: "s3", Name: "c", Ref: "1", State: "done", ExitCode: &one, At: at},
+		{Kind: store.OfJob, Session: "s3", Name: "c", Ref: "j3", State: "exited", ExitCode: &one, At: at},
+		{Kind: store.OfSession, Session: "s4", Name: "last", Ref: "1", State: "exited", ExitCode: &one, At: at},
+	} {
+		if err := st.AddCompletion(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, s, "config:one", func(v *api.Subscription) bool { return v.Cursor == 6 })
+	if got := r.events("LONGTERM_EVENT_NAME"); !slices.Equal(got, []string{"a", "b", "c", "last"}) {
+		t.Errorf("run for %q", got)
+	}
+}
+
 // What has happened, in the words of the configuration.
 func TestHappened(t *testing.T) {
 	one := 1
@@ -287,12 +315,14 @@ func TestHappened(t *testing.T) {
 		lasting bool
 		want    string
 	}{
-		{store.Completion{Kind: "session", State: "exited", ExitCode: new(int)}, true, "exit"},
+		{store.Completion{Kind: "session", State: "exited", ExitCode: new(int)}, true, "exit finished"},
 		{store.Completion{Kind: "session", State: "exited", ExitCode: &one}, true, "exit failed"},
 		{store.Completion{Kind: "session", State: "lost"}, true, "exit failed lost"},
 		{store.Completion{Kind: "command", State: "done", Signal: "SIGINT"}, true, "command failed"},
 		{store.Completion{Kind: "command", State: "done"}, true, "command"},
+		{store.Completion{Kind: "command", State: "done", ExitCode: new(int)}, true, "command finished"},
 		{store.Completion{Kind: "job", State: "exited", ExitCode: &one}, true, "job"},
+		{store.Completion{Kind: "job", State: "exited", ExitCode: new(int)}, false, "job finished"},
 		{store.Completion{Kind: "job", State: "exited", ExitCode: &one}, false, "job failed"},
 		{store.Completion{Kind: "input", State: "text"}, true, "input"},
 		{store.Completion{Kind: "approval", State: "line"}, false, "approval"},

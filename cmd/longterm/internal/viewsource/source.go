@@ -259,11 +259,12 @@ func viewSession(s *api.Session) model.Session {
 	return vs
 }
 
-func (v source) New(ctx context.Context, beside string) (string, error) {
+func (v source) New(ctx context.Context, beside, line string) (string, error) {
 	n, err := ShellHere()
 	if err != nil {
 		return "", err
 	}
+	n.Line = line
 	if beside != "" {
 		s, err := v.c.Session(beside).Info(ctx)
 		switch {
