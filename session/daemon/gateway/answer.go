@@ -60,7 +60,7 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 		err = g.audit(ctx, Record{Ask: ask, Actor: by, Answer: true, Verdict: verdictOf(ans.Answer), Approval: v.ID, Scope: ans.Answer, Note: ans.Feedback})
 	}
 	if err == nil {
-		err = g.finish(e, v)
+		err = g.finishAudited(ctx, e, v, by)
 	}
 	if err != nil {
 		g.takeBack(ctx, made)
@@ -93,6 +93,23 @@ func verdictOf(answer string) policy.Verdict {
 	}
 	return policy.Allow
 }
+
+// finishAudited finishes what the audit has as answered. Where that cannot be kept, the disk being full, say, the audit says that
+// it does not hold.
+func (g *Gateway) finishAudited(ctx context.Context, e *entry, v api.Approval, by actor.Actor) error {
+	err := g.finish(e, v)
+	if err == nil {
+		return nil
+	}
+	over := g.audit(ctx, Record{Ask: e.ask, Actor: by, Answer: true, Verdict: policy.Deny, Rule: ruleNotKept, Approval: v.ID, Scope: v.Answer, Note: "the answer was not kept, and does not hold"})
+	if over != nil {
+		g.c.Log.Error("record that an answer does not hold", "approval", v.ID, "err", over)
+	}
+	return err
+}
+
+// ruleNotKept is the rule of an answer that could not be written down.
+const ruleNotKept = "not kept"
 
 // finish records an answer, and wakes those who wait for it.
 func (g *Gateway) finish(e *entry, v api.Approval) error {
@@ -331,7 +348,7 @@ func (g *Gateway) answerOthers(by actor.Actor, scope, because string) {
 		v.Written = ""
 		err = g.audit(context.Background(), Record{Ask: e.ask, Actor: by, Answer: true, Verdict: policy.Allow, Approval: v.ID, Scope: scope, Note: "by the answer to " + because})
 		if err == nil {
-			err = g.finish(e, v)
+			err = g.finishAudited(context.Background(), e, v, by)
 		}
 		if err != nil {
 			g.c.Log.Error("answer an approval that another answer allows", "approval", v.ID, "err", err)

@@ -87,7 +87,7 @@ func (g *Gateway) coveredBy(a *Ask, j *policy.Judgement) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.covers[a.Session] {
-		if slices.Contains(a.Descent, c.process) && (allowsAll(c.allowed, j.Commands, a.Home) || c.helps(j.Commands)) {
+		if slices.Contains(a.Descent, c.process) && !slices.ContainsFunc(j.Commands, unlistedIn) && (allowsAll(c.allowed, j.Commands, a.Home) || c.helps(j.Commands)) {
 			return c.approval
 		}
 	}

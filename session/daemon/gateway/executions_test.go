@@ -426,3 +426,31 @@ func TestProfilesAskWhateverRulesAllow(t *testing.T) {
 		p.giveUp()
 	}
 }
+
+// Who allows a line was not shown what a sandbox's profile lacks: its programs are asked about when they are executed.
+//
+// FEATURES: R63, R67
+func TestLinesLiftNothingOfAProfile(t *testing.T) {
+	for _, answer := range []string{"once", "session"} {
+		g := open(t, t.TempDir())
+		a := line("job", "touch f; id -u", agent)
+		a.Policy = "readonly"
+		p := waiting(t, g, a)
+		if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: answer}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i, argv := range [][]string{{"id", "-u"}, {"touch", "f"}} {
+			p := waiting(t, g, Ask{
+				ID: fmt.Sprint("e", i), Kind: Execution, Actor: actor.Actor{UID: 1000}, Session: "s", Path: "/usr/bin/" + argv[0], Argv: argv,
+				Cwd: "/home/u/p", Home: "/home/u", Programs: []string{"/usr/bin/cat"}, Differ: true,
+			})
+			if v := p.Approval(); v.Judgement.Rule != ruleSandbox {
+				t.Errorf("%s, %v: it is asked about for %q", answer, argv, v.Judgement.Rule)
+			}
+			p.giveUp()
+		}
+	}
+}

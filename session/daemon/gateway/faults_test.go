@@ -134,6 +134,9 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 				t.Fatalf("who waits was told: %+v", e)
 			default:
 			}
+			if n := len(g.said.audit); n > 0 && g.said.audit[n-1].Answer && g.said.audit[n-1].Rule != ruleNotKept {
+				t.Errorf("the audit ends with an answer that does not hold: %+v", g.said.audit[n-1])
+			}
 			if v := p.Approval(); v.State != "pending" || v.Answer != "" {
 				t.Errorf("it is %s, answered %q", v.State, v.Answer)
 			}

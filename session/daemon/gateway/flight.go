@@ -8,6 +8,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -92,7 +93,7 @@ func (g *Gateway) Recall(ctx context.Context, session string, a Ask) {
 	answer := Answer{Verdict: policy.Allow}
 	if r, err := g.c.Store.ApprovalOf(ctx, a.ID); err == nil && r.State == store.ApprovalAnswered {
 		if e, err := entryOf(&r); err == nil && e.view.Answer != answerReject && !lifted(&e.view) {
-			answer.Judgement, answer.Approval = judgementOf(&e.view.Judgement), e.view.ID
+			answer.Judgement, answer.Approval, a.Files = judgementOf(&e.view.Judgement), e.view.ID, e.ask.Files
 		}
 	}
 	g.fly(session, &a, &answer)
@@ -184,12 +185,31 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if slices.ContainsFunc(j.Commands, unlistedIn) {
+		return "" // who allowed the line was not shown what a profile lacks
+	}
 	for _, f := range g.flights[a.Session] {
-		if f.approval != "" && (f.ask.Kind == Command && isCommand(&f.ask, a) || allowsAll(f.allowed, j.Commands, a.Home)) {
+		if f.approval != "" && f.holds(a) && (f.ask.Kind == Command && isCommand(&f.ask, a) || allowsAll(f.allowed, j.Commands, a.Home)) {
 			return f.approval
 		}
 	}
 	return ""
+}
+
+// holds says that files which a person was shown, and an execution is about, are those still.
+func (f *flight) holds(a *Ask) bool {
+	for _, words := range slices.Concat([][]string{{a.Path}, a.Argv}, a.Also, a.Scripts) {
+		for _, w := range words {
+			if w != "" && !filepath.IsAbs(w) {
+				w = "./" + w
+			}
+			file := fileOf(w, a.Cwd)
+			if id, shown := f.ask.Files[file]; shown && sys.FileID(file) != id {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // isCommand says that an execution is the start of a command that was asked for: its own words and file, or the shell that

@@ -139,6 +139,37 @@ func TestWhoIsAskedWhat(t *testing.T) {
 	}
 }
 
+// What several sets of rules ask about is asked together: an answer about one question of a line is none about the others.
+//
+// FEATURES: R60, R63
+func TestQuestionsOfAllRules(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte("ask = [\"touch\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := open(t, dir)
+	one := line("one", "touch a", agent)
+	one.Policy = "readonly"
+	p := waiting(t, g, one)
+	if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "session"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range []string{"npm publish; touch a", "touch a; rm -rf sub", "mkdir d; touch a"} {
+		two := line(fmt.Sprint("two", i), text, agent)
+		two.Policy = "readonly"
+		p := waiting(t, g, two)
+		for _, c := range p.Approval().Judgement.Commands {
+			if c.Verdict != "ask" {
+				t.Errorf("%s: %v is shown as %s", text, c.Argv, c.Verdict)
+			}
+		}
+		p.giveUp()
+	}
+}
+
 func TestKindsWithoutAnEngine(t *testing.T) {
 	g := open(t, t.TempDir())
 	for _, row := range []struct {

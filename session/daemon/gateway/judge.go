@@ -31,12 +31,10 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 		if a.Policy == "" {
 			continue
 		}
-		if p := g.judge(&a); p.Verdict > j.Verdict {
-			j = p
-		}
+		j = both(j, g.judge(&a))
 	}
 	if j.Verdict != policy.Deny && a.unlisted() {
-		if d := a.difference(); d.Verdict > j.Verdict {
+		if d := a.difference(); d.Verdict >= j.Verdict { // rules do not lift it, nor what is answered about them
 			j = d
 		}
 	}
@@ -53,6 +51,30 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 			return b
 		}
 	}
+	return j
+}
+
+// both is the stricter of two judgements of the same. Where both ask, a person is shown the questions of either: an answer is about
+// all that is asked.
+func both(j, p policy.Judgement) policy.Judgement {
+	if p.Verdict > j.Verdict {
+		j, p = p, j
+	}
+	if j.Verdict != policy.Ask || p.Verdict != policy.Ask {
+		return j
+	}
+	j.Commands = slices.Clone(j.Commands)
+	for _, c := range p.Commands {
+		i := slices.IndexFunc(j.Commands, func(o policy.Command) bool { return o.Dir == c.Dir && slices.Equal(o.Argv, c.Argv) })
+		switch {
+		case i >= 0 && j.Commands[i].Verdict == policy.Allow:
+			j.Commands[i] = c
+		case i < 0:
+			j.Commands = append(j.Commands, c)
+		}
+	}
+	j.Unread = j.Unread && p.Unread
+	j.Cut = j.Cut || p.Cut
 	return j
 }
 
@@ -114,10 +136,16 @@ func (a *Ask) unlisted() bool {
 		!slices.ContainsFunc(a.Programs, func(p string) bool { return a.Path == p || strings.HasPrefix(a.Path, strings.TrimSuffix(p, "/")+"/") })
 }
 
+// ruleSandbox is the rule of what a sandbox profile does not list.
+const ruleSandbox = "sandbox"
+
+// unlistedIn says that a command is asked about because a sandbox profile does not list it.
+func unlistedIn(c policy.Command) bool { return c.Verdict == policy.Ask && c.Rule == ruleSandbox }
+
 // difference is what becomes of a program that a sandbox profile does not list.
 func (a *Ask) difference() policy.Judgement {
 	j := policy.Judgement{
-		Verdict: policy.Deny, Rule: "sandbox", Words: strings.Join(a.Argv, " "), Why: "the sandbox profile does not list " + a.Path,
+		Verdict: policy.Deny, Rule: ruleSandbox, Words: strings.Join(a.Argv, " "), Why: "the sandbox profile does not list " + a.Path,
 		Instead: "Use a program that it lists; a person adds others to `programs` of the profile, or learns it again with --observe.",
 	}
 	if a.Differ {

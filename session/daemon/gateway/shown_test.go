@@ -223,3 +223,47 @@ func TestLineIsForTheScriptsThatItRuns(t *testing.T) {
 		}
 	}
 }
+
+// Nor is one exchanged between the answer and its execution.
+//
+// FEATURES: R63 R107
+func TestLineIsForTheFilesThatStart(t *testing.T) {
+	for name, swap := range map[string]func(file string) error{
+		"as it was": func(string) error { return nil },
+		"rewritten": func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\nevil\n"), 0o755) },
+		"exchanged": func(file string) error {
+			return errors.Join(os.WriteFile(file+"2", []byte("#!/bin/sh\ngood\n"), 0o755), os.Rename(file+"2", file))
+		},
+	} {
+		for _, again := range []bool{false, true} {
+			dir, root := t.TempDir(), t.TempDir()
+			file := filepath.Join(root, "prog")
+			if err := os.WriteFile(file, []byte("#!/bin/sh\ngood\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			g := open(t, dir)
+			a := line("job", "sleep 1; ./prog x", agent)
+			a.Policy, a.Cwd = "listed", root
+			p := waiting(t, g, a)
+			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := swap(file); err != nil {
+				t.Fatal(err)
+			}
+			if again {
+				g = open(t, dir)
+				g.Recall(t.Context(), a.Session, a)
+			}
+			_, p, err := g.Begin(t.Context(), Ask{
+				ID: "e", Kind: Execution, Actor: agent, Session: "s", Path: file, Argv: []string{"./prog", "x"}, Cwd: root, Home: "/home/u", Policy: "listed",
+			})
+			if asked := p != nil; err != nil || asked != (name != "as it was") {
+				t.Errorf("%s, another daemon %v: asked %v, %v", name, again, asked, err)
+			}
+		}
+	}
+}
