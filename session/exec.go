@@ -163,6 +163,7 @@ func (h *lineHost) typeLine(r *Run) error {
 	}
 	r.Typed = time.Now()
 	r.Cleared = s.typing.half.take()
+	s.typing.run.Add(1)
 	if h.wraps(r.Text) {
 		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}

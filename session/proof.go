@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -58,6 +59,16 @@ func (s *Session) Shown(ctx context.Context) (f Screenful, err error) {
 		}
 	}
 	return f, err
+}
+
+// Untouched says that the shell is at its prompt and nothing was printed behind that: what it echoes of a line was not typed.
+func (s *Session) Untouched(ctx context.Context) (is bool) {
+	err := s.do(ctx, func() {
+		if s.lines.shell != nil && s.lines.shell.Phase() == shell.PhasePrompt {
+			is = s.lines.shell.State().InputAt == s.off
+		}
+	})
+	return err == nil && is
 }
 
 // Prove looks for a while whether the program took what was typed: before is the screen of before it,

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/evidence"
@@ -31,11 +32,15 @@ type typist struct {
 	texts   echo.Texts
 	editor  echo.Region // of the shell's newest prompt
 	begun   typing.Begun
-	by      string      // who ended a line last: see Command.By
-	half    half        // what was typed since
-	last    byte        // that was typed
-	at      wait.Anchor // where output and screen stood when something was last typed
+	by      string        // who ended a line last: see Command.By
+	half    half          // what was typed since
+	last    byte          // that was typed
+	run     atomic.Uint64 // lines of exec, before each of which what stood there is cleared
+	at      wait.Anchor   // where output and screen stood when something was last typed
 }
+
+// LinesRun is how many lines of exec were typed: each clears what stood there, and ends.
+func (s *Session) LinesRun() uint64 { return s.typing.run.Load() }
 
 // half is a line that was typed in part, as far as its keys tell.
 type half struct {

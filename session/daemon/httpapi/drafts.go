@@ -23,9 +23,10 @@ import (
 )
 
 // Where executions are not judged, what an agent types is judged when it ends a line: as a line, at a shell's prompt; in
-// any other program nobody knows what it means, and a person is asked, short answers excepted. People's keys are theirs.
+// any other program nobody knows what it means, and a person is asked, short answers excepted. People's keys are theirs, but
+// what they leave in the line is part of what an agent ends.
 
-// drafts are lines that agents are typing, by session. Each one's lock is held while something is typed, so that what is
+// drafts are lines that are being typed, by session. Each one's lock is held while something is typed, so that what is
 // judged is what is typed, and not while somebody is asked.
 type drafts struct {
 	mu  sync.Mutex
@@ -33,20 +34,66 @@ type drafts struct {
 }
 
 type draft struct {
+	of *registry.Handle
 	sync.Mutex
-	is gateway.Draft
+	is    gateway.Draft
+	run   uint64 // lines of exec that came before it
+	under int    // how many people's typing is under way
 }
 
-func (d *drafts) of(session string) *draft {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.all == nil {
-		d.all = map[string]*draft{}
+func (d *drafts) of(ctx context.Context, e *registry.Handle) *draft {
+	find := func() *draft {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.all[e.ID()]
 	}
-	if d.all[session] == nil {
-		d.all[session] = &draft{}
+	known := find()
+	if known == nil || known.of != e { // another process has the session's name
+		// What was typed under another daemon may stand there still, unless the shell has shown nothing behind its prompt.
+		known = &draft{of: e, run: e.Session.LinesRun(), is: gateway.Draft{Opaque: e.Inherited() && !e.Session.Untouched(ctx)}}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.all == nil {
+			d.all = map[string]*draft{}
+		}
+		if now := d.all[e.ID()]; now != nil && now.of == e {
+			return now
+		}
+		d.all[e.ID()] = known
 	}
-	return d.all[session]
+	return known
+}
+
+// now is what stands in the line; the lock is held.
+func (d *draft) now() gateway.Draft {
+	if n := d.of.Session.LinesRun(); n != d.run {
+		d.run, d.is = n, gateway.Draft{}
+	}
+	return gateway.Draft{Text: d.is.Text, Opaque: d.is.Opaque || d.under > 0}
+}
+
+// people types what people type, and notes it: an agent may be about to end that line.
+func (d *draft) people(b []byte, typeIn func() (session.Typed, error)) (session.Typed, error) {
+	d.Lock()
+	d.under++
+	d.Unlock()
+	r, err := typeIn()
+	d.Lock()
+	defer d.Unlock()
+	d.under--
+	next, _, _ := d.now().Type(b)
+	d.typed(next, &r, err)
+	return r, err
+}
+
+// typed notes what stands in the line once something was typed; the lock is held.
+func (d *draft) typed(next gateway.Draft, r *session.Typed, err error) {
+	switch {
+	case err != nil:
+		d.is.Opaque = true // a part of it may have been typed
+	case !r.Again:
+		d.is = next
+	}
 }
 
 // Why a line may be another one than what was typed.
@@ -62,17 +109,20 @@ func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typin
 	a := actor.Of(ctx)
 	s.reg.WorkedIn(e, a.Agent)
 	t.By = registry.Typist(a, t.By != "")
-	if !a.IsAgent() && a.Policy == "" || s.reg.Judged(e) || t.Secret && !t.Force { // which is typed while nothing is shown only
+	if s.reg.Judged(e) || t.Secret && !t.Force { // which is typed while nothing is shown only
 		return e.Session.TypeIn(ctx, t)
 	}
 	b := slices.Clone(t.Bytes)
 	if t.Encode != nil {
 		b = append(t.Encode(nil, session.View{}), b...)
 	}
-	d := s.drafts.of(e.ID())
+	d := s.drafts.of(ctx, e)
+	if !a.IsAgent() && a.Policy == "" {
+		return d.people(b, func() (session.Typed, error) { return e.Session.TypeIn(ctx, t) })
+	}
 	d.Lock()
 	defer d.Unlock()
-	before := d.is
+	before := d.now()
 	next, line, ended := before.Type(b)
 	if ended {
 		if t.Secret {
@@ -84,17 +134,13 @@ func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typin
 		if err != nil {
 			return session.Typed{}, err
 		}
-		if d.is != before {
+		if d.now() != before {
 			return session.Typed{}, api.Errorf(api.CodeStale, "something else was typed while this was judged").WithHint("look at the screen again")
 		}
 	}
 	r, err := e.Session.TypeIn(ctx, t)
-	if err != nil {
-		d.is.Opaque = true // a part of it may have been typed
-		return r, err
-	}
-	d.is = next
-	return r, nil
+	d.typed(next, &r, err)
+	return r, err
 }
 
 // admitTyped asks whether a line may be ended.

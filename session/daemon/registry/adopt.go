@@ -205,6 +205,7 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper) (start func()
 	if env, err := sys.ReadEnviron(int(a.PID)); err == nil { // what it was started with, under another daemon
 		h.known.LearnEnv(env.All())
 	}
+	e.inherits = true
 	return h.take(e, k, a, h.openJournal(e.rec.ID))
 }
 

@@ -26,6 +26,7 @@ import (
 type Handle struct {
 	Session  *session.Session
 	device   *device // nil when the process is gone
+	inherits bool    // its program was started under another daemon
 	ready    atomic.Bool
 	Clients  sizepolicy.Clients // clients and whose size counts
 	activity activity           // the newest command, and how it gets on
@@ -68,6 +69,9 @@ type Handle struct {
 
 // NewHandle is the handle of a session that only has a record yet.
 func NewHandle(rec store.Session) *Handle { return &Handle{rec: rec} }
+
+// Inherited says that its program was started under another daemon.
+func (e *Handle) Inherited() bool { return e.inherits }
 
 // LostBefore says that its keeper had died before a time: what ended then was ended for that, and how says nothing of it.
 func (e *Handle) LostBefore(t time.Time) bool {
