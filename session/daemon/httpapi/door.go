@@ -151,6 +151,7 @@ func (r *Route) Level() access.Level {
 var rights = map[string]access.Rights{
 	"type": access.Type, "exec": access.Type, "batch": access.Type, "add-rules": access.Type, "remove-rules": access.Type,
 	"resize": access.Type, "background-job": access.Type, "agent-event": access.Type, "ask-network": access.Type,
+	"get-env":         access.Type, // who may type can have it told; who may look sees what was printed
 	"wait":            access.Type, // it may type first
 	"answer-order":    access.Look,
 	"answer-approval": access.Approve, "answer-approvals": access.Approve, "revoke-grant": access.Approve,

@@ -24,7 +24,7 @@ func TestRightOfEachRoute(t *testing.T) {
 	h := openHouse(t, noSession)
 	types := map[string]bool{
 		"type": true, "exec": true, "batch": true, "add-rules": true, "remove-rules": true, "resize": true,
-		"background-job": true, "agent-event": true, "ask-network": true, "wait": true,
+		"background-job": true, "agent-event": true, "ask-network": true, "wait": true, "get-env": true,
 	}
 	approves := map[string]bool{"answer-approval": true, "answer-approvals": true, "revoke-grant": true}
 	for i := range Routes {

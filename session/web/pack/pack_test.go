@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -96,5 +97,24 @@ func TestPage(t *testing.T) {
 	}
 	if _, err := Page(dir); err == nil || !strings.Contains(err.Error(), "one") {
 		t.Errorf("a module that lacks what is imported: %v", err)
+	}
+}
+
+// What the page's script has short names for is used by no script apart: those are packed without knowing of it.
+//
+// FEATURES: R83
+func TestPrivateNamesStayPrivate(t *testing.T) {
+	names := regexp.MustCompile(`\b` + strings.Trim(private, "^$") + `\b`)
+	comment := regexp.MustCompile(`//.*|'[^']*'`) // and texts
+	for _, file := range []string{"hosts.js", "relay.js", "sw.js", "old.js"} {
+		b, err := os.ReadFile(filepath.Join("..", "page", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, line := range strings.Split(string(b), "\n") {
+			if m := names.FindString(comment.ReplaceAllString(line, "")); m != "" {
+				t.Errorf("%s:%d: %q has another name in the page's script", file, n+1, m)
+			}
+		}
 	}
 }

@@ -199,7 +199,7 @@ export function showAsking(body, all, named) {
   const was = body.shown ?? new Map();
   body.shown = new Map();
   for (const a of all) {
-    const needs = a.state !== 'pending' && asks(a), id = [a.way, a.id, needs?.kind, needs?.since].join();
+    const needs = a.state !== 'pending' && asks(a), id = [a.way, a.id, needs?.kind, needs?.reason].join();
     let el = was.get(id);
     if (!el) body.append(el = a.state === 'pending' ? approval(a) : question(a, needs, named));
     body.shown.set(id, el);

@@ -86,11 +86,12 @@ func TestSaidAgain(t *testing.T) {
 func TestHalfAnAnswerStays(t *testing.T) {
 	b := browser.New(t)
 	i := e2e.New(t)
-	i.Run("new", "-n", "asks", "--", "bash", "-c", `read -sp "Password: " a; exec cat`)
+	i.Run("new", "-n", "asks", "--", "bash", "-c", `read; read -sp "Password: " a; exec cat`)
 	i.Run("config", "set", "policy.agents", "readonly")
 	p := open(i, b, browser.Desk)
 	s := show(i, p, "asks")
-	p.Wait("it asks", `document.querySelector('.question input')`)
+	i.Run("keys", "asks", "Enter") // the page is told of the question alone, and of the whole session by the next daemon
+	p.Wait("it asks", `document.querySelector('.question input[type=password]')`)
 	p.Eval(`document.querySelector('.question input').focus()`, nil)
 	p.Type("half")
 	p.Eval(`void (globalThis.before = longterm.link.ws)`, nil)
