@@ -35,6 +35,10 @@ func (g *Gateway) Judge(a Ask) policy.Judgement {
 	}
 	if j.Verdict != policy.Deny && a.unlisted() {
 		if d := a.difference(); d.Verdict >= j.Verdict { // rules do not lift it, nor what is answered about them
+			d.Risk = j.Risk
+			for i := range d.Commands {
+				d.Commands[i].Risk = j.Risk // which is no smaller for that
+			}
 			j = d
 		}
 	}
