@@ -141,25 +141,20 @@ function side() {
     store.may('manage') && button('New session', 'plus', start), button('Settings', 'more', (e) => settings(e.currentTarget))), list.el);
 }
 
-async function start() {
-  const given = await dialog('New session', [{ name: 'name', label: 'Name', placeholder: 'made from the command' }, { name: 'line', label: 'Command', placeholder: 'your shell' }, { name: 'cwd', label: 'Directory', placeholder: 'home' }], 'Start');
-  if (!given) return;
-  const body = Object.fromEntries(Object.entries(given).filter(([, v]) => v));
-  try {
-    const s = await post('sessions', body);
+function start() {
+  dialog('New session', [{ name: 'name', label: 'Name', placeholder: 'made from the command' }, { name: 'line', label: 'Command', placeholder: 'your shell' }, { name: 'cwd', label: 'Directory', placeholder: 'home' }], 'Start', async (given) => {
+    const s = await post('sessions', Object.fromEntries(Object.entries(given).filter(([, v]) => v)));
     if (!store.sessions.has(s.id)) store.sessions.set(s.id, s); // what the socket told is newer, and only what changes is told again
     location.hash = '#/s/' + s.id;
-  } catch (err) { failed(err); }
+  });
 }
 
-async function settings() {
-  const given = await dialog('Settings', [{ name: 'theme', label: 'Colours', options: themes, value: document.documentElement.dataset.theme ?? 'auto' },
-    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: on() ? 'on' : 'off' }], 'Save', {
-    note: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, more: h('button', { text: 'Log out', onclick: () => logout().then(() => location.reload()) }),
-  });
-  if (!given) return;
-  setTheme(given.theme);
-  if ((given.notices === 'on') !== on()) toggle();
+function settings() {
+  dialog('Settings', [{ name: 'theme', label: 'Colours', options: themes, value: document.documentElement.dataset.theme ?? 'auto' },
+    { name: 'notices', label: 'Notices of the system', options: ['on', 'off'], value: on() ? 'on' : 'off' }], 'Save', ({ theme, notices }) => {
+    setTheme(theme);
+    if ((notices === 'on') !== on()) toggle();
+  }, { note: `Logged in as ${store.me.name || 'you'}: ${store.me.may.join(', ')}`, more: h('button', { text: 'Log out', onclick: () => logout().then(() => location.reload()) }) });
 }
 
 // leave ends the page that is shown, and what is asked over it.

@@ -222,29 +222,23 @@ export class SessionPage {
     addEventListener('pointerdown', outside, true);
   }
 
-  async exec() {
-    const given = await dialog('Run in ' + this.s.name, [{ name: 'line', label: 'Command' }], 'Run', { note: 'Typed at its prompt; its status is told when it ends.' });
-    if (!given?.line) return;
-    try {
-      const r = await post(`sessions/${this.id}/exec`, { line: given.line, on_approval: 'return', background: true });
+  exec() {
+    dialog('Run in ' + this.s.name, [{ name: 'line', label: 'Command' }], 'Run', async ({ line }) => {
+      const r = await post(`sessions/${this.id}/exec`, { line, on_approval: 'return', background: true });
       toast(r.message ?? (r.state === 'needs_approval' ? 'It waits for an approval.' : 'Started'));
-    } catch (err) { failed(err); }
+    }, { note: 'Typed at its prompt; its status is told when it ends.' });
   }
 
-  async edit(what) {
+  edit(what) {
     const { s } = this;
     const had = Object.entries(s.labels ?? {}), naming = what === 'name';
-    const given = await dialog(naming ? 'Rename' : 'Labels', [{ name: 'v', label: naming ? 'Name' : 'key=value, separated by spaces', value: naming ? s.name : had.map((l) => l.join('=')).join(' ') }], 'Save');
-    if (!given) return;
-    const body = naming ? { name: given.v } : { labels: { ...Object.fromEntries(had.map(([k]) => [k, ''])),
-      ...Object.fromEntries(given.v.split(/\s+/).filter(Boolean).map((p) => [p.split('=')[0], p.split('=').slice(1).join('=')])) } };
-    await patch(`sessions/${s.id}`, body).catch(failed);
+    dialog(naming ? 'Rename' : 'Labels', [{ name: 'v', label: naming ? 'Name' : 'key=value, separated by spaces', value: naming ? s.name : had.map((l) => l.join('=')).join(' ') }], 'Save', ({ v }) =>
+      patch(`sessions/${s.id}`, naming ? { name: v } : { labels: { ...Object.fromEntries(had.map(([k]) => [k, ''])),
+        ...Object.fromEntries(v.split(/\s+/).filter(Boolean).map((p) => [p.split('=')[0], p.split('=').slice(1).join('=')])) } }));
   }
 
   // sure does something with the session once a person has said so.
-  async sure(action, note, act, danger = true) {
-    if (await dialog(`${action} ${this.s.name}?`, [], action, { danger, note })) act().catch(failed);
-  }
+  sure(action, note, act, danger = true) { dialog(`${action} ${this.s.name}?`, [], action, act, { danger, note }); }
 
   // keys is a row of keys that soft keyboards lack.
   keys() {

@@ -87,24 +87,32 @@ export function toast(text, error) {
   return t;
 }
 
-// dialog shows a form; it resolves with the form's values, or with nothing when it was left.
-export function dialog(title, fields, action, { danger, note, more } = {}) {
-  return new Promise((resolve) => {
-    const inputs = fields.map((f) => h(f.options ? 'select' : 'input', { name: f.name, value: f.options ? undefined : f.value ?? '', type: f.options ? undefined : 'text', placeholder: f.placeholder,
-      autocomplete: 'off', spellcheck: false, autocapitalize: 'off', id: 'f-' + f.name },
-    ...(f.options ?? []).map((o) => h('option', { value: o, text: o, selected: o === f.value }))));
-    let done;
-    const d = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => { d.remove(); resolve(done); } },
-      h('form', { method: 'dialog', onsubmit: () => { done = Object.fromEntries(inputs.map((i) => [i.name, i.value])); } },
-        h('h2', { text: title, id: 'dialog-title' }), note && h('p', { text: note }),
-        fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])),
-        h('div', { class: 'actions' }, more, h('button', { text: 'Cancel', onclick: () => d.close() }),
-          h('button', { class: danger ? 'danger' : 'primary', text: action }))));
-    document.body.append(d);
-    d.showModal();
-    (inputs[0] ?? d.querySelector('.actions button:last-child')).focus();
-    inputs[0]?.select?.();
-  });
+// dialog shows a form that acts on its values; it stays, with what was typed, where that fails.
+export function dialog(title, fields, action, act, { danger, note, more } = {}) {
+  const inputs = fields.map((f) => h(f.options ? 'select' : 'input', { name: f.name, value: f.options ? undefined : f.value ?? '', type: f.options ? undefined : 'text', placeholder: f.placeholder,
+    autocomplete: 'off', spellcheck: false, autocapitalize: 'off', id: 'f-' + f.name },
+  ...(f.options ?? []).map((o) => h('option', { value: o, text: o, selected: o === f.value }))));
+  const go = h('button', { class: danger ? 'danger' : 'primary', text: action }), wrong = h('p', { class: 'word bad', role: 'alert' });
+  const d = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => d.remove() },
+    h('form', { onsubmit: async (e) => {
+      e.preventDefault();
+      go.disabled = true;
+      try {
+        await act(Object.fromEntries(inputs.map((i) => [i.name, i.value])));
+        d.close();
+      } catch (err) {
+        if (d.open) wrong.textContent = sentence(words(err));
+        else toast(words(err), true);
+      }
+      go.disabled = false;
+    } },
+    h('h2', { text: title, id: 'dialog-title' }), note && h('p', { text: note }),
+    fields.map((f, i) => h('label', { htmlFor: 'f-' + f.name }, h('span', { text: f.label }), inputs[i])), wrong,
+    h('div', { class: 'actions' }, more, h('button', { text: 'Cancel', onclick: () => d.close() }), go)));
+  document.body.append(d);
+  d.showModal();
+  (inputs[0] ?? go).focus();
+  inputs[0]?.select?.();
 }
 
 export async function copyText(text) {

@@ -156,3 +156,23 @@ func TestCommandGoesOn(t *testing.T) {
 	p.Wait("for longer by now", took+` !== first`)
 	quiet(t, b)
 }
+
+// What is refused is told where it was asked for, and what was typed there stays.
+//
+// FEATURES: R83, R112
+func TestFormsStayWhereTheyFail(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "one", "--", "cat")
+	p := open(i, b, browser.Desk)
+	show(i, p, "one")
+	p.Click("button[title=More]")
+	p.Eval(`[...document.querySelectorAll('.menu button')].find((b) => b.textContent === 'Rename…').click()`, nil)
+	p.Wait("the form", `document.activeElement.matches('dialog input')`)
+	p.Type("a b/c\n")
+	p.Wait("why not, there", `document.querySelector('dialog [role=alert]').textContent`)
+	p.Wait("what was typed", `document.querySelector('dialog input').value === 'a b/c' && !document.querySelector('.toast')`)
+	p.Eval(`document.querySelector('dialog input').select()`, nil)
+	p.Type("two\n")
+	p.Wait("its new name, and no form", `longterm.page.s.name === 'two' && !document.querySelector('dialog')`)
+}

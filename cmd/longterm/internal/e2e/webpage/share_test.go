@@ -110,6 +110,13 @@ func TestSharedThroughARelay(t *testing.T) {
 	i.Run("wait", "shown", "--for", "input", "--timeout", "60s")
 	p.Type("passphrase\n")
 	shows(p, "passphrase")
+	var asked []api.Approval // what a line means to a program is known to nobody
+	e2e.Eventually(t, "a person is asked", func() bool {
+		asked = e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--json"))
+		return len(asked) == 1
+	})
+	i.Run("approvals", "answer", asked[0].ID, "once")
+	e2e.Eventually(t, "the program has it", func() bool { return strings.Count(i.Run("screen", "shown"), "passphrase") == 2 })
 	p.Eval(`void (longterm.page.term.measure(), longterm.page.term.scroller.scrollTop = 0)`, nil)
 	p.Wait("how much there is above", `longterm.page.term.history.total > 2900`)
 	p.Eval(`void (longterm.page.term.scroller.scrollTop = 0)`, nil)
