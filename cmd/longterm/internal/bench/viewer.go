@@ -109,8 +109,10 @@ func (f *floodSource) Sessions(ctx context.Context) <-chan model.Update {
 	return out
 }
 
-func (f *floodSource) New(context.Context, string, string) (string, error) { return "", context.Canceled }
-func (f *floodSource) Kill(context.Context, string) error          { return nil }
+func (f *floodSource) New(context.Context, string, string) (string, error) {
+	return "", context.Canceled
+}
+func (f *floodSource) Kill(context.Context, string) error { return nil }
 
 func (f *floodSource) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
 	ctx, cancel := context.WithCancel(ctx)
