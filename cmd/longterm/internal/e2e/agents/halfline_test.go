@@ -45,21 +45,7 @@ func TestWhoeverBeganTheLine(t *testing.T) {
 			if between != nil {
 				between(i)
 			}
-			i.Env = agents
-			cmd := i.Command(t.Context(), "keys", "s", "Enter", "--force")
-			i.Env = own
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			pending := func() []api.Approval { return e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--json")) }
-			e2e.Eventually(t, "a person is asked", func() bool { return len(pending()) == 1 })
-			if _, err := os.Stat(file); err == nil {
-				t.Error("it ran unasked")
-			}
-			i.Run("approvals", "answer", pending()[0].ID, "reject")
-			if err := cmd.Wait(); err == nil {
-				t.Error("it was typed though it was rejected")
-			}
+			rejected(t, i, agents, file, "keys", "s", "Enter", "--force")
 			i.Run("keys", "s", "C-c")
 			if _, err := os.Stat(file); err == nil {
 				t.Error("it ran though it was rejected")
@@ -81,7 +67,16 @@ func TestWhatDoesNotStandInTheLine(t *testing.T) {
 	i.Env = agents
 	i.Run("send", "s", "echo ")
 	i.Run("exec", "s", "pwd") // clears it
-	cmd := i.Command(t.Context(), "send", "s", "touch "+file, "-e")
+	i.Env = own
+	rejected(t, i, agents, file, "send", "s", "touch "+file, "-e")
+}
+
+// rejected has a verb with an environment be asked about, and rejects it: a file is not made by then.
+func rejected(t *testing.T, i *e2e.Instance, env []string, file string, verb ...string) {
+	t.Helper()
+	own := i.Env
+	i.Env = env
+	cmd := i.Command(t.Context(), verb...)
 	i.Env = own
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
