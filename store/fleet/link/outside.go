@@ -139,8 +139,13 @@ var shares = map[string]int64{fleet.CopyStream: 2, fleet.CopyRecords: 8, fleet.S
 // leastRoom is what a stream has at least.
 const leastRoom = 4 << 20
 
-// create makes a stream, within an account's room and with as many replicas as there can be.
+// replicasNotSupported is JetStream's "replicas > 1 not supported in non-clustered mode".
+const replicasNotSupported = 10074
+
+// create makes a stream, within an account's room and with as many replicas as there can be: where servers have not the
+// room, a smaller one that several keep is worth more than a larger one that is lost with one of them.
 func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConfig, account *jetstream.AccountInfo, replicas *int) error {
+	most := c.MaxBytes
 	for {
 		c.Replicas = *replicas
 		limits := limitsOf(account, *replicas)
@@ -153,8 +158,8 @@ func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConf
 				c.MaxBytes = room
 			}
 		}
-		if most := limits.StoreMaxStreamBytes; most > 0 && (c.MaxBytes <= 0 || most < c.MaxBytes) {
-			c.MaxBytes = most
+		if bound := limits.StoreMaxStreamBytes; bound > 0 && (c.MaxBytes <= 0 || bound < c.MaxBytes) {
+			c.MaxBytes = bound
 		}
 		if limits.MaxBytesRequired && c.MaxBytes <= 0 {
 			c.MaxBytes = registryBytes
@@ -164,10 +169,10 @@ func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConf
 		switch {
 		case err == nil, errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
 			return nil
-		case *replicas > 1 && errors.As(err, &e) && copies.NoRoom(e):
-			*replicas = 1
-		case errors.As(err, &e) && copies.NoRoom(e) && c.MaxBytes/2 >= leastRoom:
+		case errors.As(err, &e) && copies.NoRoom(e) && e.ErrorCode != replicasNotSupported && c.MaxBytes/2 >= leastRoom:
 			c.MaxBytes /= 2
+		case *replicas > 1 && errors.As(err, &e) && copies.NoRoom(e):
+			*replicas, c.MaxBytes = 1, most
 		default:
 			return fmt.Errorf("the stream %s is not there, and this account cannot make it: %w", c.Name, err)
 		}

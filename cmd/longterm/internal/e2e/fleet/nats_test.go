@@ -77,7 +77,8 @@ func newNATS(t *testing.T, config string) *natsNode {
 	t.Helper()
 	dir := t.TempDir()
 	n := &natsNode{t: t, file: filepath.Join(dir, "nats.conf")}
-	if err := os.WriteFile(n.file, []byte(config+"\njetstream { store_dir: "+dir+"/kept }\n"), 0o600); err != nil {
+	// Less room than copies of output may take: they get what there is, with as many replicas.
+	if err := os.WriteFile(n.file, []byte(config+"\njetstream { store_dir: "+dir+"/kept, max_file_store: 3GB }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return n
