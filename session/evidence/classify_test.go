@@ -355,3 +355,12 @@ func TestWordsOfQuestion(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// BenchmarkClassifyTyped is the line of somebody who types: it is looked at after each key.
+func BenchmarkClassifyTyped(b *testing.B) {
+	f := rows(strings.Repeat("some output of a build, nothing special\n", 20)+"bob@host:~/src/project$ git log --oneline --graph --decorate main..feature/x", Facts{Probe: polling("node", -1), Modes: raw})
+	b.ReportAllocs()
+	for b.Loop() {
+		Classify(f)
+	}
+}
