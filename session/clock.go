@@ -30,14 +30,20 @@ func (c *frameClock) due(now time.Time) bool {
 		c.timer, c.last, c.echo = nil, now, false
 		return true
 	}
-	if c.timer != nil {
+	if c.timer != nil && (!c.echo || !c.last.Add(echoInterval).Before(c.owed)) {
 		return false
 	}
 	interval := FrameInterval
 	if c.interval != nil {
 		interval = c.interval()
 	}
+	if c.echo {
+		interval = min(interval, echoInterval)
+	}
 	if wait := interval - now.Sub(c.last); wait > 0 {
+		if c.timer != nil {
+			c.timer.Stop()
+		}
 		c.timer, c.owed = time.NewTimer(wait), now.Add(wait)
 		return false
 	}

@@ -104,6 +104,34 @@ func TestFrameClockAfterKeys(t *testing.T) {
 	}
 }
 
+// What is typed just after a frame was sent is shown as soon as another one may go out, and not where that of a flood would.
+func TestFrameClockAfterAKeyAtOnce(t *testing.T) {
+	for _, flood := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var c frameClock
+			if !c.due(time.Now()) {
+				t.Fatal("the first waits")
+			}
+			begin := time.Now()
+			if flood && c.due(time.Now()) {
+				t.Fatal("two frames at once")
+			}
+			c.typed()
+			if c.due(time.Now()) || c.due(time.Now()) {
+				t.Fatal("two frames at once")
+			}
+			<-c.C()
+			c.fired()
+			if d := time.Since(begin); d != echoInterval {
+				t.Errorf("flood %t: the echo waits for %v", flood, d)
+			}
+			if c.C() != nil {
+				t.Error("another one is owed")
+			}
+		})
+	}
+}
+
 // FAULT: B24
 func TestFrameIntervalIsTaken(t *testing.T) {
 	s, err := New(Config{FrameInterval: func() time.Duration { return time.Hour }})
