@@ -209,13 +209,16 @@ func (b *sessionBench) keysToScreen(ctx context.Context, argv []string) ([]float
 			return nil, err
 		}
 		out = append(out, float64(time.Since(begin).Nanoseconds())/1000)
-		time.Sleep(keyGap)
+		time.Sleep(keyGap(i))
 	}
 	return out, nil
 }
 
-// keyGap is the time between two keys: no person types faster.
-const keyGap = 20 * time.Millisecond
+// keyGap is the time after a key, by its number: as long as between those of who types fast, and not twice the same, as no
+// person keeps step with the clocks of a program.
+func keyGap(key int) time.Duration {
+	return 15*time.Millisecond + time.Duration(key*17%46)*time.Millisecond
+}
 
 // viewerIdle measures the CPU time of a viewer whose sessions do nothing, in percent.
 func (b *sessionBench) viewerIdle(ctx context.Context, panes int, span time.Duration) (figure, error) {
