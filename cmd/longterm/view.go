@@ -94,12 +94,17 @@ func (a *app) view(ctx context.Context, h *viewHosts, only []string, f viewsourc
 	if err != nil {
 		return exit.Usage(err)
 	}
-	if !a.onTerminal() {
-		return termio.ErrNoTerminal
-	}
 	dirs, err := paths.Default()
 	if err != nil {
 		return err
+	}
+	if f.Layout != "" {
+		if err := viewsource.LayoutKept(dirs, f.Layout); err != nil {
+			return exit.Usage(err)
+		}
+	}
+	if !a.onTerminal() {
+		return termio.ErrNoTerminal
 	}
 	if i := slices.IndexFunc(h.list, func(o viewsource.Host) bool { return o.Name == "" }); i >= 0 {
 		a.passAgentOn(dirs)

@@ -43,19 +43,24 @@ func (k *layoutKeeper) load(ctx context.Context) {
 		k.ready = true
 		return
 	}
-	name := k.begin
-	if name == "" {
-		name = lastLayout
-	}
-	if k.begin != "" || len(k.m.Only) == 0 {
-		b, err := k.store.Load(ctx, name)
+	if k.begin != "" {
+		b, err := k.store.Load(ctx, k.begin)
 		switch {
 		case err != nil:
-			k.host.say("layout " + name + ": " + err.Error())
-		case b == nil && k.begin != "":
-			k.host.say("there is no layout " + name)
+			k.host.say("layout " + k.begin + ": " + err.Error())
+		case b == nil:
+			k.host.say("there is no layout " + k.begin)
 		}
-		k.first, k.fresh = b, b == nil && err == nil && k.begin == ""
+		if k.first = b; b == nil { // the last one it is, which what is shown takes the place of
+			k.begin = ""
+		}
+	}
+	if k.begin == "" && len(k.m.Only) == 0 {
+		b, err := k.store.Load(ctx, lastLayout)
+		if err != nil {
+			k.host.say("layout " + lastLayout + ": " + err.Error())
+		}
+		k.first, k.fresh = b, b == nil && err == nil
 	}
 	k.list(ctx)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -99,6 +100,19 @@ func SaveLayout(ctx context.Context, dirs paths.Dirs, name string, l *model.Layo
 		return err
 	}
 	return layoutsOf(dirs).Save(ctx, name, b)
+}
+
+// LayoutKept says that a layout of this name was saved, or that none was and which were.
+func LayoutKept(dirs paths.Dirs, name string) error {
+	names, err := layoutsOf(dirs).Names(context.Background())
+	switch {
+	case err != nil || slices.Contains(names, name):
+		return err
+	case len(names) == 0:
+		return fmt.Errorf("there is no layout %q: none was saved", name)
+	}
+	slices.Sort(names)
+	return fmt.Errorf("there is no layout %q, but %s", name, strings.Join(names, ", "))
 }
 
 func layoutsOf(dirs paths.Dirs) layouts { return layouts{dir: filepath.Join(dirs.State, "layouts")} }

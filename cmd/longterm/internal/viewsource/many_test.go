@@ -188,11 +188,19 @@ func TestQueueCounts(t *testing.T) {
 	if q.open = false; q.unsent() != 9 {
 		t.Errorf("the connection was lost: %d bytes are not known to have arrived", q.unsent())
 	}
-	for range maxActs {
+	for range maxWaiting {
 		q.add(key)
 	}
-	if n := 6 + 3*(maxActs+1); q.unsent() != n {
-		t.Errorf("%d bytes, with those that there was no room for; want %d", q.unsent(), n)
+	if n := 6 + 3*(maxWaiting+1); q.unsent() != n || q.full == 0 {
+		t.Errorf("%d bytes, with %d that there was no room for; want %d", q.unsent(), q.full, n)
+	}
+	fast := newQueue(true)
+	fast.open = true
+	for range 20 * maxWaiting { // a paste that comes as keys, to a daemon that takes them one by one
+		fast.add(key)
+	}
+	if fast.full != 0 || len(fast.acts) != 20*maxWaiting {
+		t.Errorf("%d bytes of a paste had no room, %d keys wait", fast.full, len(fast.acts))
 	}
 	here := newQueue(true)
 	here.open = true

@@ -59,7 +59,7 @@ func newQueue(here bool) queue {
 
 // add queues an act. n is its number among those that type, from 1; 0: nobody says when it is taken, or soon.
 func (q *queue) add(a attach.Act) (n uint64) {
-	if len(q.acts) >= maxActs {
+	if most := map[bool]int{false: maxWaiting, true: maxActs}[q.open]; len(q.acts) >= most {
 		q.full += typedBytes(&a)
 		return 0
 	}
@@ -132,8 +132,13 @@ func (q *queue) again() attach.Resume {
 	return q.resume
 }
 
-// maxActs bounds what is typed into a session whose daemon is away.
-const maxActs = 10_000
+const (
+	// maxWaiting bounds what is typed into a session whose daemon is away.
+	maxWaiting = 10_000
+	// maxActs bounds what waits for one that takes it: what is pasted into a terminal that does not tell pastes comes a key
+	// at a time, faster than it goes.
+	maxActs = 500_000
+)
 
 // watched is a session the viewer shows. What is done while the daemon is away waits
 // for it, in order.
