@@ -13,7 +13,18 @@ type ANSIOptions struct {
 	Exact bool
 	// NoColor leaves colours out; attributes stay.
 	NoColor bool
+
+	images joinedImages
 }
+
+// joinedImages say what a repaint has of images.
+type joinedImages uint8
+
+const (
+	imagesNone    joinedImages = iota // a person's terminal may not know them
+	imagesUnnamed                     // those of a screen behind another one, whose images may have the same ids
+	imagesNamed
+)
 
 // AppendANSI appends a frame's text and styles as they would have to be printed. The text
 // comes from cells, never from the program's own sequences, and control characters in it
@@ -21,7 +32,7 @@ type ANSIOptions struct {
 func AppendANSI(dst []byte, f *vterm.Frame, o ANSIOptions) []byte {
 	p := pen{f: f, noColor: o.NoColor}
 	if o.Repaint {
-		return appendRepaint(dst, f, &p, o.Exact)
+		return appendRepaint(dst, f, &p, &o)
 	}
 	lines := f.Lines
 	for len(lines) > 0 && len(trimPadding(lines[len(lines)-1].Cells)) == 0 {

@@ -1,7 +1,10 @@
 package render
 
 import (
+	"bytes"
+	"encoding/base64"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/vterm"
@@ -49,5 +52,84 @@ func TestJoinsInTheMiddle(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// red and green are pictures of 40×48 pixels, 5×3 cells, as sixel and as the kitty protocol has them.
+var (
+	redSixel   = "\x1bPq\"1;1;40;48#1;2;100;0;0" + strings.Repeat("#1!40~-", 8) + "\x1b\\"
+	greenKitty = func(control string) string {
+		return "\x1b_Gf=24,s=40,v=48,q=2," + control + ";" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0, 255, 0}, 40*48)) + "\x1b\\"
+	}
+)
+
+// Who joins in the middle sees the images that stand there, as far as they do, and they go as they would have gone.
+//
+// FEATURES: R123, R90
+func TestJoinsWithImages(t *testing.T) {
+	stands := func(e vterm.Engine) (lines []Line, images int) {
+		var f vterm.Frame
+		e.Frame(&f, vterm.Query{})
+		var s Screen
+		FromFrame(&s, &f)
+		for i := range s.Lines {
+			for _, span := range s.Lines[i].Spans {
+				if span.Image != nil {
+					images++
+				}
+			}
+		}
+		(&Blocks{}).Show(t.Context(), &s)
+		for i := range s.Lines {
+			for j := range s.Lines[i].Spans {
+				s.Lines[i].Spans[j].Lost = false // it is not lost that was never there
+			}
+		}
+		return s.Lines, images
+	}
+	for _, c := range []struct {
+		name, before, after string
+		images              [2]int // rows that show one, before and after
+	}{
+		{"sixel", "a\r\n" + redSixel + "\r\nb", "c", [2]int{3, 3}},
+		{"kitty", "a\r\n" + greenKitty("a=T,i=7") + "\r\nb", "c", [2]int{3, 3}},
+		{"taken away by its id", greenKitty("a=T,i=7"), "\x1b_Ga=d,d=i,i=7\x1b\\", [2]int{3, 0}},
+		{"spread", greenKitty("a=T,c=9,r=2"), "x", [2]int{2, 2}},
+		{"half above the screen", redSixel + "\r\n\n\n\n\n\nx", "y", [2]int{2, 2}},
+		{"scrolls away", redSixel + "\r\n\n\n\n\n\nx", "\r\n", [2]int{2, 1}},
+		{"text over it", redSixel + "\x1b[2;2Hover\x1b[1;1H\x1b[44m \x1b[m", "\x1b[3;1Hx", [2]int{3, 3}},
+		{"one over the other", redSixel + "\x1b[2;3H" + greenKitty("a=T,i=3"), "x", [2]int{6, 6}},
+		{"erased", redSixel, "\x1b[2J", [2]int{3, 0}},
+		{"one image twice", greenKitty("a=t,i=5") + "\x1b_Ga=p,i=5,q=2\x1b\\ \x1b[1;12H\x1b_Ga=p,i=5,q=2\x1b\\", "x", [2]int{6, 6}},
+		{"behind an editor", greenKitty("a=T,i=7") + "\x1b[?1049h\x1b[2J\x1b[Heditor" + greenKitty("a=T,i=7"), "\x1b[?1049l", [2]int{3, 0}}, // one id has one image
+		{"behind an editor without", redSixel + "\x1b[?1049h\x1b[2J\x1b[Heditor", "\x1b[?1049l", [2]int{0, 3}},
+		{"no image", greenKitty("a=T,i=7") + "\x1bPq\"1;1;0;0\x1b\\", "\x1b[2J", [2]int{3, 0}},
+	} {
+		program, client := native(20, 8), native(20, 8)
+		_, _ = program.Write([]byte(c.before))
+		var f, behind vterm.Frame
+		program.Frame(&f, vterm.Query{})
+		program.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
+		_, _ = client.Write(AppendTerminal(nil, program, &f, &behind))
+		for i, more := range []string{"", c.after} {
+			_, _ = program.Write([]byte(more))
+			_, _ = client.Write([]byte(more))
+			want, there := stands(program)
+			got, have := stands(client)
+			if there != c.images[i] || have != there || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %q: %d rows of images, %d where it was joined, want %d\n%s\nwant\n%s", c.name, more, there, have, c.images[i], picture(frameOf(client, "")), picture(frameOf(program, "")))
+			}
+		}
+	}
+}
+
+// What a person's own terminal is painted with has no images: it may not know them.
+func TestRepaintHasNoImages(t *testing.T) {
+	e := native(20, 8)
+	_, _ = e.Write([]byte(redSixel))
+	var f vterm.Frame
+	e.Frame(&f, vterm.Query{})
+	if b := AppendANSI(nil, &f, ANSIOptions{Repaint: true}); bytes.Contains(b, []byte("\x1b_")) || bytes.Contains(b, []byte("\x1bP")) {
+		t.Errorf("%q", b)
 	}
 }

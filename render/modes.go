@@ -42,15 +42,16 @@ func AppendModes(dst []byte, m *vterm.Modes) []byte { return appendModes(dst, m,
 
 // AppendTerminal appends what brings another terminal, whatever it shows, to where an engine stands, of which f is the
 // frame: what is printed next does the same on both. behind is the primary screen where f is of the alternate one. Modes are
-// before what they are of: the alternate screen begins empty, and to leave it moves the cursor.
+// before what they are of: the alternate screen begins empty, and to leave it moves the cursor. Images are said by the kitty
+// graphics protocol, whichever they came by.
 func AppendTerminal(dst []byte, e vterm.Engine, f, behind *vterm.Frame) []byte {
 	m := e.Modes()
 	if f.Alt {
 		primary := m
 		primary.AltScreen = false
-		dst = AppendANSI(AppendModes(dst, &primary), behind, ANSIOptions{Repaint: true, Exact: true})
+		dst = AppendANSI(AppendModes(dst, &primary), behind, ANSIOptions{Repaint: true, Exact: true, images: imagesUnnamed})
 	}
-	dst = AppendANSI(AppendModes(dst, &m), f, ANSIOptions{Repaint: true, Exact: true})
+	dst = AppendANSI(AppendModes(dst, &m), f, ANSIOptions{Repaint: true, Exact: true, images: imagesNamed})
 	if c, ok := e.(interface{ AppendCarry([]byte) []byte }); ok {
 		dst = c.AppendCarry(dst)
 	}

@@ -16,17 +16,20 @@ const (
 	repaintEnd   = "\x1b[?2026l"
 )
 
-func appendRepaint(dst []byte, f *vterm.Frame, p *pen, exact bool) []byte {
+func appendRepaint(dst []byte, f *vterm.Frame, p *pen, o *ANSIOptions) []byte {
 	dst = append(dst, repaintBegin...)
 	wraps := false // the row above runs into this one by itself
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		wrapped := wraps
-		wraps = exact && i+1 < len(f.Lines) && wrapsOn(l, &f.Lines[i+1], f.Cols)
+		wraps = o.Exact && i+1 < len(f.Lines) && wrapsOn(l, &f.Lines[i+1], f.Cols)
 		dst = p.row(dst, l, wrapped)
 	}
 	dst = p.change(dst, vterm.Style{})
-	dst = p.cursor(dst, exact)
+	if o.images != imagesNone {
+		dst = joinImages(dst, f, o.images == imagesNamed)
+	}
+	dst = p.cursor(dst, o.Exact)
 	if f.Title != "" {
 		dst = append(dst, "\x1b]2;"...)
 		dst = appendPrintable(dst, []byte(f.Title))

@@ -128,6 +128,9 @@ func (v *viewer) command(k input.Key) {
 		actions[a](v, k)
 		return
 	}
+	if v.o.Tmux && v.tmuxKey(k) {
+		return
+	}
 	v.message = "no such key; " + v.keys.Chord("help") + " lists them"
 }
 

@@ -10,19 +10,25 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
+// made says what is started: a shell, or a line that one runs, in the directory of the focused session, or another.
+type made struct {
+	line, dir string
+	behind    bool // the focus stays
+}
+
 // create starts a shell beside the focused session, and places it once it is there.
 func create(v *viewer, place func(id string)) {
-	createOf(v, "", func(id string) {
+	createOf(v, made{}, func(id string) {
 		place(id)
 		v.m.Focus, v.m.Zoomed = id, false
 	})
 }
 
-// createOf starts a shell, or a line that one runs, and tells once it is there.
-func createOf(v *viewer, line string, then func(id string)) {
+// createOf starts a session and tells once it is there.
+func createOf(v *viewer, what made, then func(id string)) {
 	beside := v.m.Focus
 	v.spawn(func() {
-		id, err := v.src.New(v.ctx, beside, line)
+		id, err := v.src.New(v.ctx, beside, what.dir, what.line)
 		v.later(func() {
 			if err != nil {
 				v.message = "no new session: " + err.Error()
@@ -42,40 +48,40 @@ func newHere(v *viewer) {
 }
 
 // split starts a session to the right of the focused one, or below it.
-func split(v *viewer, stacked bool) { splitOf(v, stacked, "", false) }
+func split(v *viewer, stacked bool) { splitOf(v, layout.Splitting{Stacked: stacked}, 0, made{}) }
 
-// splitOf is split with a line that the session runs; empty: it is a shell. behind: the focus stays.
-func splitOf(v *viewer, stacked bool, line string, behind bool) {
-	if v.m.Focus == "" && line == "" {
+// splitOf is split with more to say: where the pane stands, and how many cells long it is; 0: as its part says.
+func splitOf(v *viewer, s layout.Splitting, cells int, what made) {
+	if v.m.Focus == "" && what == (made{}) {
 		newHere(v)
 		return
 	}
 	p := v.panes.Get(v.m.Below())
-	if p != nil && (stacked && p.Area.H < 2*layout.MinHeight || !stacked && p.Area.W < 2*layout.MinWidth+1) {
+	if p != nil && !s.Whole && (s.Stacked && p.Area.H < 2*layout.MinHeight || !s.Stacked && p.Area.W < 2*layout.MinWidth+1) {
 		v.message = "too small to split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}
 	t, at := v.m.Manual(v.paneArea()), v.m.Below()
-	createOf(v, line, func(id string) {
-		t.Tree = t.Tree.Split(at, id, stacked)
-		if !behind {
+	createOf(v, what, func(id string) {
+		v.m.SplitBy(t, v.paneArea(), at, id, s, cells)
+		if !what.behind {
 			v.m.Focus, v.m.Zoomed = id, false
 		}
 	})
 }
 
-func newTab(v *viewer) { newTabOf(v, "", "", false) }
+func newTab(v *viewer) { newTabOf(v, "", made{}) }
 
-// newTabOf starts a session in a tab of its own: a shell, or a line that one runs. The tab of all sessions, where it is the only
-// one, stays as it stands then: who opens a tab does not mean to change the one there is.
-func newTabOf(v *viewer, name, line string, behind bool) {
+// newTabOf starts a session in a tab of its own. The tab of all sessions, where it is the only one, stays as it stands then: who
+// opens a tab does not mean to change the one there is.
+func newTabOf(v *viewer, name string, what made) {
 	if len(v.m.Tabs) == 1 {
 		v.m.Manual(v.paneArea())
 	}
-	createOf(v, line, func(id string) {
+	createOf(v, what, func(id string) {
 		shown := v.m.Tab()
 		v.m.AddTab(&model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id})
-		if behind {
+		if what.behind {
 			v.m.Show(slices.Index(v.m.Tabs, shown))
 		}
 	})
@@ -100,9 +106,13 @@ func askKill(v *viewer) {
 	case s.State != model.StateRunning:
 		closePane(v)
 	default:
-		id := s.ID
-		v.open(&overlays.Question{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { kill(v, id) }})
+		v.askKillOf(s)
 	}
+}
+
+func (v *viewer) askKillOf(s *model.Session) {
+	id := s.ID
+	v.open(&overlays.Question{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { kill(v, id) }})
 }
 
 // kill ends a session, and has its pane close when it has ended: that was asked for, and is nothing to look at.

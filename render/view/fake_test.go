@@ -26,6 +26,7 @@ type fakeSource struct {
 	killed  chan string
 	made    string // id that New gives; empty: an error
 	line    string // that New was given
+	dir     string // likewise
 	panics  bool
 }
 
@@ -44,8 +45,8 @@ func (f *fakeSource) Watch(_ context.Context, id string, cols, rows int) panes.S
 	return s
 }
 
-func (f *fakeSource) New(_ context.Context, _, line string) (string, error) {
-	f.line = line
+func (f *fakeSource) New(_ context.Context, _, dir, line string) (string, error) {
+	f.dir, f.line = dir, line
 	if f.panics {
 		panic("source broke")
 	}

@@ -48,6 +48,7 @@ type LiveOptions struct {
 	Prefix  input.Key           // default Ctrl-Space
 	Keys    map[string][]string // of actions, instead of the table's
 	Modes   []keymap.Mode       // keys without the prefix
+	Tmux    bool                // they are tmux's: of its others it is said what does what they do
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
 	Themes  []*theme.Theme      // besides the built-in ones
 	Glyphs  string              // unicode, ascii; else as the terminal's character set has it

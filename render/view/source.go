@@ -18,8 +18,9 @@ type Source interface {
 	// block.
 	Watch(ctx context.Context, id string, cols, rows int) panes.Stream
 	// New starts a session, in the directory of another one if there is one, and returns
-	// its id. It is a shell, or a line that a shell runs.
-	New(ctx context.Context, beside, line string) (string, error)
+	// its id. It is a shell, or a line that a shell runs. A directory that is given counts
+	// from that one.
+	New(ctx context.Context, beside, dir, line string) (string, error)
 	// Kill ends a session's process.
 	Kill(ctx context.Context, id string) error
 }

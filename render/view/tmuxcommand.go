@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
@@ -34,9 +35,18 @@ func typedCommands() map[string]typed {
 			id := s.ID
 			return named(together(words), func(name string) { rename(v, id, name) })
 		}},
-		"new-window":     {"starts a session in a tab of its own", "new-window -n NAME COMMAND, both as you like; -d leaves the focus", newWindow},
+		"new-window":     {"starts a session in a tab of its own", "new-window -n NAME -c DIR COMMAND, each as you like; -d leaves the focus", newWindow},
 		"new-session":    {"goes to a session, or starts it", "new-session -A -s NAME COMMAND, the last as you like", newSession},
-		"split-window":   {"starts a session beside the pane", "split-window -h COMMAND, or -v; the command as you like", splitWindow},
+		"split-window":   {"starts a session beside the pane", "split-window -h -l SIZE -c DIR COMMAND, each as you like; -b before, -f along all", splitWindow},
+		"join-pane":      {"takes a pane of another tab into this one", "join-pane -h -s TAB, TAB.PANE or SESSION; -b, -f and -l SIZE as of split-window", joinPane},
+		"move-pane":      {"takes a pane of another tab into this one", "move-pane -h -s TAB, TAB.PANE or SESSION; -b, -f and -l SIZE as of split-window", joinPane},
+		"rotate-window":  {"has each pane take the place of the one before it", "rotate-window -D, the other way round", rotateWindow},
+		"respawn-pane":   {"ends the session and starts it again", "respawn-pane -k", respawnPane},
+		"move-window":    {"gives the tab another place", "move-window -t NUMBER", moveWindow},
+		"swap-window":    {"swaps the tab with another one", "swap-window -t NUMBER or NAME", swapWindow},
+		"display-popup":  {"starts a session in a floating pane", "display-popup -E COMMAND, with -d DIR as you like", popup},
+		"choose-tree":    {"all sessions in a list", "choose-tree", chooseTree},
+		"kill-session":   {"ends the session of this name; asks", "kill-session -t SESSION", killSession},
 		"select-window":  {"shows the tab of this number or name", "select-window -t NUMBER or NAME, or -n, -p, -l", selectWindow},
 		"select-pane":    {"goes to the pane of this number", "select-pane -t NUMBER, or -L, -R, -U, -D, -l", selectPane},
 		"select-layout":  {"arranges the panes so", "select-layout NAME: of a saved one, or tiled, main-vertical, even-vertical …", selectLayout},
@@ -48,29 +58,24 @@ func typedCommands() map[string]typed {
 				v.over.Paste(text)
 			})
 		}},
-		"resize-pane":       {"moves the pane's border by so many cells", "resize-pane -L NUMBER, -R, -U or -D, or -Z", resizePane},
+		"resize-pane":       {"moves the pane's border by so many cells", "resize-pane -L NUMBER, -R, -U or -D; -x or -y with a size, as 80 or 30%; or -Z", resizePane},
 		"set-option":        {"types into all panes of the tab, or no more", "", setOption},
 		"set-window-option": {"types into all panes of the tab, or no more", "", setOption},
-		"display-message": {"says it in the bar", "display-message TEXT; `longterm ls -F` is what -p is", func(v *viewer, words []string) func() {
-			if len(words) == 0 || strings.HasPrefix(words[0], "-") {
-				return nil
-			}
-			return func() { v.message = strings.Join(words, " ") }
-		}},
+		"display-message":   {"says it in the bar", "display-message TEXT, in which #S is the session; `longterm ls -F` in scripts", displayMessage},
 	}
 }
 
 func newWindow(v *viewer, words []string) func() {
-	o, line, ok := options(words, "d", "nc")
-	if dir, given := o["c"]; !ok || given && dir != "#{pane_current_path}" {
+	o, line, ok := options(words, "da", "nc") // behind the current one it is anyhow
+	if !ok {
 		return nil
 	}
-	return func() { newTabOf(v, o["n"], line, o.has("d")) }
+	return func() { newTabOf(v, o["n"], made{line, o.dir(), o.has("d")}) }
 }
 
 // newSession goes to a session that is there, as with -A, or starts one of that name.
 func newSession(v *viewer, words []string) func() {
-	o, line, ok := options(words, "Ad", "s")
+	o, line, ok := options(words, "Ad", "snc")
 	if !ok || len(o) == 0 {
 		return nil
 	}
@@ -84,23 +89,15 @@ func newSession(v *viewer, words []string) func() {
 			v.m.GoTo(s.ID)
 			return
 		}
-		createOf(v, line, func(id string) {
+		createOf(v, made{line, o.dir(), o.has("d")}, func(id string) {
 			if name != "" && v.o.Steward != nil {
 				rename(v, id, name)
 			}
 			if !o.has("d") {
-				v.m.AddTab(&model.Tab{Tree: layout.Leaf(id), Focus: id})
+				v.m.AddTab(&model.Tab{Name: o["n"], Tree: layout.Leaf(id), Focus: id})
 			}
 		})
 	}
-}
-
-func splitWindow(v *viewer, words []string) func() {
-	o, line, ok := options(words, "hvd", "c")
-	if dir, given := o["c"]; !ok || given && dir != "#{pane_current_path}" { // which is where it is started anyhow
-		return nil
-	}
-	return func() { splitOf(v, !o.has("h"), line, o.has("d")) }
 }
 
 func selectWindow(v *viewer, words []string) func() {
@@ -147,6 +144,33 @@ func (v *viewer) tabCalled(name string) (i int, why string) {
 		return 0, "no tab " + name
 	}
 	return found[0], ""
+}
+
+// displayMessage is the same with -p: there is no other place to print to.
+func displayMessage(v *viewer, words []string) func() {
+	o, _, ok := options(words, "p", "d")
+	if rest := words[min(len(words), len(o)):]; ok && len(o) < 2 && !o.has("d") && len(rest) > 0 {
+		return func() { v.message = canvas.Printable(v.formatted(strings.Join(rest, " "))) }
+	}
+	return nil
+}
+
+func chooseTree(v *viewer, words []string) func() {
+	if _, rest, ok := options(words, "GNrswZ", "FfKO"); !ok || rest != "" {
+		return nil
+	}
+	return func() { openPicker(v) }
+}
+
+func killSession(v *viewer, words []string) func() {
+	return named(behind(words, "-t"), func(name string) {
+		s := v.called(strings.TrimPrefix(name, "="))
+		if s == nil {
+			v.message = "no session " + name
+			return
+		}
+		v.askKillOf(s)
+	})
 }
 
 func selectPane(v *viewer, words []string) func() {
@@ -201,28 +225,6 @@ func (v *viewer) called(name string) *model.Session {
 	return &v.m.Sessions[i]
 }
 
-// resizePane takes a number; without any it is an action's name.
-func resizePane(v *viewer, words []string) func() {
-	if len(words) != 2 {
-		return nil
-	}
-	cells, err := strconv.Atoi(words[1])
-	if err != nil || cells < 1 || cells > 1000 {
-		return nil
-	}
-	if words[0] == "-L" || words[0] == "-U" {
-		cells = -cells
-	}
-	if !slices.Contains([]string{"-L", "-R", "-U", "-D"}, words[0]) {
-		return nil
-	}
-	return func() {
-		if !v.m.MoveBorder(v.paneArea(), words[0] == "-U" || words[0] == "-D", cells) {
-			v.message = "there is no border to move"
-		}
-	}
-}
-
 func setOption(v *viewer, words []string) func() {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "-w" })
 	if len(words) != 2 || words[0] != "synchronize-panes" || words[1] != "on" && words[1] != "off" {
@@ -238,6 +240,14 @@ type flags map[string]string
 func (f flags) has(letter string) bool {
 	_, is := f[letter]
 	return is
+}
+
+// dir is the directory of -c; empty: that of the focused session.
+func (f flags) dir() string {
+	if rest, here := strings.CutPrefix(f["c"], "#{pane_current_path}"); here {
+		return strings.TrimLeft(rest, "/")
+	}
+	return f["c"]
 }
 
 // options takes options off words: letters that stand alone, and those that have a word. rest is the line behind them. ok is
@@ -319,7 +329,7 @@ func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 		return nil
 	}
 	names := commandsCalled(words[0])
-	if len(names) == 1 && len(words) > 1 {
+	if len(names) == 1 && (len(words) > 1 || !found || bareCommand(words[0])) {
 		name := names[0]
 		if c, known := typedCommands()[name]; known {
 			if do := c.of(v, words[1:]); do != nil {
@@ -335,9 +345,12 @@ func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 	return &overlays.Item{Text: why, Do: func() { v.message = why }}
 }
 
+// bareCommand says that a word is one of tmux's commands that is no action's name and needs no more words.
+func bareCommand(word string) bool { return word == "rotate-window" || word == "rotatew" }
+
 // meantAsCommand says that a line is no text to find something by.
 func meantAsCommand(words []string) bool {
-	return strings.Contains(words[0], "-") || strings.HasPrefix(words[1], "-")
+	return len(words) > 1 && (strings.Contains(words[0], "-") || strings.HasPrefix(words[1], "-"))
 }
 
 // actionCalled says that a command with its words is a name of an action.

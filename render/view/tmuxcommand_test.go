@@ -8,7 +8,10 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Commands of tmux that people type with words behind them are done by the palette, first of what it finds.
@@ -110,6 +113,175 @@ func TestCommandsWithWords(t *testing.T) {
 	b.shows("-A goes to it")
 }
 
+// A pane begins where, as large and in the directory that its command says, and takes another's place.
+//
+// FEATURES: R119 R120
+func TestCommandsOfPanes(t *testing.T) {
+	b := newBench(t, 121, 41, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
+	b.list(running("a"))
+	run := func(line string) {
+		t.Helper()
+		b.keys("^:")
+		b.over.Paste(line)
+		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	}
+	splits := func(line, id string) layout.Rect {
+		t.Helper()
+		b.src.made, b.src.dir, b.src.line = id, "", ""
+		run(line)
+		b.call()
+		b.list(append(slices.Clone(b.m.Sessions), running(id))...)
+		return b.panes.Get(id).Inner()
+	}
+	order := func() string { return strings.Join(b.m.Tiled(b.m.Tab()), " ") }
+	if in := splits("split-window -h -l 30", "b"); in.W != 30 || order() != "a b" {
+		t.Errorf("%+v, %s", in, order())
+	}
+	if in := splits("splitw -h -b -l 20", "c"); in.W != 20 || order() != "a c b" {
+		t.Errorf("%+v, %s", in, order())
+	}
+	if in := splits("split-window -f -l 7 -c /srv top", "d"); in.H != 7 || in.W < 118 || order() != "a c b d" || b.src.dir != "/srv" || b.src.line != "top" {
+		t.Errorf("%+v, %s in %s: %s", in, order(), b.src.dir, b.src.line)
+	}
+	if in := splits("split-window -hbp 25 -c '#{pane_current_path}/sub'", "e"); in.W < 28 || in.W > 31 || order() != "a c b e d" || b.src.dir != "sub" {
+		t.Errorf("%+v, %s in %s", in, order(), b.src.dir)
+	}
+	run("resize-pane -x 50")
+	if w := b.panes.Get("e").Inner().W; w != 50 {
+		t.Errorf("%d columns", w)
+	}
+	run("resizep -y 50%")
+	if h := b.panes.Get("e").Inner().H; h != 20 {
+		t.Errorf("%d rows", h)
+	}
+	run("rotate-window")
+	if order() != "c b e d a" || b.m.Focus != "e" {
+		t.Errorf("%s, focus %s", order(), b.m.Focus)
+	}
+	run("rotatew -D")
+	if order() != "a c b e d" {
+		t.Error(order())
+	}
+	b.keys("^b") // a tab of its own
+	run("select-window -t 1")
+	run("join-pane -s 2")
+	if len(b.m.Tabs) != 1 || b.m.Focus != "e" || !slices.Contains(b.m.Tiled(b.m.Tab()), "e") {
+		t.Errorf("%d tabs, %s, focus %s", len(b.m.Tabs), order(), b.m.Focus)
+	}
+	b.keys("^b")
+	run("select-window -t 1")
+	run("join-pane -h -s 2")
+	b.shows("too small for one more pane")
+	run("select-layout even-vertical")
+	run("move-pane -d -s 2.1 -l 5")
+	if len(b.m.Tabs) != 1 || b.m.Focus == "e" || b.panes.Get("e").Inner().H != 5 {
+		t.Errorf("%d tabs, %s, focus %s, %+v", len(b.m.Tabs), order(), b.m.Focus, b.panes.Get("e").Inner())
+	}
+	for line, why := range map[string]string{
+		"join-pane -s 9": "no tab 9; they count from 1", "move-pane -s 1.9": "no pane 1.9; they count from 1",
+		"join-pane -s a": "it is in this tab already", "kill-session -t nothing": "no session nothing",
+	} {
+		run(line)
+		b.shows(why)
+	}
+	run("display-message -p '#S is in pane #P of #I'")
+	b.shows(fmt.Sprintf("%s is in pane %d of 1", b.m.Session(b.m.Focus).Name, b.m.Number(b.m.Focus)))
+	run("kill-session -t e")
+	b.shows("kill e?")
+	b.keys("y")
+	if id := <-b.src.killed; id != "e" {
+		t.Errorf("%s is killed", id)
+	}
+	run("choose-tree -Zs")
+	if b.over == nil {
+		t.Error("no list of sessions")
+	}
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	if run("ls"); b.over == nil {
+		t.Error("ls is no list of sessions")
+	}
+	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	splits("neww -a -n last", "f")
+	run("move-window -t 1")
+	if b.m.Current != 0 || b.m.Tab().Name != "last" {
+		t.Errorf("tab %d, %q", b.m.Current, b.m.Tab().Name)
+	}
+	run("swapw -t +1")
+	if b.m.Current != 1 || b.m.Tab().Name != "last" {
+		t.Errorf("tab %d, %q", b.m.Current, b.m.Tab().Name)
+	}
+	run("swap-window -t 1")
+	run("move-window -t 9")
+	if b.m.Current != 1 || b.m.Tab().Name != "last" || len(b.m.Tabs) != 2 {
+		t.Errorf("tab %d, %q", b.m.Current, b.m.Tab().Name)
+	}
+	run("move-window -t 0")
+	b.shows("no tab 0; they count from 1")
+	splits("display-popup -E -d /srv htop", "g")
+	if !b.m.Floats("g") || b.src.line != "htop" || b.src.dir != "/srv" || b.m.Focus != "g" {
+		t.Errorf("%t %q in %q, focus %s", b.m.Floats("g"), b.src.line, b.src.dir, b.m.Focus)
+	}
+}
+
+// With tmux's keys each one of its table does something, or says what does; with others it is no key.
+//
+// FEATURES: R119
+func TestKeysOfTmux(t *testing.T) {
+	preset, err := keymap.Choose("tmux", "vi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, 160, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark, Keys: preset.With(nil)}})
+	b.list(running("a"), running("b"))
+	press := func(key string) string {
+		t.Helper()
+		k, err := input.ParseKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.message = ""
+		b.command(k)
+		return b.message
+	}
+	if got := press("t"); !strings.Contains(got, "no such key") {
+		t.Errorf("with a person's own keys it says %q", got)
+	}
+	b.o.Tmux = true
+	for key, want := range map[string]string{
+		"t": "clock-mode: there is no such thing", "0": "no tab 0; they count from 1", "D": "longterm clients", "=": "clipboard", "#": "clipboard",
+		"C-z": "`quit` leaves", "~": "longterm events", "C": "longterm config", "<": "no such thing",
+		"(": b.viewer.keys.Chord("pick"), "L": b.viewer.keys.Chord("tab-last"), "M-p": b.viewer.keys.Chord("next-alert"), "m": b.viewer.keys.Chord("palette") + " join-pane -s TAB",
+	} {
+		if got := press(key); !strings.Contains(got, want) || strings.Contains(got, "{") {
+			t.Errorf("%s says %q, want %q", key, got, want)
+		}
+	}
+	b.m.Focus = "a"
+	if press("C-o"); strings.Join(b.m.Tiled(b.m.Tab()), " ") != "b a" {
+		t.Errorf("%v after a turn", b.m.Tiled(b.m.Tab()))
+	}
+	b.keys("^!")
+	if press("'"); b.over == nil {
+		t.Fatal("no tab is asked for")
+	}
+	b.keys("1")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	if b.m.Current != 0 {
+		t.Errorf("tab %d", b.m.Current)
+	}
+	if press("."); b.over == nil {
+		t.Fatal("no place is asked for")
+	}
+	b.keys("2")
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	if b.m.Current != 1 {
+		t.Errorf("tab %d", b.m.Current)
+	}
+	if got := press("F12"); !strings.Contains(got, "no such key") {
+		t.Errorf("F12 says %q", got)
+	}
+}
+
 // A line that does nothing says so, and what would; it does not go as if it had been done. FEATURES: R119 R120
 func TestCommandsThatAreNone(t *testing.T) {
 	b := newBench(t, 160, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
@@ -127,9 +299,14 @@ func TestCommandsThatAreNone(t *testing.T) {
 		"source-file ~/.tmux.conf": "`longterm config edit`",
 		"list-buffers":             "the clipboard is your system's",
 		"kill-pane -t 3":           "`longterm kill SESSION` is for others",
-		"split-window -c /srv":     "write split-window -h COMMAND",
+		"split-window -l wide":     "write split-window -h -l SIZE",
+		"split-window -p 100":      "write split-window -h -l SIZE",
+		"resize-pane -x":           "write resize-pane -L NUMBER",
+		"resize-pane -y 0":         "write resize-pane -L NUMBER",
+		"respawn-pane -k sh":       "write respawn-pane -k",
+		"kill-session -a":          "write kill-session -t SESSION",
 		"next-layout -x":           "write next-layout alone",
-		"join-pane -s 2":           "`longterm layout place SESSION`",
+		"join-pane -t 2":           "write join-pane -h -s TAB",
 	} {
 		b.keys("^:")
 		b.over.Paste(line)

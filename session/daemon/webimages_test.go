@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/png"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // images waits for what a page is told of images: the parts that its styles are, and those that it asks for.
@@ -177,5 +179,52 @@ func TestImagesOfHistory(t *testing.T) {
 	}
 	if asks(map[string]any{"s": "one", "at": moment}) == nil {
 		t.Error("an image that was there then is not sent")
+	}
+}
+
+// Who reads a history from the middle, as a pane of the past does, gets the images that stood on the screen then.
+//
+// FEATURES: R123, R38
+func TestImagesOfARecording(t *testing.T) {
+	d := startDaemon(t, testDirs(t))
+	sixel := `\033Pq"1;1;40;48#1;2;100;0;0` + strings.Repeat(`#1!40~-`, 8) + `\033\\`
+	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c",
+		"stty -echo; printf 'ab" + sixel + "\\n'; echo ready; read x; printf '\\033[2J" + sixel + "after'; exec cat"}, Cols: 40, Rows: 10})
+	at := get[api.Waited](d, "POST", "/sessions/one/wait", api.Wait{Conds: []api.Condition{{Kind: "text", Text: "ready"}}, Since: new(uint64)}).Cursor
+	d.ask("POST", "/sessions/one/input", api.Input{Text: "go\n"})
+	get[api.Waited](d, "POST", "/sessions/one/wait", api.Wait{Conds: []api.Condition{{Kind: "text", Text: "after"}}, Since: new(uint64)})
+	a := d.ask("GET", fmt.Sprintf("/sessions/one/records?from=%d", at), nil)
+	if a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	rows := func(e vterm.Engine) (rows []int) {
+		var f vterm.Frame
+		e.Frame(&f, vterm.Query{})
+		var s render.Screen
+		render.FromFrame(&s, &f)
+		(&render.Blocks{Pictures: true}).Show(t.Context(), &s)
+		for _, l := range s.Lines {
+			if len(l.Pictures) > 0 && strings.Contains(l.Spans[len(l.Spans)-1].Text, "▀▀▀▀▀") && l.Spans[len(l.Spans)-1].FG == "#ff0000" {
+				rows = append(rows, l.Row)
+			}
+		}
+		return rows
+	}
+	e := vterm.New(vterm.Options{Cols: 40, Rows: 10})
+	for dec, n := json.NewDecoder(bytes.NewReader(a.body)), 0; ; n++ {
+		var r api.Record
+		if err := dec.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = e.Write(r.Data)
+		if got := rows(e); n == 0 && !slices.Equal(got, []int{0, 1, 2}) {
+			t.Errorf("at first there are images in the rows %v: %q", got, r.Data)
+		}
+		if r.Kind == "end" {
+			break
+		}
+	}
+	if got := rows(e); len(got) != 2 { // its last row has text behind it
+		t.Errorf("at last there are images in the rows %v", got)
 	}
 }

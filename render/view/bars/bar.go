@@ -338,7 +338,11 @@ func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 		out = append(out, segment{text, th.On(th.Bar, AlertColor(th, a.Kind)).Bold(true)})
 	}
 	if n := s.Model.Hidden(); n > 0 {
-		out = append(out, segment{fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick")), th.BarDim})
+		text := fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick"))
+		if canvas.TextWidth(text) > room-segmentsWidth(out) {
+			text = fmt.Sprintf(" +%d ", n)
+		}
+		out = append(out, segment{text, th.BarDim})
 	}
 	return out
 }

@@ -137,6 +137,23 @@ func TestFlagsAreNotCut(t *testing.T) {
 	}
 }
 
+// How many sessions are in no tab is told as a whole, shortly where there is no room for more.
+func TestElsewhereIsNotCut(t *testing.T) {
+	for width, want := range map[int]string{
+		16: "        ? b  +1", 20: " ? b needs input  +1", 40: "      ? b needs input  +1 elsewhere (p)", 60: "           ? b needs input (Ctrl-Space a)  +1 elsewhere (p)",
+	} {
+		f := newFoot(t, width, "a", "b")
+		f.state.NoHints = true
+		m := f.state.Model
+		m.Tabs[0] = &model.Tab{Tree: layout.Leaf("a"), Focus: "a"}
+		m.Show(0)
+		m.Alerts["b"] = model.Alert{Kind: model.AlertNeeds}
+		if got := f.row(); got != want {
+			t.Errorf("%d columns: %q; want %q", width, got, want)
+		}
+	}
+}
+
 // The cursor of a typed line stays in sight, and what stands behind gives way.
 func TestLine(t *testing.T) {
 	f := newFoot(t, 30)

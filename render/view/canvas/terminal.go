@@ -19,7 +19,21 @@ func Terminal(screen tcell.Screen, open func() (tcell.Tty, error), tell func(the
 	if err != nil {
 		return nil, fmt.Errorf("the terminal: %w", err)
 	}
+	for r, text := range lookalikes() {
+		s.RegisterRuneFallback(r, text)
+	}
 	return s, nil
+}
+
+// lookalikes are drawn on a terminal without UTF-8 for characters that programs print often, instead of a question mark; the
+// screen has those of lines and of borders by itself.
+func lookalikes() map[rune]string {
+	return map[rune]string{
+		'▀': "#", '▄': "#", '▌': "#", '▐': "#", '█': "#", '▓': "#", '■': "#", '●': "*", '•': "*", '·': ".", '…': "~", '‘': "'", '’': "'", '‚': ",",
+		'“': "\"", '”': "\"", '„': "\"", '«': "<", '»': ">", '‹': "<", '›': ">", '–': "-", '—': "-", '−': "-", '‐': "-", '‑': "-", '\u00a0': " ",
+		'✓': "+", '✔': "+", '✗': "x", '✘': "x", '✖': "x", '×': "x", '❯': ">", '➜': ">", '▶': ">", '►': ">", '▸': ">", '╭': "+", '╮': "+", '╰': "+", '╯': "+",
+		'═': "=", '║': "|", '╔': "+", '╗': "+", '╚': "+", '╝': "+", '━': "-", '┃': "|", '┏': "+", '┓': "+", '┗': "+", '┛': "+", '╌': "-",
+	}
 }
 
 // NoColor reports whether the environment asks for attributes only (no-color.org).

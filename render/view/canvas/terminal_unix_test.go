@@ -2,7 +2,39 @@
 
 package canvas
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// A terminal without UTF-8 is given something like the characters that programs print often, not a row of question marks.
+//
+// FEATURES: R76
+func TestLookalikes(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("LC_ALL", "C")
+	e := &emulated{cols: 20, rows: 3, typed: make(chan []byte, 64), stopped: make(chan struct{}), wrote: make(chan struct{}, 1), emu: vterm.New(vterm.Options{Cols: 20, Rows: 3})}
+	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Ground) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Fini()
+	c := New(screen, true)
+	for i, r := range []rune("“it’s” … ▀▀ ❯ ✓") {
+		c.Put(i, 0, 1, string(r), Plain)
+	}
+	c.Show()
+	if got, want := e.texts()[0], `"it's" ~ ## > +`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
 
 // An xterm has its colours, though it calls itself by a name of eight.
 //

@@ -46,7 +46,11 @@ func one(word, text []rune, shown int) (best int, at []int, ok bool) {
 		case begun:
 			known = dead[1]
 		}
-		if s, where, found := from(word, within, start, known); found && (!ok || s > best) {
+		s, where, found := from(word, within, start, known)
+		if end := start + len(word); found && begins(text, start) && where[len(where)-1] == end-1 && (end == len(text) || !letter(text[end])) {
+			s += wholeWord
+		}
+		if found && (!ok || s > best) {
 			best, at, ok = s, where, true
 		}
 	}
@@ -93,6 +97,9 @@ func from(word, text []rune, start int, dead map[place]bool) (score int, at []in
 	}
 	return score*4 - start - (at[len(at)-1] - start), at, true
 }
+
+// wholeWord is what a word counts that stands there as it was typed: more than any that it only may mean, wherever that is.
+const wholeWord = 1000
 
 // begins reports whether a word begins at a place.
 func begins(text []rune, x int) bool { return x == 0 || !letter(text[x-1]) }

@@ -90,42 +90,80 @@ func (n *Node) leaf(session string) *Node {
 	return nil
 }
 
+// Splitting says where a new pane stands and how much of the space it takes.
+type Splitting struct {
+	Stacked bool    // below the other one; else to its right
+	Before  bool    // above it, or to its left
+	Whole   bool    // along all panes, not only the other one
+	Part    float64 // of the space, between 0 and 1; 0: half of it
+}
+
+// part is how much of the space the new pane takes.
+func (s *Splitting) part() float64 {
+	if s.Part <= 0 || s.Part >= 1 {
+		return 0.5
+	}
+	return s.Part
+}
+
+// pair is two nodes in their order.
+func (s *Splitting) pair(was, added *Node) []*Node {
+	if s.Part > 0 {
+		was.Share, added.Share = 1-s.part(), s.part()
+	}
+	if s.Before {
+		return []*Node{added, was}
+	}
+	return []*Node{was, added}
+}
+
 // Split puts a new session behind another one: below it, or to its right. A tree without
 // that session gets it at its end; no tree becomes a leaf.
 func (n *Node) Split(at, session string, stacked bool) *Node {
-	if n == nil {
+	return n.SplitBy(at, session, Splitting{Stacked: stacked})
+}
+
+// SplitBy is Split with more to say.
+func (n *Node) SplitBy(at, session string, s Splitting) *Node {
+	switch {
+	case n == nil:
 		return Leaf(session)
-	}
-	if !n.Has(at) {
+	case s.Whole:
+		n.beside(session, &s)
+		return n.Keep(func(string) bool { return true }) // no group inside one of its kind
+	case !n.Has(at):
 		return Row(n, Leaf(session))
 	}
-	n.split(at, session, stacked)
+	n.split(at, session, &s)
 	return n
 }
 
-func (n *Node) split(at, session string, stacked bool) bool {
+func (n *Node) split(at, session string, s *Splitting) bool {
 	if len(n.Kids) == 0 {
 		if n.Session != at {
 			return false
 		}
-		n.beside(session, stacked)
+		n.beside(session, s)
 		return true
 	}
 	if n.Piled {
 		if n.Has(at) {
-			n.beside(session, stacked) // of all of it
+			n.beside(session, s) // of all of it
 			return true
 		}
 		return false
 	}
 	for i, k := range n.Kids {
-		if len(k.Kids) == 0 && k.Session == at && n.Stacked == stacked {
-			half := k.share() / 2
-			k.Share = half
-			n.Kids = slices.Insert(n.Kids, i+1, &Node{Session: session, Share: half})
+		if len(k.Kids) == 0 && k.Session == at && n.Stacked == s.Stacked {
+			added := &Node{Session: session, Share: k.share() * s.part()}
+			k.Share = k.share() - added.Share
+			if !s.Before {
+				i++
+			}
+			n.Kids = slices.Insert(n.Kids, i, added)
 			return true
 		}
-		if k.split(at, session, stacked) {
+		if k.split(at, session, s) {
 			return true
 		}
 	}
@@ -133,10 +171,10 @@ func (n *Node) split(at, session string, stacked bool) bool {
 }
 
 // beside makes the node a group of what it was and a session.
-func (n *Node) beside(session string, stacked bool) {
+func (n *Node) beside(session string, s *Splitting) {
 	was, share := *n, n.Share
 	was.Share = 0
-	*n = *group(stacked, []*Node{&was, Leaf(session)})
+	*n = *group(s.Stacked, s.pair(&was, Leaf(session)))
 	n.Share = share
 }
 
@@ -229,6 +267,24 @@ func (n *Node) Swap(a, b string) {
 			}
 		})
 	}
+}
+
+// Reorder puts sessions into the leaves, in reading order. There have to be as many.
+func (n *Node) Reorder(sessions []string) { n.reorder(sessions) }
+
+func (n *Node) reorder(left []string) []string {
+	if len(n.Kids) == 0 {
+		n.Session = left[0]
+		return left[1:]
+	}
+	open := slices.IndexFunc(n.Kids, func(k *Node) bool { return n.Piled && k.Session == n.Open })
+	for _, k := range n.Kids {
+		left = k.reorder(left)
+	}
+	if open >= 0 { // the same place is open
+		n.Open = n.Kids[open].Session
+	}
+	return left
 }
 
 // Rename puts a session in the place of another.

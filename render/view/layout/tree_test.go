@@ -152,3 +152,48 @@ func FuzzTree(f *testing.F) {
 		}
 	})
 }
+
+// A new pane stands where it is said, with the part of the space that it was to have, and nobody else gives any.
+//
+// FEATURES: R119
+func TestSplitBy(t *testing.T) {
+	area := Rect{W: 100, H: 40}
+	for _, c := range []struct {
+		name  string
+		tree  *Node
+		s     Splitting
+		order string
+		is    Rect // of the new one
+	}{
+		{"to the right", Leaf("a"), Splitting{Part: 0.25}, "a x", Rect{X: 75, W: 25, H: 40}},
+		{"to the left", Leaf("a"), Splitting{Part: 0.25, Before: true}, "x a", Rect{W: 25, H: 40}},
+		{"above", Leaf("a"), Splitting{Stacked: true, Before: true}, "x a", Rect{W: 100, H: 20}},
+		{"in a group", Row(Leaf("a"), Leaf("b")), Splitting{Part: 0.2}, "a x b", Rect{X: 40, W: 10, H: 40}},
+		{"before, in a group", Row(Leaf("a"), Leaf("b")), Splitting{Before: true}, "x a b", Rect{W: 25, H: 40}},
+		{"below all", Row(Leaf("a"), Leaf("b")), Splitting{Stacked: true, Whole: true, Part: 0.25}, "a b x", Rect{Y: 30, W: 100, H: 10}},
+		{"right of all", Row(Leaf("a"), Leaf("b")), Splitting{Whole: true}, "a b x", Rect{X: 50, W: 50, H: 40}},
+		{"left of all", Stack(Leaf("a"), Leaf("b")), Splitting{Whole: true, Before: true, Part: 0.1}, "x a b", Rect{W: 10, H: 40}},
+		{"of a pile", Pile("a", "a", "b"), Splitting{Before: true}, "x a b", Rect{W: 50, H: 40}},
+		{"no tree", nil, Splitting{Before: true, Part: 0.3}, "x", area},
+	} {
+		n := c.tree.SplitBy("a", "x", c.s)
+		if got := strings.Join(n.Sessions(), " "); got != c.order {
+			t.Errorf("%s: %s, want %s", c.name, got, c.order)
+		}
+		places, _, _ := n.Arrange(area, 0)
+		for _, p := range places {
+			if p.Session == "x" && p.Area != c.is {
+				t.Errorf("%s: at %+v, want %+v", c.name, p.Area, c.is)
+			}
+		}
+	}
+}
+
+// Sessions change places, and the places stay what they were.
+func TestReorder(t *testing.T) {
+	n := Row(Leaf("a"), Pile("c", "b", "c"))
+	n.Reorder([]string{"c", "a", "b"})
+	if got := strings.Join(n.Sessions(), " "); got != "c a b" || n.Kids[1].Open != "b" {
+		t.Errorf("%s, %s is open", got, n.Kids[1].Open)
+	}
+}

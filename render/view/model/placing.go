@@ -176,3 +176,76 @@ func (m *Model) Swap(area layout.Rect, by int) {
 		t.Tree.Swap(m.Focus, ids[(i+by+len(ids))%len(ids)])
 	}
 }
+
+// Rotate has each pane of the tab take the place of the one before it, or of the next one.
+func (m *Model) Rotate(area layout.Rect, down bool) {
+	t := m.Manual(area)
+	ids := t.Tree.Sessions()
+	if len(ids) < 2 {
+		return
+	}
+	cut := 1
+	if down {
+		cut = len(ids) - 1
+	}
+	t.Tree.Reorder(slices.Concat(ids[cut:], ids[:cut]))
+}
+
+// SplitBy puts a session beside another one of a tab. Its pane is so many cells long in that direction; 0: as long as its part
+// says. Where another one would be too small to be seen by that, it is half of the space. fits: all panes can be seen.
+func (m *Model) SplitBy(t *Tab, area layout.Rect, at, id string, s layout.Splitting, cells int) (fits bool) {
+	if t.Tree != nil && t.Tree.Has(id) {
+		return true
+	}
+	was := copied(t.Tree)
+	t.Tree = t.Tree.SplitBy(at, id, s)
+	if cells > 0 {
+		m.lengthen(t.Tree, area, id, s.Stacked, cells)
+	}
+	if _, _, fits = t.Tree.Arrange(area, m.Gap); !fits && s.Part > 0 {
+		s.Part = 0
+		t.Tree = was.SplitBy(at, id, s)
+		_, _, fits = t.Tree.Arrange(area, m.Gap)
+	}
+	return fits
+}
+
+// lengthen gives a session's pane a number of cells, as far as the ones beside it keep a size.
+func (m *Model) lengthen(tree *layout.Node, area layout.Rect, id string, stacked bool, cells int) {
+	places, _, _ := tree.Arrange(area, m.Gap)
+	for _, p := range places {
+		switch {
+		case p.Session != id:
+		case stacked:
+			tree.Grow(id, area, m.Gap, stacked, cells-p.Area.H)
+		default:
+			tree.Grow(id, area, m.Gap, stacked, cells-p.Area.W)
+		}
+	}
+}
+
+// Join takes a session out of the other tabs and puts it beside the focused one. why says why not; empty: it is done.
+func (m *Model) Join(area layout.Rect, id string, s layout.Splitting, cells int) (why string) {
+	if slices.Contains(m.Shown(), id) {
+		return "it is in this tab already"
+	}
+	t := m.Manual(area)
+	was := copied(t.Tree)
+	if !m.SplitBy(t, area, m.Below(), id, s, cells) {
+		t.Tree = was
+		return "too small for one more pane"
+	}
+	for i := len(m.Tabs) - 1; i >= 0; i-- {
+		of := m.Tabs[i]
+		if of == t {
+			continue
+		}
+		if m.unfloat(of, id); of.Auto || !of.Tree.Has(id) {
+			continue
+		}
+		if of.setTree(of.Tree.Without(id)); of.Tree == nil {
+			m.DropTab(i)
+		}
+	}
+	return ""
+}

@@ -56,6 +56,20 @@ func (m *Model) Show(i int) {
 	m.enter(i)
 }
 
+// MoveTab gives the current tab another place among them, the last one where there are not so many.
+func (m *Model) MoveTab(to int) {
+	t := m.Tab()
+	m.Tabs = slices.Delete(m.Tabs, m.Current, m.Current+1)
+	m.Current = min(to, len(m.Tabs))
+	m.Tabs = slices.Insert(m.Tabs, m.Current, t)
+}
+
+// SwapTabs exchanges the places of the current tab and another one; the current one is shown still.
+func (m *Model) SwapTabs(i int) {
+	m.Tabs[m.Current], m.Tabs[i] = m.Tabs[i], m.Tabs[m.Current]
+	m.Current = i
+}
+
 // enter shows a tab without remembering what was shown before.
 func (m *Model) enter(i int) {
 	m.Current = i

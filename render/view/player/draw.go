@@ -17,12 +17,15 @@ func (p *player) draw() {
 	if p.fresh {
 		p.canvas.Clear()
 		p.screen = render.Screen{}
+		p.pictures.rows = nil
 		p.fresh = false
 	}
 	if p.engine != nil && p.engine.Version() != p.screen.Version {
 		p.engine.Frame(&p.frame, vterm.Query{Since: p.screen.Version})
 		render.FromFrame(&p.screen, &p.frame)
+		p.pictures.note(p.screen.Lines)
 		p.blocks.Show(p.ctx, &p.screen)
+		p.pictures.take(p.screen.Lines)
 		modes := p.engine.Modes()
 		for i := range p.screen.Lines {
 			if l := &p.screen.Lines[i]; l.Row < h-1 {
@@ -32,6 +35,7 @@ func (p *player) draw() {
 	}
 	p.drawBar(w, h)
 	p.drawCursor(w, h)
+	p.drawPictures(w, h)
 	p.canvas.Show()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/picture"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -40,7 +41,11 @@ type player struct {
 	engine vterm.Engine
 	screen render.Screen
 	blocks render.Blocks // what was drawn as images
-	frame  vterm.Frame
+
+	pictures pictures
+	said     chan picture.Means // by the terminal
+
+	frame vterm.Frame
 
 	start, end time.Time
 	at         time.Time // the moment shown, of the recording's time
@@ -89,6 +94,7 @@ func Play(ctx context.Context, rec Recording, o Options) error {
 	defer func() { p.stop() }()
 	defer o.Screen.Fini()
 	defer cancel()
+	p.askMeans()
 	p.start, p.end = rec.Span()
 	if o.From.IsZero() {
 		o.From = p.start
@@ -119,6 +125,8 @@ func (p *player) loop() error {
 			p.advance(now)
 		case s := <-steps:
 			p.got(s)
+		case m := <-p.said:
+			p.canvas.Draws(m)
 		}
 	}
 	return nil

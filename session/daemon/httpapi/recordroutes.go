@@ -83,6 +83,12 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	if err != nil {
 		return nil, err
 	}
+	select { // as its images may have to be decoded
+	case painting <- struct{}{}:
+		defer func() { <-painting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	p.first = p.opening(engine)
 	return p, nil
 }

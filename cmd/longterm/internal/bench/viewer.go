@@ -109,7 +109,7 @@ func (f *floodSource) Sessions(ctx context.Context) <-chan model.Update {
 	return out
 }
 
-func (f *floodSource) New(context.Context, string, string) (string, error) {
+func (f *floodSource) New(context.Context, string, string, string) (string, error) {
 	return "", context.Canceled
 }
 func (f *floodSource) Kill(context.Context, string) error { return nil }

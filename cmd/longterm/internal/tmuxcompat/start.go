@@ -190,9 +190,12 @@ func splitWindow(x *command) error {
 	if err != nil {
 		return err
 	}
-	whole := of.s.Rows
+	whole, cols, rows := of.s.Rows, of.s.Cols, of.s.Rows
+	if x.has('f') { // along the whole window
+		whole, cols, rows = of.Rows, of.Cols, of.Rows
+	}
 	if x.has('h') {
-		whole = of.s.Cols
+		whole = cols
 	}
 	part, err := x.part(whole)
 	if err != nil {
@@ -204,11 +207,17 @@ func splitWindow(x *command) error {
 	if whole < 3 {
 		return fail("no space for new pane")
 	}
-	cols, rows, keepCols, keepRows := of.s.Cols, of.s.Rows, of.s.Cols, of.s.Rows
-	if x.has('h') {
-		cols, keepCols = part, whole-part-1
-	} else {
-		rows, keepRows = part, whole-part-1
+	keepCols, keepRows := of.s.Cols, of.s.Rows
+	alone := len(x.inWindow(of.Window)) == 1
+	switch shrinks := alone || !x.has('f'); {
+	case x.has('h'):
+		if cols = part; shrinks {
+			keepCols = whole - part - 1
+		}
+	default:
+		if rows = part; shrinks {
+			keepRows = whole - part - 1
+		}
 	}
 	n, err := x.next(func(n *numbers) { n.Pane++; n.Used++ })
 	if err != nil {

@@ -11,7 +11,8 @@
 //	start.go    new-session, new-window, split-window
 //	send.go     send-keys
 //	show.go     what prints
-//	change.go   what ends, selects, renames and resizes; move.go: respawn-pane, break-pane, join-pane
+//	change.go   what ends, selects, renames and resizes; move.go: respawn-pane, break-pane, join-pane;
+//	            swap.go: what changes places; instead.go: what is not done
 //
 // Texts and exit statuses are tmux's own. What tmux draws (a status line, borders, copy mode) is not there; options
 // about it are accepted.
@@ -92,18 +93,23 @@ func init() { // the functions look at the table
 		{"kill-server", "", "", killServer, false},
 		{"kill-session", "", "aCt:", killSession, false},
 		{"kill-window", "killw", "at:", killWindow, false},
+		{"last-pane", "lastp", "det:Z", lastPane, false},
+		{"last-window", "last", "t:", otherWindow('l'), false},
 		{"list-panes", "lsp", "asF:f:t:", listPanes, false},
 		{"list-sessions", "ls", "F:f:", listSessions, false},
 		{"list-windows", "lsw", "F:f:at:", listWindows, false},
 		{"list-commands", "lscm", "F:", listCommands, true},
 		{"new-session", "new", "Ac:dDe:EF:f:n:Ps:t:x:Xy:", newSession, true},
 		{"new-window", "neww", "abc:de:F:kn:PSt:", newWindow, false},
+		{"next-window", "next", "at:", otherWindow('n'), false},
+		{"previous-window", "prev", "at:", otherWindow('p'), false},
 		{"refresh-client", "refresh", "A:B:cC:Df:r:F:l::LRSt:U", accepted, false},
 		{"rename-session", "rename", "t:", renameSession, false},
 		{"rename-window", "renamew", "t:", renameWindow, false},
 		{"resize-pane", "resizep", "DLMRTt:Ux:y:Z", resizePane, false},
 		{"resize-window", "resizew", "aADLRt:Ux:y:", resizeWindow, false},
 		{"respawn-pane", "respawnp", "c:e:kt:", respawnPane, false},
+		{"rotate-window", "rotatew", "Dt:UZ", rotateWindow, false},
 		{"select-layout", "selectl", "Enopt:", selectLayout, false},
 		{"select-pane", "selectp", "DdegLlMmP:RT:t:UZ", selectPane, false},
 		{"select-window", "selectw", "lnpTt:", selectWindow, false},
@@ -118,6 +124,7 @@ func init() { // the functions look at the table
 		{"show-environment", "showenv", "hgst:", showEnvironment, false},
 		{"switch-client", "switchc", "c:EFlnO:pt:rT:Z", accepted, false},
 		{"load-buffer", "loadb", "b:t:w", accepted, false},
+		{"swap-pane", "swapp", "dDs:t:UZ", swapPane, false},
 		{"split-window", "splitw", "bc:de:fF:hIl:p:Pt:vZ", splitWindow, false},
 		{"start-server", "start", "", accepted, true},
 		{"bind-key", "bind", "nrN:T:", accepted, false},
@@ -250,6 +257,9 @@ func lookUp(word string) (*row, error) {
 	}
 	switch len(found) {
 	case 0:
+		if how := instead(word); how != "" {
+			return nil, fail("unknown command: %s\nlongterm does not answer for it: %s", word, how)
+		}
 		return nil, fail("unknown command: %s", word)
 	case 1:
 		return found[0], nil

@@ -190,12 +190,12 @@ func (m many) Watch(ctx context.Context, id string, cols, rows int) panes.Stream
 	return h.Watch(ctx, id, cols, rows)
 }
 
-func (m many) New(ctx context.Context, beside, line string) (string, error) {
+func (m many) New(ctx context.Context, beside, dir, line string) (string, error) {
 	h := m.home()
 	if beside != "" {
 		h, beside = m.of(beside)
 	}
-	id, err := h.New(ctx, beside, line)
+	id, err := h.New(ctx, beside, dir, line)
 	return h.there(id), err
 }
 

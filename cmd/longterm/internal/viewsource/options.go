@@ -52,7 +52,7 @@ func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Keys, l.Modes = preset.With(l.Keys), preset.Modes
+	l.Keys, l.Modes, l.Tmux = preset.With(l.Keys), preset.Modes, strings.HasPrefix(preset.Name, "tmux")
 	prefix := either(o.flags.Prefix, s.View.Prefix)
 	if o.flags.Prefix == "" && prefix == keymap.Leader {
 		prefix = preset.Prefix

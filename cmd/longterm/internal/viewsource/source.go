@@ -5,9 +5,13 @@ package viewsource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -259,7 +263,7 @@ func viewSession(s *api.Session) model.Session {
 	return vs
 }
 
-func (v source) New(ctx context.Context, beside, line string) (string, error) {
+func (v source) New(ctx context.Context, beside, dir, line string) (string, error) {
 	n, err := ShellHere()
 	if err != nil {
 		return "", err
@@ -275,8 +279,41 @@ func (v source) New(ctx context.Context, beside, line string) (string, error) {
 			n.Cwd = s.Cwd
 		}
 	}
+	if dir != "" {
+		if err := v.goesTo(&n, dir); err != nil {
+			return "", err
+		}
+	}
 	s, err := v.c.NewSession(ctx, n)
 	return s.ID, err
+}
+
+// goesTo has a session start in a directory as a person writes it: from where it would start else, or from home.
+func (v source) goesTo(n *api.NewSession, dir string) error {
+	if v.at != "" {
+		if dir[0] == '~' {
+			return fmt.Errorf("which directory %s is on %s is not known here; give its whole path", dir, v.at)
+		}
+		if n.GivenCwd = path.Join(n.GivenCwd, dir); path.IsAbs(dir) {
+			n.GivenCwd = dir
+		}
+		return nil
+	}
+	if rest, home := strings.CutPrefix(dir, "~"); home && (rest == "" || rest[0] == '/') {
+		h, err := os.UserHomeDir()
+		if err != nil {
+			return err
+		}
+		dir = h + rest
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(n.Cwd, dir)
+	}
+	if !isDirectory(dir) {
+		return fmt.Errorf("there is no directory %s", dir)
+	}
+	n.Cwd = filepath.Clean(dir)
+	return nil
 }
 
 func isDirectory(path string) bool {

@@ -4,6 +4,8 @@ package viewsource
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,6 +77,42 @@ func TestNameOfThePast(t *testing.T) {
 	for n, want := range map[int]int{1: 6, maxName - 5: maxName, maxName - 4: 0, maxName: 0} {
 		if got := pastName(strings.Repeat("n", n)); len(got) != want {
 			t.Errorf("of %d bytes: %q", n, got)
+		}
+	}
+}
+
+// A directory is one as a person writes it: from home, from the session that is beside, or from the root. One that is not there is said
+// before anything is started; of another host only it knows.
+//
+// FEATURES: R119
+func TestDirectoryOfANewSession(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.MkdirAll(filepath.Join(home, "src", "lib"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at, dir, want, err string
+	}{
+		{dir: "lib", want: home + "/src/lib"}, {dir: "../src/", want: home + "/src"}, {dir: "~", want: home}, {dir: "~/src/lib", want: home + "/src/lib"}, {dir: "/", want: "/"},
+		{dir: "nothing", err: "there is no directory " + home + "/src/nothing"}, {dir: "~nobody/x", err: "there is no directory"},
+		{at: "far", dir: "lib", want: "/there/lib"}, {at: "far", dir: "/srv", want: "/srv"}, {at: "far", dir: "~/x", err: "not known here; give its whole path"},
+	} {
+		n := api.NewSession{Cwd: home + "/src"}
+		if c.at != "" {
+			n.GivenCwd = "/there"
+		}
+		err := source{at: c.at}.goesTo(&n, c.dir)
+		got := n.Cwd
+		if c.at != "" {
+			got = n.GivenCwd
+		}
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s %s: %v, want %s", c.at, c.dir, err, c.err)
+			}
+		} else if err != nil || got != c.want {
+			t.Errorf("%s %s: %s, %v; want %s", c.at, c.dir, got, err, c.want)
 		}
 	}
 }

@@ -229,6 +229,46 @@ kill-session -t work
 	}
 }
 
+// Panes change places, and windows are gone through, as in tmux; a pane of the whole window is as large as there.
+//
+// FEATURES: R119
+func TestTmuxCompatChangesPlaces(t *testing.T) {
+	b := newBoth(t)
+	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
+		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
+	}
+	const panes = "list-panes -a -F '#{window_index}.#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'"
+	for _, line := range []string{
+		"new-session -d -s work -n main -x 80 -y 24 cat",
+		"split-window -h -l 20 -t work cat", "split-window -v -t work cat", panes,
+		"swap-pane -U -t work:0.1", panes, "swap-pane -D -t work:0.2", panes, "swap-pane -d -s work:0.0 -t work:0.1", panes,
+		"swap-pane -s %0 -t %0", "swap-pane -s %77", "rotate-window -t work", panes, "rotatew -D -t work", panes, "last-pane -t work", panes,
+		"new-window -t work -n second cat", "swap-pane -s work:0.0 -t work:1.0", panes,
+		"next-window -t work", "display-message -p '#I'", "previous-window -t work", "display-message -p '#I'", "last-window -t work", "display-message -p '#I'",
+		"next-window -t nope", "rotate-window -t work:1", panes,
+		"new-session -d -s whole -x 80 -y 24 cat", "split-window -h -t whole cat",
+		"split-window -f -l 6 -t whole -P -F '#{pane_index} #{pane_width}x#{pane_height}' cat",
+		"split-window -hbf -l 10 -t whole -P -F '#{pane_index} #{pane_width}x#{pane_height}' cat",
+		"kill-session -t whole", "next", "kill-session -t work",
+	} {
+		b.compare(line)
+	}
+}
+
+// A command of tmux's that is not answered is an unknown one, as it would be in an older tmux, and it is said what to do.
+//
+// FEATURES: R119
+func TestTmuxCompatSaysWhatInstead(t *testing.T) {
+	b := newBoth(t)
+	for line, how := range map[string]string{"wait-for x": "longterm wait", "showb": "longterm output", "if-shell true x": "if CONDITION", "frobnicate": ""} {
+		got, status := outcome(t, b.ours(words(line)...))
+		name, _, _ := strings.Cut(line, " ")
+		if status != 1 || !strings.Contains(got, "unknown command: "+name+"\n") || !strings.Contains(got, how) || how == "" && strings.Contains(got, "longterm") {
+			t.Errorf("%s: %d %q", line, status, got)
+		}
+	}
+}
+
 // What is typed arrives, and what a pane shows is read.
 // FEATURES: R106
 func TestTmuxCompatTypesAndReads(t *testing.T) {
