@@ -63,6 +63,10 @@ func (m *Model) notice(now []Session, at time.Time) {
 			}
 		}
 		a := m.Alerts[s.ID].Kind
+		if old.State != StateRunning && s.State == StateRunning { // what is told of it was before it was started anew
+			delete(m.Alerts, s.ID)
+			continue
+		}
 		if a == AlertNeeds && !s.Wants() || a == AlertApproval && s.Needs != NeedsApproval { // it was answered elsewhere
 			delete(m.Alerts, s.ID)
 		}
@@ -114,7 +118,7 @@ func change(old, s *Session, now time.Time, long time.Duration) AlertKind {
 	case s.Wants() && s.Needs != NeedsApproval && (!old.Wants() || old.Needs == NeedsApproval):
 		return AlertNeeds
 	case old.State == StateRunning && s.State != StateRunning:
-		return outcome(s.Failed())
+		return outcome(s.Failed() && (!s.wasEnded() || s.Signal == "SIGKILL")) // of that one memory may have run out
 	case old.Phase == PhaseRunning && s.Phase == PhasePrompt && now.Sub(old.Since) >= long:
 		return outcome(s.LastExit != nil && *s.LastExit != 0)
 	case s.Bells > old.Bells:

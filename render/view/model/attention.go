@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"syscall"
+	"time"
+)
 
 // Attention is how much a session wants a person, the most first.
 type Attention uint8
@@ -51,10 +54,23 @@ const lateness = time.Hour
 
 // lately says that a session failed by itself not long ago, whether this viewer was there or not: two that are open count alike,
 // and one that is opened tells what failed meanwhile.
-func (m *Model) lately(s *Session) bool {
+func (m *Model) lately(s *Session) bool { return !s.wasEnded() && m.now.Sub(s.Ended) < lateness }
+
+// wasEnded says that somebody ended it: it did not fail by itself.
+func (s *Session) wasEnded() bool {
 	switch s.Signal {
-	case "SIGHUP", "SIGINT", "SIGTERM", "SIGKILL": // somebody ended it
-		return false
+	case "SIGHUP", "SIGINT", "SIGTERM", "SIGKILL":
+		return true
+	case "":
+		if s.ExitCode != nil {
+			switch *s.ExitCode - shellSignal {
+			case int(syscall.SIGHUP), int(syscall.SIGINT), int(syscall.SIGTERM), int(syscall.SIGKILL):
+				return true
+			}
+		}
 	}
-	return m.now.Sub(s.Ended) < lateness
+	return false
 }
+
+// shellSignal is what a shell adds to a signal's number to tell of who died of it.
+const shellSignal = 128

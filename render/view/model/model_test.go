@@ -135,6 +135,9 @@ func TestAlerts(t *testing.T) {
 		{"failed, unwanted", Session{State: StateRunning, Phase: PhasePrompt, LastExit: code(1)}, time.Minute, Alerts{NoCommand: true}, false, AlertNone},
 		{"ended", Session{State: "exited", ExitCode: code(0)}, 0, Alerts{}, false, AlertFinished},
 		{"killed", Session{State: "exited", Signal: "SIGKILL"}, 0, Alerts{}, false, AlertFailed},
+		{"ended by somebody", Session{State: "exited", Signal: "SIGHUP"}, 0, Alerts{}, false, AlertFinished},
+		{"ended by somebody, as a shell tells it", Session{State: "exited", ExitCode: code(128 + 15)}, 0, Alerts{}, false, AlertFinished},
+		{"crashed", Session{State: "exited", ExitCode: code(128 + 11)}, 0, Alerts{}, false, AlertFailed},
 		{"rang", Session{State: StateRunning, Phase: PhaseRunning, Bells: 1}, 0, Alerts{}, false, AlertBell},
 		{"failed, and goes", Session{State: "exited", ExitCode: code(1), Aside: true}, 0, Alerts{}, false, AlertNone},
 		{"asks before it goes", Session{State: StateRunning, Needs: "password", Aside: true}, 0, Alerts{}, false, AlertNeeds},
@@ -259,5 +262,21 @@ func TestViewersCountAlike(t *testing.T) {
 				t.Errorf("%s: %s is %s, want %s", name, m.Sessions[i].ID, a, want)
 			}
 		}
+	}
+}
+
+// What is told of a session that ended is over once it was started anew.
+func TestAlertsOfWhatIsStartedAnew(t *testing.T) {
+	m, code := New(nil), 1
+	m.Update(running("a", "b"), epoch)
+	failed := running("a", "b")
+	failed.Sessions[1].State, failed.Sessions[1].ExitCode = "exited", &code
+	m.Update(failed, epoch)
+	if k := m.Alerts["b"].Kind; k != AlertFailed {
+		t.Fatalf("%q", k.Words())
+	}
+	m.Update(running("a", "b"), epoch)
+	if k := m.Alerts["b"].Kind; k != AlertNone {
+		t.Errorf("it runs again, and is said to have %s", k.Words())
 	}
 }
