@@ -24,6 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
 func policyVerb(a *app, c *cobra.Command) {
@@ -321,6 +322,9 @@ func (a *app) trustPolicy(ctx context.Context, dirs paths.Dirs, path string, yes
 	})
 }
 
+// fewLines are as many as every terminal shows at once.
+const fewLines = 15
+
 // askTrust shows a file and asks whether it is trusted; flag is what answers where nobody can be asked, or did.
 func (a *app) askTrust(c *rulebook.Candidate, question, flag string, yes bool) error {
 	if !yes && (a.JSON || !term.IsTerminal(int(a.stdin.Fd()))) {
@@ -328,8 +332,13 @@ func (a *app) askTrust(c *rulebook.Candidate, question, flag string, yes bool) e
 	}
 	if !a.JSON {
 		fmt.Fprintf(a.Stdout, "%s\n\n", output.Printable(c.Path))
+		lines := 0
 		for line := range strings.Lines(c.Text) {
-			fmt.Fprintf(a.Stdout, "  %s\n", output.Printable(strings.TrimRight(line, "\r\n")))
+			lines++
+			fmt.Fprintf(a.Stdout, "  %s\n", output.Printable(plaintext.Literal(strings.TrimRight(line, "\r\n"))))
+		}
+		if lines > fewLines {
+			fmt.Fprintf(a.Stdout, "\nThese were %d lines: scroll up to the first one.\n", lines)
 		}
 	}
 	if yes {

@@ -698,6 +698,9 @@ const ProjectFromLabel = ProjectLabel + ".from"
 // HookLabel is a label of what hooks run; its value is the hook.
 const HookLabel = "longterm.hook"
 
+// HookEnv is a variable with the same value, for what hooks run: what that starts has the label, too.
+const HookEnv = "LONGTERM_HOOK"
+
 // OneLineLabel marks, with the value OneLine, a session that an agent's call made for one line: the line's job tells of its end,
 // and its completions are the job's alone (store/migrations).
 const (

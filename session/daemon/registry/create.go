@@ -5,9 +5,11 @@ package registry
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -54,6 +56,7 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 	if agent == "" {
 		n = h.spawner.WithAgentSocket(n)
 	}
+	n.Labels = ofHook(&n)
 	h.known.LearnEnv(masking.Pairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
 	if agent != "" {                                                          // what it runs asks on its behalf too
 		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], actor.Env+"="+agent)
@@ -96,6 +99,27 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("created", &view)
 	return e, nil
+}
+
+// ofHook are the labels of a session that is to be started: what a hook starts, or what that starts, is its own, so that what
+// comes of it runs no hook, which would do the same again.
+func ofHook(n *api.NewSession) map[string]string {
+	if n.Labels[api.HookLabel] != "" {
+		return n.Labels
+	}
+	hook := ""
+	for _, set := range slices.Concat(n.Env, n.SetEnv) {
+		if v, ok := strings.CutPrefix(set, api.HookEnv+"="); ok {
+			hook = v
+		}
+	}
+	if hook == "" {
+		return n.Labels
+	}
+	labels := map[string]string{}
+	maps.Copy(labels, n.Labels)
+	labels[api.HookLabel] = hook
+	return labels
 }
 
 func (h *Registry) withinLimits() error {

@@ -267,7 +267,7 @@ func request(h *hook, job string, c *api.Completion) (api.Run, error) {
 		Call: api.Call{Job: job, TimeoutMS: &limit, OnTimeout: "kill"},
 		NewSession: api.NewSession{
 			Line: h.sub.Hook, Pipe: true, Labels: map[string]string{hookLabel: h.sub.Name},
-			SetEnv: []string{"LONGTERM_COMPLETION=" + string(about), "LONGTERM_SUBSCRIPTION=" + h.sub.Name},
+			SetEnv: []string{"LONGTERM_COMPLETION=" + string(about), "LONGTERM_SUBSCRIPTION=" + h.sub.Name, api.HookEnv + "=" + h.sub.Name},
 		},
 	}
 	if h.of == nil {
