@@ -137,6 +137,29 @@ func TestLoose(t *testing.T) {
 	}
 }
 
+// TestLooseLetters prints single letters in colours that hardly come again, with one thing among them that is no such letter.
+//
+// FEATURES: R25
+func TestLooseLetters(t *testing.T) {
+	between := []string{"", "word", "\x1b[1m", "\x1b[4:3m", "\x1b[48;2;1;2;3m", "\x1b[58;2;1;2;3m", "\x1b]8;;http://x\a", "\x1b[1;9H", "\x1b[1;1H", "\t", "\b", "\r\n",
+		"\x1b[K", "\u6f22", "\u0301", "\x1b[1\"q", "\x1b[4h", "\x1b#6", "\x1b(0", "\x1b[?7l", "\x1b[2;9r", "\x1b[?69h\x1b[3;9s\x1b[1;4H", "\x1b[38;2;0;0;1m", "\x1b[38;5;9m"}
+	letters := func(b *strings.Builder, from, n int) {
+		for i := range n {
+			fmt.Fprintf(b, "\x1b[38;2;%d;%d;%dm%c", 200+i%2, (from+i/3)%256, 7, 'a'+i%26) // some colours two letters long
+		}
+	}
+	for i, what := range between {
+		for _, n := range []int{3, 8, 14} {
+			var b strings.Builder
+			letters(&b, i, n)
+			b.WriteString(what)
+			letters(&b, i+100, n)
+			b.WriteString(strings.Repeat(" ", keyReach))
+			checkLoose(t, Options{Cols: 12, Rows: 4, ScrollbackLines: 50}, []byte(b.String()), 100)
+		}
+	}
+}
+
 // TestNewColors holds what is read at once of sequences that set a colour to what the parser reads.
 //
 // FEATURES: R25
@@ -261,6 +284,51 @@ func TestPassLines(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFastEscapes runs what programs of the whole screen print: sequences one behind the other, text that runs over the margin,
+// in cells and packed, and updates that begin and end.
+//
+// FEATURES: R25, R26, R27
+func TestFastEscapes(t *testing.T) {
+	parts := []string{
+		"\x1b(B", "\x1b[m", "\x1b[31m", "\x1b[97m", "\x1b[1;44m", "\x1b[38;5;200;48;5;100;1;3;4m", "\x1b[?2026h", "\x1b[?2026l", "\x1b[?2026h\x1b[?2026l",
+		"\x1b[2;3H", "\x1b[3;12H", "\x1b[12;123H", "\x1b[12345H", "\x1b[1;1000H", "\x1b[3;3Ha", "\x1b[02;7Hab", "\x1b[4;2Habcdefg", "a", "word", "longer than that",
+		"a text that runs over the margin of all of these screens, once or twice", "\x1b[K", "\x1b[2J", "\r\n", "\n", "\u4f60", "\u0301", "\x1b[3b",
+		"\U0001F1E9", "\U0001F1E9\x1b(B\U0001F1EA", "\u1100\x1b(B\u1161", "\x1b[?2026$p", "\x1b[2026h", "\x1b[?202h", "\x1b[?20266h", "\x1b[?2026", "\x1b[>4;2m", "\x1b[?7l", "\x1b[?7h", "\x1b[2;9r", "\x1b[r", "\x1b[?69h\x1b[3;9s", "\x1b[?69l",
+		"\x1b)0", "\x1b(0", "\x0f", "\x0e", "\x1b#6", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2l", "\x1b<", "\x1b[4h", "\x1b[4l", "\x1b[1\"q", "\x1b[0\"q",
+	}
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	for seed := range uint64(rounds) {
+		data := mixed(seed, 50, func(r *rand.Rand) string { return parts[r.IntN(len(parts))] })
+		checkFast(t, Options{Cols: 1 + int(seed%37), Rows: 1 + int(seed%6), ScrollbackLines: 20}, data, int(seed)%90, 200)
+	}
+}
+
+// TestFastSyncEvents: updates that begin and end among other output are told with their places, however that is cut.
+func TestFastSyncEvents(t *testing.T) {
+	data := []byte(strings.Repeat("\x1b[?2026h\x1b[?2026h\x1b[2;3Hx\x1b[?2026l text\r\n\x1b[m\x1b[?2026h\x1b[?2026l", 3) + strings.Repeat(" ", keyReach))
+	whole, cut := New(Options{Cols: 20, Rows: 3}), New(Options{Cols: 20, Rows: 3})
+	_, _ = whole.Write(data)
+	slowly(cut, data)
+	sync := func(term *Terminal) (events []Event) {
+		for _, e := range term.Events(nil) {
+			if e.Kind == EventSync {
+				events = append(events, e)
+			}
+		}
+		return events
+	}
+	got, want := sync(whole), sync(cut)
+	if len(want) != 12 || !slices.Equal(got, want) {
+		t.Errorf("events are\n%+v, byte by byte\n%+v", got, want)
+	}
+	if whole.Modes().Sync {
+		t.Error("the last update has not ended")
 	}
 }
 

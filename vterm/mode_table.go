@@ -170,6 +170,9 @@ var modeTable = []mode{
 	{8452, false, modeSixelRight, "cursor right of sixels", "mintty", 0, nil},
 }
 
+// syncMode is a mode that programs change with every screen.
+var syncMode = findMode(2026, false)
+
 // findMode looks a mode up; nil when there is none.
 func findMode(number int, ansi bool) *mode {
 	lo, hi := 0, len(modeTable)

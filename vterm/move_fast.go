@@ -9,66 +9,82 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// fastMoves carries out CUP and the few letters behind it at the start of p, and again as long as the
-// like follows: that is how programs of the whole screen draw what changed. It takes CUP with two
-// numbers, seven bytes with what separates and ends them, without origin mode, and letters into cells
-// about which nothing is special. It returns the bytes taken, 0 when p begins with anything else. It
-// calls nothing, so that what it works with stays in registers.
-func (t *Terminal) fastMoves(p []byte) (at int) {
+// fastMoves carries out CUP and the few letters behind it at p[at:], and again as long as the like follows: that is how
+// programs of the whole screen draw what changed. It takes CUP with two numbers, the row of one or two digits and the column
+// of up to three, without origin mode, and letters into cells about which nothing is special. It returns where it stopped.
+//
+// It calls nothing, so that what it works with stays in registers, and branches on how long numbers are: where the next
+// sequence begins is foreseen then while this one is still read.
+func (t *Terminal) fastMoves(p []byte, at int) int {
 	if t.modes&modeOrigin != 0 {
-		return 0
+		return at
 	}
-	rows, pen, version := t.scr.Window(), t.cell, t.tables.Version
+	rows, cols, pen, version := t.scr.Window(), t.cols, t.cell, t.tables.Version
 	prints := t.simple && !t.penStale
+	p = p[:len(p):len(p)] // so that what is left is known to have the capacity that it has
 	for len(p)-at >= keyReach {
 		q := (*[10]byte)(p[at:])
 		if q[0] != 0x1b || q[1] != '[' {
 			break
 		}
 		w := binary.LittleEndian.Uint64(q[2:]) // what is still to be read, the first byte lowest
-		row, col, n := 0, 0, 2
-		for d := byte(w) - '0'; d < 10; d = byte(w) - '0' {
+		d := byte(w) - '0'
+		if d > 9 {
+			break
+		}
+		row, n := int(d), 6
+		if d = byte(w >> 8); d != ';' {
+			if d -= '0'; d > 9 || byte(w>>16) != ';' {
+				break
+			}
 			row = 10*row + int(d)
 			w >>= 8
 			n++
 		}
-		semi := n
-		if n++; byte(w) != ';' || n == 3 {
+		w >>= 16
+		if d = byte(w) - '0'; d > 9 {
 			break
 		}
-		w >>= 8
-		for d := byte(w) - '0'; d < 10; d = byte(w) - '0' {
+		col := int(d)
+		if d = byte(w >> 8); d != 'H' {
+			if d -= '0'; d > 9 {
+				break
+			}
 			col = 10*col + int(d)
 			w >>= 8
 			n++
+			if d = byte(w >> 8); d != 'H' {
+				if d -= '0'; d > 9 || byte(w>>16) != 'H' {
+					break
+				}
+				col = 10*col + int(d)
+				w >>= 8
+				n++
+			}
 		}
-		if byte(w) != 'H' || n == semi+1 {
-			break
-		}
-		w >>= 8
-		n++
-		row, col = min(max(row, 1), len(rows))-1, min(max(col, 1), t.cols)-1
+		w >>= 16
 		at += n
-		t.cur.Row, t.cur.Col, t.cur.Pending, t.join = row, col, false, 0
 		if n > 8 { // less than two bytes are left of w
 			w = binary.LittleEndian.Uint64(p[at:])
 		}
+		row, col = min(max(row, 1), len(rows))-1, min(max(col, 1), cols)-1
+		t.cur.Row, t.cur.Col, t.cur.Pending, t.join = row, col, false, 0
 		if byte(w)-0x20 >= 0x5f {
 			continue
 		}
 		r := rows[row]
 		room := t.right - col + 1
-		if !prints || room <= 0 || r == nil || !r.Inflated || r.Wide || r.Size != LineNormal || len(r.Cells) != t.cols {
+		if !prints || room <= 0 || r == nil || !r.Inflated || r.Wide || r.Size != LineNormal || col >= len(r.Cells) {
 			break
 		}
-		cells := r.Cells[col:]
-		cells[0] = pen | grid.Cell(w&0xff)
+		r.Cells[col] = pen | grid.Cell(w&0xff)
 		if n = 1; byte(w>>8) >= ' ' {
 			w = binary.LittleEndian.Uint64(p[at:])
 			if n = bits.TrailingZeros64(scan.NotPrintable(w)) / 8; n == 8 || n > room {
 				break // the first letter is printed again
 			}
-			for i := 1; i < n; i++ {
+			cells := r.Cells[col+1 : col+n]
+			for i := range cells {
 				w >>= 8
 				cells[i] = pen | grid.Cell(w&0xff)
 			}

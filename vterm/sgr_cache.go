@@ -74,9 +74,9 @@ const keyReach = 2 + 3*8
 
 // readKey makes the key of the sequence at the start of p, from ESC [ on, and returns its
 // length, 0 for one that does not end soon. Whether the bytes before the final one make
-// sense is not looked at. There must be keyReach bytes.
-func readKey(p []byte) (key sgrKey, n int) {
-	p = p[2:keyReach]
+// sense is not looked at.
+func readKey(q *[keyReach]byte) (key sgrKey, n int) {
+	p := q[2:]
 	key.a = binary.LittleEndian.Uint64(p)
 	end := finalByte(key.a)
 	if end < 8 {
@@ -196,7 +196,7 @@ func (r *rendition) found(id StyleID) {
 // newSGR carries out the SGR that p starts with, parsed as s, and has the cache note it.
 func (r *rendition) newSGR(p []byte, s *parse.Seq) {
 	if len(p) >= keyReach {
-		if key, n := readKey(p); n > 0 {
+		if key, n := readKey((*[keyReach]byte)(p)); n > 0 {
 			r.sgrSeen.note(key, s)
 		}
 	}
@@ -224,8 +224,12 @@ func (t *Terminal) newColors(p []byte) (at int) {
 		*to = c
 		t.penChanged()
 		t.join = 0
-		if at += n; len(p) > at && p[at]-0x20 < 0x5f {
-			at += t.looseText(p[at:])
+		if at += n; len(p)-at > 1 && p[at]-0x20 < 0x5f {
+			if p[at+1] < ' ' && t.looseLetter(p[at]) {
+				at++
+			} else {
+				at += t.looseText(p[at:])
+			}
 		}
 	}
 	return at
@@ -242,34 +246,39 @@ const (
 // it is anything else. All numbers are read at once: how long they are is not to be foreseen, so a loop over them would be
 // mispredicted at each.
 func rgbOf(p *[keyReach]byte) (c Color, n int) {
-	ends := nonDigits(binary.LittleEndian.Uint64(p[rgbFrom:])) | nonDigits(uint64(binary.LittleEndian.Uint32(p[rgbFrom+8:])))<<8
-	end1 := bits.TrailingZeros64(ends) + rgbFrom
-	ends &= ends - 1
-	end2 := bits.TrailingZeros64(ends) + rgbFrom
-	ends &= ends - 1
-	end3 := bits.TrailingZeros64(ends) + rgbFrom
-	n1, n2, n3 := uint(end1-rgbFrom), uint(end2-end1-1), uint(end3-end2-1)
-	if n1-1 > 2 || n2-1 > 2 || n3-1 > 2 || p[end1] != ';' || p[end2] != ';' || p[end3] != 'm' {
+	first := binary.LittleEndian.Uint64(p[rgbFrom:])
+	n1 := uint(bits.TrailingZeros64(nonDigits(first))) / 8
+	from := (rgbFrom + n1 + 1) & 15 // as it is anyway
+	rest := binary.LittleEndian.Uint64(p[from : from+8])
+	ends := nonDigits(rest)
+	n2 := uint(bits.TrailingZeros64(ends)) / 8
+	end := uint(bits.TrailingZeros64(ends&(ends-1))) / 8
+	n3 := end - n2 - 1
+	if n1-1 > 2 || n2-1 > 2 || n3-1 > 2 ||
+		byte(first>>(8*n1&63)) != ';' || byte(rest>>(8*n2&63)) != ';' || byte(rest>>(8*end&63)) != 'm' {
 		return 0, 0
 	}
-	r, g, b := numberBefore(p, end1, n1), numberBefore(p, end2, n2), numberBefore(p, end3, n3)
-	if r|g|b > 255 {
+	r, g := first<<((64-8*n1)&63), rest<<((64-8*n2)&63) // the last digit highest
+	b := rest >> ((8*n2 + 8) & 63) << ((64 - 8*n3) & 63)
+	rg, blue := twoNumbers(r>>32|g>>32<<32), uint32(twoNumbers(b>>32))
+	red, green := uint32(rg), uint32(rg>>32)
+	if red|green|blue > 255 {
 		return 0, 0
 	}
-	return RGB(0, 0, 0) | Color(r<<16|g<<8|b), end3 + 1
+	return RGB(0, 0, 0) | Color(red<<16|green<<8|blue), int(from+end) + 1
 }
 
-// nonDigits has bit i set when byte i of a word is no decimal digit.
+// nonDigits marks in their high bit those of 8 bytes that are no decimal digits.
 func nonDigits(w uint64) uint64 {
 	w ^= '0' * scan.LowBits
-	w = (w&(0x7f*scan.LowBits) + 0x76*scan.LowBits | w) & (0x80 * scan.LowBits) // 9 and 0x76 do not reach the high bit
-	return w >> 7 * 0x0102040810204080 >> 56                                    // bit 8i of the left side goes to bit 56+i
+	return (w&(0x7f*scan.LowBits) + 0x76*scan.LowBits | w) & (0x80 * scan.LowBits) // 9 and 0x76 do not reach the high bit
 }
 
-// numberBefore is the number of n digits, three at most, that ends before p[end].
-func numberBefore(p *[keyReach]byte, end int, n uint) uint32 {
-	rest := (32 - 8*n) & 31
-	from := (end - 4) & 15 // as it is anyway
-	v := binary.LittleEndian.Uint32(p[from:from+4]) >> rest << rest
-	return v>>8&15*100 + v>>16&15*10 + v>>24&15
+// twoNumbers reads two numbers of three digits, or fewer with zero bytes before them: each half of w has one in its highest
+// bytes, the last digit highest.
+func twoNumbers(w uint64) uint64 {
+	const low = 0x000000ff000000ff
+	w &= 0x0f0f0f000f0f0f00
+	w = 10*w + w>>8 // byte 0 of each half has the hundreds now, byte 2 the rest
+	return w>>16&low + w&low*100
 }

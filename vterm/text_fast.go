@@ -9,8 +9,14 @@ import (
 // state. It returns the bytes taken, 0 for the slow path. It calls next to nothing, so that what it
 // works with stays in registers.
 func (t *Terminal) fastText(p []byte) int {
-	if t.penStale || t.cur.Pending || !t.simple || t.join != 0 && t.join != width.Plain {
+	if t.penStale || !t.simple || t.join != 0 && t.join != width.Plain {
 		return 0
+	}
+	if t.cur.Pending {
+		if t.modes&modeAutowrap == 0 {
+			return 0
+		}
+		t.wrap()
 	}
 	r := t.scr.Raw(t.cur.Row)
 	col := t.cur.Col
@@ -84,6 +90,23 @@ func (t *Terminal) looseText(p []byte) int {
 	t.lastRune, t.join = rune(p[n-1]), width.Plain
 	t.advance(r, col+n, t.right+1)
 	return n
+}
+
+// looseLetter is looseText for a single letter before the last column, in a colour, behind others of the kind: images of
+// characters are made of them. It returns false to leave the letter to looseText.
+func (t *Terminal) looseLetter(c byte) bool {
+	col := t.cur.Col
+	if !t.simple || t.protect != 0 || col >= t.right {
+		return false
+	}
+	r := t.scr.Raw(t.cur.Row)
+	if !r.AppendColored(&t.tables, c, col, &t.pen) {
+		return false
+	}
+	r.Version = t.tables.Version
+	t.lastRune, t.join = rune(c), width.Plain
+	t.cur.Col = col + 1
+	return true
 }
 
 // fastLines prints whole lines of printable ASCII, which is what a log is made of, while the

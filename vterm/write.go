@@ -69,12 +69,12 @@ func (t *Terminal) ground(p []byte) {
 			}
 			at = t.at
 		case c == 0x1b:
-			n := t.fastEscape(p[at:], at)
-			if n == 0 {
+			n := t.fastEscape(p, at)
+			if n == at {
 				t.at = at
 				return
 			}
-			at += n
+			at = n
 		case c == '\n' && t.modes&modeNewLine == 0:
 			at++
 			t.join = 0
@@ -93,48 +93,91 @@ func (t *Terminal) ground(p []byte) {
 	t.at = len(p)
 }
 
-// fastEscape runs a control sequence of the common kind at the start of p, which is where of what
-// is written, and returns its length, with text behind it that was printed; 0 leaves it to the parser.
+// fastEscape runs the control sequences at p[at:] that are of a common kind, and prints the text between them, until
+// something else comes. It returns where it stopped, at itself to leave what stands there to the parser.
 func (t *Terminal) fastEscape(p []byte, at int) int {
-	if t.parser.VT52 || len(p) < keyReach || p[1] != '[' || p[2]-'<' < 4 { // a private sequence
-		return t.plainEscape(p, at)
+	if t.parser.VT52 {
+		return at
 	}
-	w := binary.LittleEndian.Uint64(p[2:])
-	known, n := false, finalByte(w)
-	if n < 8 {
-		switch byte(w >> (8 * n & 63)) {
-		case 'm':
-			known = t.knownSGR(sgrKey{a: upTo(w, n)})
-		case 'H':
-			if n := t.fastMoves(p); n > 0 {
-				return n
+	p = p[:len(p):len(p)] // so that what is left is known to have the capacity that it has
+	for len(p)-at >= keyReach {
+		q := (*[keyReach]byte)(p[at:])
+		if q[0] != 0x1b {
+			n := 0
+			if q[0]-0x20 < 0x5f { // as text does after nearly all of them
+				n = t.fastText(p[at:])
 			}
-		}
-		n += 3
-	} else {
-		if t.sgrSeen.seldom() {
-			if n := t.newColors(p); n > 0 {
-				return n
+			if n == 0 {
+				return at
 			}
+			at += n
+			continue
 		}
-		var key sgrKey
-		key, n = readKey(p)
-		known = n > 0 && p[n-1] == 'm' && t.knownSGR(key)
+		if q[1] != '[' {
+			if q[1] != '(' || q[2] != 'B' || t.charsets.g[0] != charsetASCII {
+				break
+			}
+			t.join = 0
+			at += 3
+			continue
+		}
+		w := binary.LittleEndian.Uint64(q[2:])
+		known, n, final := false, 0, byte(w)
+		switch { // which is foreseen; finalByte is computed, and what comes next waits for it
+		case w&0x40 != 0:
+		case w&0x404040 == 0x400000:
+			n, final = 2, byte(w>>16)
+		default:
+			n = finalByte(w)
+			final = byte(w >> (8 * n & 63))
+		}
+		if n < 8 {
+			switch final {
+			case 'm':
+				known = t.knownSGR(sgrKey{a: upTo(w, n)})
+			case 'H':
+				if to := t.fastMoves(p, at); to > at {
+					at = to
+					continue
+				}
+			case 'h', 'l':
+				if on := byte(w>>40) == 'h'; upTo(w, n)|'l'<<40 == endsSync {
+					t.at, known = at+8, true
+					t.changeMode(syncMode, on)
+				}
+			}
+			n += 3
+		} else {
+			if t.sgrSeen.seldom() {
+				if n := t.newColors(p[at:]); n > 0 {
+					at += n
+					continue
+				}
+			}
+			var key sgrKey
+			key, n = readKey(q)
+			known = n > 0 && q[n-1] == 'm' && t.knownSGR(key)
+		}
+		if !known {
+			break
+		}
+		t.join = 0
+		at += n
 	}
-	if !known {
-		return t.plainEscape(p, at)
+	if at < len(p) && p[at] == 0x1b {
+		at += t.plainEscape(p[at:], at)
 	}
-	t.join = 0
-	if len(p) > n && p[n]-0x20 < 0x5f { // as text does after nearly all of them
-		n += t.fastText(p[n:])
-	}
-	return n
+	return at
 }
+
+// endsSync is what stands behind "ESC [" where a synchronised update ends, the first byte lowest. Where it begins there is an
+// h, which has no bit that an l has not.
+const endsSync = '?' | '2'<<8 | '0'<<16 | '2'<<24 | '6'<<32 | 'l'<<40
 
 // plainEscape is fastEscape for what is not known yet and for what is rarer.
 func (t *Terminal) plainEscape(p []byte, at int) (n int) {
 	switch {
-	case t.parser.VT52 || len(p) < 3:
+	case len(p) < 3:
 		return 0
 	case p[1] == '(' && p[2] == 'B':
 		if t.charsets.g[0] != charsetASCII {

@@ -506,3 +506,65 @@ func FuzzRestore(f *testing.F) {
 		}
 	})
 }
+
+// TestLacksColor holds what is known of a colour without a look at the table to what the table says.
+func TestLacksColor(t *testing.T) {
+	var s StyleTable
+	s.Init()
+	if s.lacksColor(color.RGB(1, 2, 3)) {
+		t.Error("a table with lasting ids left is said to lack a colour for good")
+	}
+	for i := range LastingStyles {
+		s.ID(&Style{FG: color.RGB(1, byte(i>>8), byte(i))})
+	}
+	s.Lacks(&Style{FG: color.RGB(9, 9, 9)}) // makes the filter
+	for i := range uint32(1 << 16) {
+		st := Style{FG: color.RGB(byte(i%3), byte(i>>8), byte(i))}
+		if hashColor(st.FG) != hashStyle(&st) {
+			t.Fatalf("%+v has two hashes", st)
+		}
+		if s.lacksColor(st.FG) && !s.Lacks(&st) {
+			t.Fatalf("%+v is said to be lacking", st)
+		}
+	}
+	if !s.lacksColor(color.RGB(9, 9, 9)) {
+		t.Error("a colour that is not there is looked for in the table")
+	}
+}
+
+// TestPassedLines holds lines that pass over the screen within one write, of all lengths, to those that are printed one by one.
+func TestPassedLines(t *testing.T) {
+	for _, lengths := range [][]int{{1}, {0}, {2}, {7}, {8}, {9}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24, 25}, {1, 1, 1, 40}, {1, 0}} {
+		var p, want []byte
+		for i := range 300 {
+			line := strings.Repeat(string(rune('a'+i%26)), lengths[i%len(lengths)])
+			p = append(p, line+"\r\n"...)
+			want = append(want, line+"\n"...)
+		}
+		var tb Tables
+		tb.Styles.Init()
+		s, kept := NewScreen(&tb, 80, 5), NewScrollback(&tb, 1000, 1<<20)
+		if n := s.PassLines(p, 0, 4, kept); n == 0 || n > len(p) || len(p)-n >= 100 {
+			t.Fatalf("lines of %v: %d bytes of %d are taken", lengths, n, len(p))
+		}
+		var got []byte
+		var l Line
+		text := func(cells []Cell) {
+			for _, c := range cells {
+				got = append(got, byte(c.Rune()))
+			}
+			got = append(got, '\n')
+		}
+		for i := range kept.Len() {
+			kept.Line(i, &l)
+			text(l.Cells)
+		}
+		for i := range 4 {
+			s.CopyRow(&l, i)
+			text(l.Cells)
+		}
+		if got = got[4:]; !bytes.HasPrefix(want, got) || len(want)-len(got) > 60 { // four blank rows left first
+			t.Errorf("lines of %v come to %q", lengths, got[:min(len(got), 200)])
+		}
+	}
+}

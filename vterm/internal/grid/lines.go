@@ -51,20 +51,26 @@ func (s *Screen) AppendLines(p []byte, top, bottom int, id StyleID, blank Cell, 
 func (s *Screen) PassLines(p []byte, top, bottom int, kept *Scrollback) int {
 	limit := min(s.Cols-1, shortLine)
 	height := bottom - top // rows but the last
-	if r := s.Raw(bottom); r.Used != 0 || r.Marks != (Marks{}) {
+	if r := s.Raw(bottom); r.Used != 0 || r.Marks != (Marks{}) || 2*height > passLinesMax {
 		return 0
 	}
-	n, size := plainLines(p, limit, 2*height)
+	n, size := plainLines(p, limit, 2*height, nil)
 	if n < 2*height || size > passLength*n {
 		return 0
 	}
-	_, size = plainLines(p[:min(len(p), max(passBytes, size+8))], limit, len(p))
+	return s.passLines(p[:min(len(p), max(passBytes, size+8))], limit, top, bottom, kept)
+}
+
+// passLines is PassLines once there are enough lines in p.
+//
+//go:noinline // else every line that is not passed would pay for making room for the lengths
+func (s *Screen) passLines(p []byte, limit, top, bottom int, kept *Scrollback) int {
+	var lengths [passLinesMax]byte
+	height := bottom - top
+	n, size := plainLines(p, limit, len(lengths), lengths[:])
 	passed := size
-	for range height {
-		passed -= 2
-		for passed > 0 && p[passed-1] != '\n' {
-			passed--
-		}
+	for i := n - height; i < n; i++ {
+		passed -= int(lengths[i]) + 2
 	}
 	for i := top; i < bottom; i++ {
 		r := s.Raw(i)
@@ -75,7 +81,7 @@ func (s *Screen) PassLines(p []byte, top, bottom int, kept *Scrollback) int {
 		r.Version = s.tables.Version
 	}
 	if kept != nil {
-		kept.pushLines(p[:passed])
+		kept.pushLines(p, lengths[:n-height])
 	}
 	// The rows are blank now: to put the rest into them they need not be scrolled out.
 	at := passed
@@ -92,6 +98,9 @@ const passLength = 32
 // passBytes bounds what passLines goes over twice, so that it is still in the cache.
 const passBytes = 16 << 10
 
+// passLinesMax is how many lines that can be.
+const passLinesMax = passBytes / 2
+
 // putLine puts the line at the start of p into a blank row and returns what it takes of p.
 func (r *Row) putLine(p []byte, cols int) int {
 	n := scan.ASCII(p)
@@ -103,10 +112,19 @@ func (r *Row) putLine(p []byte, cols int) int {
 }
 
 // plainLines counts the whole lines at the start of p, at most so many, of at most limit
-// printable characters each, and their bytes.
-func plainLines(p []byte, limit, most int) (n, size int) {
+// printable characters each, and their bytes, and notes the length of each in lengths while there is room.
+func plainLines(p []byte, limit, most int, lengths []byte) (n, size int) {
+	p = p[:len(p):len(p)] // so that a rest of it is known to have a capacity
 	for at := 0; n < most && len(p)-at >= 8; {
 		w := binary.LittleEndian.Uint64(p[at:])
+		if w&0xffff00 == '\n'<<16|'\r'<<8 && byte(w)-0x20 < 0x5f && at == size && limit > 0 {
+			if n < len(lengths) {
+				lengths[n] = 1
+			}
+			at += 3 // one letter: where the next line begins is foreseen, without a look for the end of this one
+			n, size = n+1, at
+			continue
+		}
 		odd := scan.NotPrintable(w)
 		if odd == 0 {
 			if at += 8; at-size > limit {
@@ -125,6 +143,9 @@ func plainLines(p []byte, limit, most int) (n, size int) {
 		} else if w>>(8*k&63)&0xffff != '\n'<<8|'\r' {
 			break
 		}
+		if n < len(lengths) {
+			lengths[n] = byte(at - size)
+		}
 		at += 2
 		n, size = n+1, at
 	}
@@ -134,22 +155,24 @@ func plainLines(p []byte, limit, most int) (n, size int) {
 // shortLine is the longest line whose length is one byte of its record.
 const shortLine = 0x7f
 
-// pushLines makes records of lines that plainLines found.
-func (h *Scrollback) pushLines(p []byte) {
-	for len(p) > 0 {
-		room, before, ends := h.log.Free(2 + shortLine + packedSlack)
+// pushLines makes records of the lines at the start of p, which plainLines found, of these lengths.
+func (h *Scrollback) pushLines(p, lengths []byte) {
+	const reach = 2 + shortLine + packedSlack
+	for len(lengths) > 0 {
+		room, before, ends := h.log.Free(reach)
 		if len(ends) == 0 { // nothing is kept
-			n := scan.ASCII(p)
-			h.log.Commit(2 + n)
-			h.Widest = max(h.Widest, n)
-			p = p[n+2:]
-			continue
+			for _, n := range lengths {
+				h.log.Commit(2 + int(n))
+				h.Widest = max(h.Widest, int(n))
+			}
+			return
 		}
 		put, k, widest := 0, 0, h.Widest
-		for k < len(ends) && len(p) > 0 && len(room)-put >= 2+shortLine+packedSlack {
-			rec := room[put : put+2+shortLine+packedSlack]
-			n := copyASCII(rec[2:], p)
+		for k < len(ends) && k < len(lengths) && len(room)-put >= reach {
+			n := int(lengths[k])
+			rec := room[put : put+reach]
 			rec[0], rec[1] = recASCII, byte(n)
+			copyShort(rec[2:], p, n)
 			put += 2 + n
 			ends[k] = uint32(before + put)
 			k++
@@ -158,20 +181,17 @@ func (h *Scrollback) pushLines(p []byte) {
 		}
 		h.log.Fill(k, put)
 		h.Widest = widest
+		lengths = lengths[k:]
 	}
 }
 
-// copyASCII copies the printable ASCII at the start of p, which a line ends that plainLines found, and returns its length.
-// Stores of more than a byte spoil what is behind it.
-func copyASCII(out, p []byte) int {
-	for n := 0; len(p)-n >= 8; n += 8 {
-		w := binary.LittleEndian.Uint64(p[n:])
-		binary.LittleEndian.PutUint64(out[n:], w)
-		if odd := scan.NotPrintable(w); odd != 0 {
-			return n + bits.TrailingZeros64(odd)/8
+// copyShort copies the first n bytes of p. Stores of more than a byte spoil what is behind them.
+func copyShort(out, p []byte, n int) {
+	for i := 0; i < n; i += 8 {
+		if len(p)-i < 8 || len(out)-i < 8 {
+			copy(out[i:n], p[i:n])
+			return
 		}
+		binary.LittleEndian.PutUint64(out[i:], binary.LittleEndian.Uint64(p[i:]))
 	}
-	n := scan.ASCII(p)
-	copy(out, p[:n])
-	return n
 }

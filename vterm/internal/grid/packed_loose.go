@@ -1,6 +1,10 @@
 package grid
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/longterm-dev/longterm/vterm/internal/color"
+)
 
 // Colours of 24 bits that hardly come again would fill the style table with what is looked up only to be written out in
 // full again: records name no styles but the lasting ones by their ids. So once those are given away, a packed row takes
@@ -33,8 +37,8 @@ func (s *StyleTable) Lacks(st *Style) bool {
 	}
 }
 
-// styleFilter has a bit set for the hash of each style of a full table: most styles that the table lacks are known to be
-// lacking without a look at its slots, which the processor's nearest cache does not hold.
+// styleFilter has two bits of a word set for the hash of each style of a full table: nearly all styles that the table lacks
+// are known to be lacking without a look at its slots, which the processor's nearest cache does not hold.
 type styleFilter [1 << 10]uint64
 
 func filterOf(styles []Style) *styleFilter {
@@ -45,9 +49,11 @@ func filterOf(styles []Style) *styleFilter {
 	return f
 }
 
-func (f *styleFilter) add(h uint64) { f[h>>54] |= 1 << (h >> 48 & 63) }
+func (f *styleFilter) add(h uint64) { f[h>>54] |= filterBits(h) }
 
-func (f *styleFilter) has(h uint64) bool { return f[h>>54]>>(h>>48&63)&1 != 0 }
+func (f *styleFilter) has(h uint64) bool { return ^f[h>>54]&filterBits(h) == 0 }
+
+func filterBits(h uint64) uint64 { return 1<<(h>>48&63) | 1<<(h>>42&63) }
 
 // AppendLoose appends the run of printable ASCII at the start of p, of at most limit bytes, in a style that has no id. It
 // returns its length, 0 as FastASCII does.
@@ -67,13 +73,38 @@ func (r *Row) AppendLoose(tb *Tables, p []byte, col, limit int, st *Style) int {
 		if !d.closeColor(col) {
 			d.closeRun(tb, col)
 		}
-		d.Style, d.loose = looseStyle, *st
+		d.Style = looseStyle
+		d.loose.set(st)
 	}
 	d.Text = d.Text[:len(d.Text)+n]
 	d.Last = int32(len(d.Text) - 1)
 	r.Used = col + n
 	return n
 }
+
+// AppendColored is AppendLoose for one letter in a colour that the table is known to lack, at the row's end and behind another
+// colour. It returns false for any other.
+func (r *Row) AppendColored(tb *Tables, c byte, col int, st *Style) bool {
+	d, end := &r.Packed, len(r.Packed.Text)
+	if r.Inflated || r.Size != LineNormal || col != r.Used || end >= cap(d.Text) || st.FG == d.loose.FG ||
+		!st.colorOnly() || !tb.Styles.lacksColor(st.FG) || !d.closeColor(col) {
+		return false
+	}
+	d.loose.FG = st.FG
+	d.Text = d.Text[:end+1]
+	d.Text[end] = c
+	d.Last = int32(end)
+	r.Used = col + 1
+	return true
+}
+
+// lacksColor reports whether a style that is only a colour is known to be lacking (Lacks).
+func (s *StyleTable) lacksColor(c color.Color) bool {
+	return s.filter != nil && !s.filter.has(hashColor(c))
+}
+
+// hashColor is hashStyle for a style that is only a colour.
+func hashColor(c color.Color) uint64 { return hashRest(uint64(c)<<32, 0) }
 
 // closeColor is closeRun for a loose style that is only a colour; false if the open run is of another kind.
 func (d *Packed) closeColor(end int) bool {

@@ -71,6 +71,20 @@ func (s *Style) equal(o *Style) bool {
 		s.Underline == o.Underline && s.Link == o.Link
 }
 
+// set is = for a style that differs in little. A copy of all of a style of which a part was just written would wait until
+// that has left the processor.
+func (s *Style) set(o *Style) {
+	if s.FG != o.FG {
+		s.FG = o.FG
+	}
+	if s.BG != o.BG {
+		s.BG = o.BG
+	}
+	if s.ULColor != o.ULColor || s.Attrs != o.Attrs || s.Underline != o.Underline || s.Link != o.Link {
+		*s = *o
+	}
+}
+
 // IsZero reports whether the style is the default one.
 func (s *Style) IsZero() bool {
 	return uint32(s.FG|s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Underline)|uint32(s.Link) == 0
@@ -99,9 +113,12 @@ func nextPow2(n int) int {
 }
 
 func hashStyle(s *Style) uint64 {
-	h := uint64(s.FG)<<32 | uint64(s.BG)
-	h = (h ^ h>>29) * 0xff51afd7ed558ccd
-	h ^= uint64(s.ULColor)<<32 | uint64(s.Link)<<16 ^ uint64(s.Attrs)<<3 ^ uint64(s.Underline)
+	return hashRest(uint64(s.FG)<<32|uint64(s.BG), uint64(s.ULColor)<<32|uint64(s.Link)<<16^uint64(s.Attrs)<<3^uint64(s.Underline))
+}
+
+// hashRest is the hash of a style of these colours and whatever else there is.
+func hashRest(colors, rest uint64) uint64 {
+	h := (colors^colors>>29)*0xff51afd7ed558ccd ^ rest
 	return (h ^ h>>31) * 0x9e3779b97f4a7c15
 }
 

@@ -42,9 +42,10 @@ func putASCII(dst []Cell, s []byte, pen Cell) {
 	}
 }
 
-// FastCells stores the run of printable ASCII at the start of p. It returns its length, 0
-// when it does not fit or p ends too soon; then some of it may have been stored.
+// FastCells stores the run of printable ASCII at the start of p, or what of it fits. It returns
+// how much that is, 0 when p ends too soon; then some of it may have been stored.
 func FastCells(dst []Cell, p []byte, pen Cell) int {
+	p, dst = p[:len(p):len(p)], dst[:len(dst):len(dst)] // so that a rest of them is known to have a capacity
 	for n := 0; len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
 		odd := scan.NotPrintable(w)
@@ -54,10 +55,7 @@ func FastCells(dst []Cell, p []byte, pen Cell) int {
 			d[4], d[5], d[6], d[7] = pen|Cell(w>>32&0xff), pen|Cell(w>>40&0xff), pen|Cell(w>>48&0xff), pen|Cell(w>>56)
 			continue
 		}
-		k := bits.TrailingZeros64(odd) / 8
-		if k > len(dst)-n {
-			return 0
-		}
+		k := min(bits.TrailingZeros64(odd)/8, len(dst)-n)
 		for i := range dst[n : n+k] {
 			dst[n+i] = pen | Cell(w&0xff)
 			w >>= 8
@@ -67,22 +65,23 @@ func FastCells(dst []Cell, p []byte, pen Cell) int {
 	return 0
 }
 
-// FastASCII copies the run of printable ASCII at the start of p behind the text and
-// returns its length. It copies 8 bytes at a time, which leaves rubbish behind the run. The
-// length is 0 when the run is longer than limit, there is no room or p ends too soon.
+// FastASCII copies the run of printable ASCII at the start of p, or limit bytes of a longer one, behind
+// the text and returns the length. It copies 8 bytes at a time, which leaves rubbish behind the run. The
+// length is 0 when there is no room or p ends too soon.
 func (d *Packed) FastASCII(p []byte, limit int) int {
 	out := d.Text[len(d.Text):cap(d.Text)]
 	if len(out) < limit+packedSlack {
 		return 0
 	}
+	p, out = p[:len(p):len(p)], out[:len(out):len(out)] // as in FastCells
 	for n := 0; n <= limit && len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
 		binary.LittleEndian.PutUint64(out[n:], w)
 		if odd := scan.NotPrintable(w); odd != 0 {
-			if n += bits.TrailingZeros64(odd) / 8; n <= limit {
-				return n
-			}
-			return 0
+			return min(n+bits.TrailingZeros64(odd)/8, limit)
+		}
+		if n+8 >= limit {
+			return limit
 		}
 	}
 	return 0
