@@ -27,3 +27,10 @@ func TestTable(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
 	}
 }
+
+// A name or a title moves no cursor, and turns no row round.
+func TestPrintable(t *testing.T) {
+	if got := Printable("a\x1b[2Jb\u009bc\u202egnp.exe\u2066 é 你 👩‍👧"); got != "a\uFFFD[2Jb\uFFFDc\uFFFDgnp.exe\uFFFD é 你 👩‍👧" {
+		t.Errorf("%q", got)
+	}
+}

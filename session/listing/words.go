@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -120,10 +121,10 @@ func Elapsed(ms int64) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// Printable is a text that moves no cursor: control characters are replaced.
+// Printable is a text that moves no cursor and turns nothing round: control characters, and those of direction, are replaced.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return '\uFFFD'
 		}
 		return r

@@ -3,6 +3,7 @@ package canvas
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
@@ -108,6 +109,9 @@ func Unprintable(r rune, size int) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size <= 1
 }
 
+// turns reports a character that turns a row round (Unicode's bidirectional controls), or ends it.
+func turns(r rune) bool { return unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) }
+
 // standIns are drawn for characters that take one column and of which tcell thinks otherwise, as they look in xterm.
 var standIns = map[rune]string{
 	0x00ad: "-",              // SOFT HYPHEN
@@ -168,7 +172,7 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 	text = c.sign(text)
 	for text != "" && x < end {
 		r, n := utf8.DecodeRuneInString(text)
-		if Unprintable(r, n) { // names and titles are chosen by programs
+		if Unprintable(r, n) || turns(r) { // names and titles are chosen by programs
 			c.Put(x, y, 1, "?", st)
 			text, x = text[n:], x+1
 			continue
@@ -203,10 +207,10 @@ func Before(text string, columns int) (bytes int) {
 	return bytes
 }
 
-// Printable is text without control characters, of as many runes.
+// Printable is text without control characters, nor such that turn a row round, of as many runes.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if Unprintable(r, 2) {
+		if Unprintable(r, 2) || turns(r) {
 			return '?'
 		}
 		return r

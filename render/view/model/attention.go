@@ -1,9 +1,6 @@
 package model
 
-import (
-	"syscall"
-	"time"
-)
+import "time"
 
 // Attention is how much a session wants a person, the most first.
 type Attention uint8
@@ -63,14 +60,11 @@ func (s *Session) wasEnded() bool {
 		return true
 	case "":
 		if s.ExitCode != nil {
-			switch *s.ExitCode - shellSignal {
-			case int(syscall.SIGHUP), int(syscall.SIGINT), int(syscall.SIGTERM), int(syscall.SIGKILL):
+			switch *s.ExitCode {
+			case 128 + 1, 128 + 2, 128 + 9, 128 + 15: // a shell tells so of what it ran
 				return true
 			}
 		}
 	}
 	return false
 }
-
-// shellSignal is what a shell adds to a signal's number to tell of who died of it.
-const shellSignal = 128
