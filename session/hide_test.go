@@ -97,3 +97,37 @@ func TestHiddenBeforeAGap(t *testing.T) {
 		t.Errorf("gap %d: %q … %q", gap, got[:min(len(got), 40)], got[max(0, len(got)-40):])
 	}
 }
+
+// Output that ends in what may become a longer secret ends before that for who is shown none, and says how much is held back;
+// what goes on otherwise than the secret does not wait for as many bytes as the secret has.
+//
+// FEATURES: R110
+func TestWhatIsHeldBackIsSaid(t *testing.T) {
+	known, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"hunter22", "hunter22secret", "settings of v1: " + strings.Repeat("4f9a0c", 500)} {
+		known.Learn(value)
+	}
+	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) { c.Known = known })
+	from := uint64(0)
+	for _, c := range []struct {
+		print, want string
+		held        int
+	}{
+		{"key hunter22 x", "key ********", 2},
+		{"yz, and so on\r\n", " xyz, and so on\r\n", 0},
+		{"settings of", "", 11},
+		{" v", "", 13},
+		{"2: dark\r\n", "settings of v2: dark\r\n", 0},
+		{"settings of v1: 4f9a0c", "", 22},
+	} {
+		f.print(f.Session, c.print)
+		waitText(t, f.Session, strings.TrimSpace(c.print))
+		got := f.hidden(t, from, 1000)
+		if from = got.Next; string(got.Data) != c.want || got.Held != c.held {
+			t.Errorf("%q: %q and %d bytes held back, want %q and %d", c.print, got.Data, got.Held, c.want, c.held)
+		}
+	}
+}

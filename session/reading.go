@@ -20,6 +20,7 @@ type Chunk struct {
 	From uint64 // offset of Data[0]
 	Next uint64 // offset after Data: where to read on
 	Gap  uint64 // bytes lost between the offset asked for and From
+	Held int    // bytes after Next that are there and may become a secret (Hidden): they are told with what comes next
 }
 
 // ErrNoRoom is returned by Fill for a ring that is full.
@@ -120,6 +121,7 @@ func (s *Session) Secrets() *secrets.Set { return s.cfg.Known.Set() }
 // Hidden is Hide of a chunk.
 func (s *Session) Hidden(c Chunk) Chunk {
 	n := s.Hide(c.From, c.Data)
+	c.Held = len(c.Data) - n
 	c.Data, c.Next = c.Data[:n], c.Next-uint64(len(c.Data)-n)
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/doctor"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
@@ -30,7 +32,7 @@ func auditVerb(a *app, c *cobra.Command) {
 rule that decided, approvals and their answers, how jobs ended and which bytes of output are theirs.
 
 Each record has the hash of the one before it. --verify reads the whole log and names what was changed, removed,
-moved or cut off; exit status 1 when there is anything, 10 when the log is in order but old records were dropped and no
+moved or cut off, and a log that was removed; exit status 1 when there is anything, 10 when the log is in order but old records were dropped and no
 --anchor proves the record that says so. It needs no daemon. --head prints the number and hash of
 the newest record: kept on another machine, and given to --verify with --anchor, it proves that nothing up to
 that record was rewritten. See docs/audit.md for the format.`
@@ -48,9 +50,9 @@ that record was rewritten. See docs/audit.md for the format.`
 		case len(anchors) > 0 && !verify:
 			return exit.Usagef("--anchor goes with --verify")
 		case head:
-			return a.auditHead(b.dirs.Audit())
+			return a.auditHead(cmd.Context(), b)
 		case verify:
-			return a.verifyAudit(b.dirs.Audit(), anchors)
+			return a.verifyAudit(cmd.Context(), b, anchors)
 		case follow:
 			return a.followAudit(cmd.Context(), b.client, q)
 		}
@@ -109,15 +111,30 @@ var (
 	}
 )
 
-func (a *app) auditHead(dir string) error {
-	h, err := audit.KeptHead(dir)
+func (a *app) auditHead(ctx context.Context, b *backend) error {
+	h, err := a.keptHead(ctx, b)
 	if err != nil {
 		return fmt.Errorf("%w; `longterm audit --verify` tells more", err)
+	}
+	if h.Seq == 0 && a.host == "" && doctor.AuditIsExpected(b.dirs) {
+		return errors.New("there is no audit record, though a daemon has worked here; `longterm audit --verify` tells more")
 	}
 	return a.Print(h, func(w io.Writer) { fmt.Fprintln(w, h) })
 }
 
-func (a *app) verifyAudit(dir string, texts []string) error {
+// keptHead is the newest record's head: as it is kept here, or as another host's daemon says.
+func (a *app) keptHead(ctx context.Context, b *backend) (audit.Head, error) {
+	if a.host == "" {
+		return audit.KeptHead(b.dirs.Audit())
+	}
+	st, err := b.client.Status(ctx)
+	if err != nil {
+		return audit.Head{}, err
+	}
+	return audit.ParseHead(st.Audit)
+}
+
+func (a *app) verifyAudit(ctx context.Context, b *backend, texts []string) error {
 	var anchors []audit.Head
 	for _, text := range texts {
 		h, err := audit.ParseHead(text)
@@ -126,7 +143,7 @@ func (a *app) verifyAudit(dir string, texts []string) error {
 		}
 		anchors = append(anchors, h)
 	}
-	r, err := audit.Verify(dir, anchors...)
+	r, err := a.auditOf(ctx, b, anchors)
 	if err != nil {
 		return err
 	}
@@ -137,6 +154,16 @@ func (a *app) verifyAudit(dir string, texts []string) error {
 		return exit.Silent(exitUnproven)
 	}
 	return exit.Silent(api.ExitFailure)
+}
+
+// auditOf checks the log here, or has another host's daemon check its own.
+func (a *app) auditOf(ctx context.Context, b *backend, anchors []audit.Head) (audit.Report, error) {
+	if a.host != "" {
+		return b.client.VerifyAudit(ctx, anchors...)
+	}
+	against := doctor.AuditAgainst(ctx, b.dirs, b.quiet)
+	against.Anchors = anchors
+	return audit.Verify(b.dirs.Audit(), against)
 }
 
 // exitUnproven is of a log that is in order, where only the log itself says why its beginning is gone.

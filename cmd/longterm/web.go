@@ -33,7 +33,7 @@ then: give a certificate (--tls-cert, --tls-key), or have a proxy with TLS befor
 		if _, err := access.ParseRights(o.May); err != nil {
 			return exit.Usagef("--may %w", err)
 		}
-		if o.Days < 0 || o.Days > 400 {
+		if o.Days < 0 || o.Days > 400 || o.Days == 0 && cmd.Flags().Changed("days") {
 			return exit.Usagef("--days %d: give 1 to 400", o.Days)
 		}
 		for _, path := range []*string{&o.TLSCert, &o.TLSKey} {

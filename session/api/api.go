@@ -7,6 +7,7 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
@@ -277,6 +278,7 @@ type Output struct {
 	Next uint64 `json:"next" doc:"offset to read on from"`
 	Gap  uint64 `json:"gap_bytes" doc:"bytes lost between the offset asked for and from"`
 	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
+	Held int    `json:"held_bytes,omitempty" doc:"bytes at its end that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	// Streams is set for sessions on pipes.
 	Streams []StreamRun `json:"streams,omitempty" doc:"of a session on pipes: what data is, in order"`
 }
@@ -292,7 +294,13 @@ type OutputText struct {
 	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
 	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; the raw output has it"`
 	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
+	Held        int      `json:"held_bytes,omitempty" doc:"bytes at its end that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	Note        string   `json:"note,omitempty" doc:"of a transcript: why it may tell little"`
+}
+
+// HeldBack says what is lacking at the end of an output.
+func HeldBack(bytes int) string {
+	return fmt.Sprintf("the last %d bytes are held back: they may be the beginning of a secret, and are told with what is printed next", bytes)
 }
 
 // StreamRun is a piece of output that came from one place.
@@ -437,6 +445,7 @@ type Result struct {
 	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
 	Binary        bool                `json:"binary,omitempty" doc:"some of it was not text and is left out; the history has it"`
 	BinaryBytes   uint64              `json:"binary_bytes,omitempty"`
+	Held          int                 `json:"held_bytes,omitempty" doc:"bytes at its end that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	Truncated     bool                `json:"truncated,omitempty" doc:"output is not all there was"`
 	Omitted       *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
 	Session       string              `json:"session"`
@@ -587,6 +596,7 @@ type Status struct {
 	State     string    `json:"state_dir"`
 	Keepers   []Keeper  `json:"keepers"`
 	Restarts  int       `json:"restarts" doc:"times the keeper had to restart the daemon"`
+	Audit     string    `json:"audit,omitempty" doc:"NUMBER:HASH of the newest audit record that the daemon has written"`
 	Notices   []string  `json:"notices" doc:"what went wrong at the start and was repaired"`
 	// Goroutines is for looking for leaks.
 	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func add(t *testing.T, l *Log, records ...Record) (seq uint64) {
 
 func verified(t *testing.T, dir string, anchors ...Head) Report {
 	t.Helper()
-	r, err := Verify(dir, anchors...)
+	r, err := Verify(dir, Against{Anchors: anchors})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -633,7 +634,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(append(line[:len(line):len(line)], sealed...), headLine(Head{2, cut.Hash}))
 	f.Fuzz(func(t *testing.T, log, head []byte) {
 		dir := whole{filepath.Join("audit", segmentName(1)): log, "audit.head": head}.store(t)
-		before, err := Verify(dir)
+		before, err := Verify(dir, Against{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -651,7 +652,7 @@ func FuzzVerify(f *testing.F) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		after, err := Verify(dir)
+		after, err := Verify(dir, Against{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -767,5 +768,33 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A log that is gone with its head is missed by who knows that there was one, and the next one says so; who knows nothing of it
+// finds no damage in a log that has not begun.
+//
+// FEATURES: R109
+func TestALogThatIsGoneIsMissed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	for want, against := range map[string]Against{"": {}, "there was one": {Expected: true}, "record 7 was written": {Written: Head{7, zeroHash}}} {
+		r, err := Verify(dir, against)
+		if err != nil || r.OK != (want == "") || want != "" && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.What, want) }) {
+			t.Errorf("%+v: %+v, %v", against, r, err)
+		}
+	}
+	l := open(t, Options{Dir: dir, Expected: true})
+	add(t, l, Record{Kind: Begin})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, Options{Dir: dir, Expected: true}) // which is there now
+	add(t, l, Record{Kind: Begin})
+	r := verified(t, dir)
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "the log before this one is gone") || r.Records != 3 {
+		t.Errorf("%+v", r)
+	}
+	if r, err := Verify(dir, Against{Written: l.Head()}); err != nil || len(r.Findings) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

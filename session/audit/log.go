@@ -16,6 +16,9 @@ type Options struct {
 	FS  FS     // nil: the operating system's
 	Log *slog.Logger
 
+	// Expected says that there was a log: one that is gone as a whole is damage, and its successor says so.
+	Expected bool
+
 	SegmentBytes int64         // a segment that is larger is followed by another; 0: 8 MiB
 	SyncEvery    time.Duration // 0: a second
 	// GoOn says whether acts go on whose records cannot be written; nil: they do not.

@@ -21,6 +21,10 @@ func (w *writer) recover() (found []Record, err error) {
 	if own := w.own; own.Seq > 0 { // what is kept may be older, or somebody else's
 		head, herr = &own, nil
 	}
+	if w.o.Expected && len(segs) == 0 && head == nil && herr == nil { // until it is written: the head is there before it
+		w.strangers = append(w.strangers, damagef("the log before this one is gone, with its head: it was removed while no daemon was running"))
+		w.o.Log.Error("the audit log is gone, with its head; another one begins, which says so", "dir", w.o.Dir)
+	}
 	newest, body := segment{}, []byte(nil)
 	for i := len(segs) - 1; i >= 0 && len(body) == 0; i-- {
 		newest = segs[i]

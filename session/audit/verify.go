@@ -39,15 +39,22 @@ func (r *Report) find(f Finding) {
 	}
 }
 
-// Verify reads a whole log and checks each record against its hash, the one before it, and the head that
-// is kept beside the log; anchors are heads that were kept elsewhere. A daemon may be writing it. An error
-// is of a log that cannot be read; what is wrong with it is in the report.
-func Verify(dir string, anchors ...Head) (Report, error) { return verify(osFS{}, dir, anchors) }
+// Against is what a log is held against, besides the head that is kept beside it.
+type Against struct {
+	Anchors  []Head // that were kept elsewhere
+	Written  Head   // the newest record that whoever writes the log says there is; the zero Head: nobody was asked
+	Expected bool   // there was a log: that there is nothing is damage
+}
 
-func verify(fsys FS, dir string, anchors []Head) (r Report, err error) {
+// Verify reads a whole log and checks each record against its hash, the one before it, and the heads that
+// are known. A daemon may be writing it. An error is of a log that cannot be read; what is wrong with it is
+// in the report.
+func Verify(dir string, against Against) (Report, error) { return verify(osFS{}, dir, against) }
+
+func verify(fsys FS, dir string, against Against) (r Report, err error) {
 	for range 3 { // a segment may be dropped in the middle of it
 		before := oldest(fsys, dir)
-		r, err = verifyOnce(fsys, dir, anchors)
+		r, err = verifyOnce(fsys, dir, against)
 		if !errors.Is(err, os.ErrNotExist) && (r.OK || oldest(fsys, dir) == before) {
 			break
 		}
@@ -64,9 +71,11 @@ func oldest(fsys FS, dir string) uint64 {
 	return segs[0].first
 }
 
-func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
-	given := anchors
-	anchors = slices.Clone(anchors)
+func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
+	anchors := slices.Clone(against.Anchors)
+	if against.Written.Seq > 0 {
+		anchors = append(anchors, against.Written)
+	}
 	r := Report{Findings: []Finding{}}
 	kept, herr := readHead(fsys, dir) // before the records: what is newer than it does not matter
 	if herr != nil {
@@ -75,7 +84,7 @@ func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
 	if kept != nil && kept.Seq > 0 {
 		anchors = append(anchors, *kept)
 	}
-	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}, given: given}
+	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}, given: against.Anchors}
 	for _, a := range anchors {
 		c.anchors[a.Seq] = append(c.anchors[a.Seq], a.Hash)
 	}
@@ -85,6 +94,9 @@ func verifyOnce(fsys FS, dir string, anchors []Head) (Report, error) {
 	c.end()
 	if kept == nil && herr == nil && c.seen {
 		r.find(Finding{File: filepath.Base(headPath(dir)), What: "the head that is kept beside the log is gone: whether records are missing at the end cannot be told"})
+	}
+	if kept == nil && herr == nil && !c.seen && (against.Expected || against.Written.Seq > 0) {
+		r.find(Finding{File: filepath.Base(dir), What: "there is no audit log, neither records nor the head that is kept beside them, and there was one: it was removed"})
 	}
 	r.OK = len(r.Findings) == 0
 	r.Proven = r.OK && c.dropped <= c.proven
@@ -262,6 +274,16 @@ func KeptHead(dir string) (Head, error) {
 		return Head{}, err
 	}
 	return *h, nil
+}
+
+// Size is how many bytes a log's records take.
+func Size(dir string) (n int64, err error) {
+	segs, err := segments(osFS{}, dir)
+	for _, s := range segs {
+		size, serr := sizeOf(osFS{}, s.path)
+		n, err = n+size, errors.Join(err, serr)
+	}
+	return n, err
 }
 
 // Exists says whether there is a log.

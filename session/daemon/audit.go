@@ -14,9 +14,10 @@ import (
 
 // openAudit opens the audit log; the configuration says whether acts go on that it cannot take.
 func (d *Daemon) openAudit() (err error) {
+	_, former := os.Lstat(d.cfg.Dirs.Database()) // this daemon opens it later
 	d.audit, err = audit.Open(audit.Options{
 		Dir: d.cfg.Dirs.Audit(), Log: d.log,
-		Mask: d.known.Line,
+		Mask: d.known.Line, Expected: former == nil,
 		Keep: func() audit.Keep {
 			r := d.conf.Get().Retention
 			return audit.Keep{Age: r.AuditAge, Bytes: r.AuditBytes}

@@ -20,6 +20,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 		Goroutines: runtime.NumGoroutine(),
 		Socket:     d.cfg.Dirs.Socket(), State: d.cfg.Dirs.State, Keepers: []api.Keeper{}, Config: d.conf.Status(),
 	}
+	if d.audit != nil {
+		st.Audit = d.audit.Head().String()
+	}
 	if d.tcp != nil {
 		st.HTTP = d.tcp.address()
 	}

@@ -139,7 +139,13 @@ var tries = []struct {
 		if err == nil {
 			_ = f.Close()
 		}
-		return errors.Is(errno, unix.EFAULT) || err == nil // it may look, only there is nothing at that address
+		leads := false // descriptors of what started it, which a sandbox's parts may be open by
+		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", os.Getppid()))
+		for _, fd := range fds {
+			_, err := os.Readlink(fd)
+			leads = leads || err == nil
+		}
+		return errors.Is(errno, unix.EFAULT) || err == nil || leads // it may look, only there is nothing at that address
 	}},
 	{"processes", func(g *target) bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", g.pid)); return err == nil }},
 	{"abstract", func(g *target) bool { return connects("unix", g.abstract) }},

@@ -17,8 +17,6 @@ const (
 	// maxBackslashes is how many may stand in a row and mean something: whether the first of them is the second half of a pair
 	// is seen by each reading then.
 	maxBackslashes = 64
-	// longestEscape is how many bytes stand for one: \u0061 within JSON within JSON.
-	longestEscape = 7
 )
 
 // look looks for values and tokens in a text, and in what it says without its escapes.

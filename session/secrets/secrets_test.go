@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -430,5 +431,58 @@ func TestLine(t *testing.T) {
 	var none *Vault
 	if none.Line("A_TOKEN=hunter22") != "A_TOKEN=hunter22" {
 		t.Error("nothing masks")
+	}
+}
+
+// A value as long as is looked for is masked with a colour before each few of its bytes, too: they may lie as far apart as every
+// reading sees.
+//
+// FEATURES: R110
+func TestLongValueInColours(t *testing.T) {
+	value := strings.Repeat("4f9a0c7e", MaxValue/8)
+	s := vault(t, value).Set()
+	var printed, want strings.Builder
+	for i := 0; i < len(value); i += 8 {
+		printed.WriteString("\x1b[38;5;118m" + value[i:i+8])
+		want.WriteString("\x1b[38;5;118m********")
+	}
+	if got := s.Text(printed.String()); got != want.String() {
+		t.Errorf("%s", difference([]byte(got), []byte(want.String())))
+	}
+	for cut := 1; cut < printed.Len(); cut += 997 { // wherever a reading ends
+		b := []byte(printed.String()[:cut])
+		if n := s.Mask(b, 0, 0, cut, true); n > len("\x1b[38;5;118m") {
+			t.Fatalf("%d of the first %d bytes are handed out", n, cut)
+		}
+	}
+}
+
+// What begins as a value and goes on otherwise is told without as many bytes as the value has, also by who knows it from an
+// earlier process; one that was kept without marks is waited for in full length.
+//
+// FEATURES: R110
+func TestWhatGoesOnOtherwiseIsNotWaitedFor(t *testing.T) {
+	v := vault(t, "-----BEGIN KEY-----"+strings.Repeat("4f9a0c7e", 100))
+	kept := v.Bytes()
+	old := regexp.MustCompile(`,"marks":"[^"]*"`).ReplaceAll(kept, nil)
+	if bytes.Equal(old, kept) {
+		t.Fatalf("%s", kept)
+	}
+	for name, kept := range map[string][]byte{"marks": kept, "none": old} {
+		v, err := NewVault(testKey, kept, Options{Formats: func() bool { return false }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, held := range map[string]int{
+			"-----BEGIN KEY-----4f9a": 23, "-----BEGIN CER": 14, "-----BEGIN CERTI": 0, "-----BEGIN KEY-----4f9a0c7e4f9a0": 32, "-----BEGIN KEY-----4f9a0c7e4f9a1": 0,
+		} {
+			if name == "none" {
+				held = len(text)
+			}
+			b := []byte(text)
+			if n := v.Set().Mask(b, 0, 0, len(b), true); len(b)-n != held {
+				t.Errorf("%s: of %q %d bytes are held back, want %d", name, text, len(b)-n, held)
+			}
+		}
 	}
 }

@@ -12,8 +12,6 @@ import (
 const (
 	// Reach is how far before and after a byte text is looked at.
 	Reach = maxPEM + 4<<10
-	// maxJunk is how much may stand within a value that is not of it.
-	maxJunk = 2 << 10
 	// maxEscape is the length of an escape sequence that is taken for one.
 	maxEscape = 64
 )
@@ -72,16 +70,8 @@ func (t *text) apart(from, to int) int {
 	return t.at[to] - t.at[from]
 }
 
-// farthest is how far as every reading sees a secret's beginning.
+// farthest is how far the bytes of a secret may lie apart: as far as every reading sees its beginning.
 const farthest = maxPEM + 2<<10
-
-// most is how far the bytes of a value of some length may lie apart.
-func (t *text) most(length int) int {
-	if t.within != nil {
-		return min(longestEscape*length+maxJunk, farthest)
-	}
-	return length + maxJunk
-}
 
 // texts are texts to be used again: to each byte of output belong sixteen of them.
 var texts = sync.Pool{New: func() any { return new(text) }}
@@ -234,12 +224,13 @@ func (s *Set) value(t *text, i int) (n int, more bool) {
 	if s.tags[tag>>3]&(1<<(tag&7)) == 0 {
 		return 0, false
 	}
-	for _, f := range s.by[tag] {
+	for k := range s.by[tag] {
+		f := &s.by[tag][k]
 		switch {
 		case f.Len <= n:
 		case f.Len > len(rest):
-			more = true
-		case t.apart(t.from[i], t.from[i+f.Len-1]) < t.most(f.Len) && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
+			more = more || s.key.mayGoOn(f, rest)
+		case t.apart(t.from[i], t.from[i+f.Len-1]) < farthest && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
 			n = f.Len
 		}
 	}

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -32,6 +33,34 @@ type fingerprint struct {
 	Len int    `json:"len"`
 	Tag uint16 `json:"tag"` // of its first MinValue bytes
 	Sum []byte `json:"sum"` // of all of it
+	// Marks tell that a text goes on otherwise before all of it is there: markBytes of the hash of its first 16 bytes, of
+	// the first 32, and so on. What an earlier version kept has none.
+	Marks []byte `json:"marks,omitempty"`
+}
+
+const (
+	firstMark = 16
+	// markBytes is little: who has files and key and tries out beginnings of a value is told that one of four thousand
+	// million is right, and no token's first 16 bytes can be gone through.
+	markBytes = 4
+)
+
+func (k *Key) fingerprint(value []byte) fingerprint {
+	f := fingerprint{Len: len(value), Tag: k.tag(value), Sum: k.sum(value)}
+	for n := firstMark; n < len(value); n *= 2 {
+		f.Marks = append(f.Marks, k.sum(value[:n])[:markBytes]...)
+	}
+	return f
+}
+
+// mayGoOn says whether a text that ends before a value does may become it, as far as its marks tell.
+func (k *Key) mayGoOn(f *fingerprint, text []byte) bool {
+	for n, marks := firstMark, f.Marks; n <= len(text) && len(marks) >= markBytes; n, marks = 2*n, marks[markBytes:] {
+		if !bytes.Equal(k.sum(text[:n])[:markBytes], marks[:markBytes]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (k *Key) tag(first []byte) uint16 {
@@ -120,7 +149,7 @@ func (v *Vault) Learn(value string) (changed bool) {
 // learn takes the bytes of one form; held says that output which ends with how it begins waits for more.
 func (v *Vault) learn(b []byte, held bool) (changed bool) {
 	b = b[:min(len(b), MaxValue)]
-	f := fingerprint{len(b), v.key.tag(b), v.key.sum(b)}
+	f := v.key.fingerprint(b)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	start := string(b[:MinValue-1])

@@ -22,6 +22,7 @@ func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) e
 			c = s.Hidden(c)
 			runs = session.CutRuns(runs, len(c.Data))
 		}
+		p.Held = c.Held
 		if err != nil || c.Next == p.Next {
 			return err
 		}
@@ -36,6 +37,7 @@ type Piped struct {
 	streams map[string]*pipedStream
 	merged  *budget.Budget
 	Own     map[string]Text // once all is taken
+	Held    int             // of the end, which may become a secret
 	Next    uint64          // where whoever wants what comes next goes on: before what is held back
 	hide    bool
 	apart   bool // all of it was of stdout or stderr
@@ -112,7 +114,7 @@ func (p *Piped) Into(r *api.Result) {
 		_ = s.flush.Close()
 		r.BinaryBytes += s.gate.Held()
 	}
-	r.Binary, r.Merged = r.BinaryBytes > 0, !p.apart
+	r.Binary, r.Merged, r.Held = r.BinaryBytes > 0, !p.apart, p.Held
 	t := spent(p.merged)
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
 	p.Own = map[string]Text{"stdout": spent(p.streams["stdout"].own), "stderr": spent(p.streams["stderr"].own)}

@@ -98,6 +98,7 @@ type Text struct {
 	Omitted *api.Omitted // nil: it is all
 	Binary  uint64       // bytes left out because they are no text
 	Screen  bool         // at its end a full-screen program is shown, whose picture is left out
+	Held    int          // bytes of the end that are there and held back: they may become a secret
 	Next    uint64       // where whoever wants what comes next goes on: before what is held back, or not whole yet
 }
 
@@ -146,6 +147,7 @@ type plainReader struct {
 	buf    []byte
 	spare  []byte // for what is read ahead
 	ahead  *fetch // nil: nothing is
+	held   int    // bytes after at that are there and may become a secret
 }
 
 func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader {
@@ -162,7 +164,7 @@ func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text,
 	}
 	r.rest()
 	t := gathered(r.budget)
-	t.Next = next
+	t.Next, t.Held = next, r.held
 	limits.tell(&t)
 	t.Binary = r.mask.Held()
 	_, t.Screen = r.mask.Drawn()
@@ -189,6 +191,7 @@ func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err 
 	if err != nil {
 		return false, err
 	}
+	r.held = c.Held
 	if c.Gap > 0 {
 		r.restart(c.From)
 		r.mask.Restart() // what is lost may have changed the screen
@@ -273,6 +276,7 @@ func (r *plainReader) skip(ctx context.Context, to uint64) error {
 		if err != nil || c.Next == r.at {
 			return err
 		}
+		r.held = c.Held
 		lines += bytes.Count(c.Data, []byte{'\n'})
 		r.mask.Apply(c.Data)
 		r.at = c.Next

@@ -1,4 +1,4 @@
-//go:build unix && !darwin && !netbsd
+//go:build unix && !darwin && !freebsd && !netbsd
 
 package executions
 

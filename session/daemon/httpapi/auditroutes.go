@@ -76,5 +76,6 @@ func (s *Server) verifyAudit(_ context.Context, in *auditHeads) (audit.Report, e
 		}
 		anchors = append(anchors, h)
 	}
-	return audit.Verify(s.daemon.Audit().Dir(), anchors...)
+	log := s.daemon.Audit()
+	return audit.Verify(log.Dir(), audit.Against{Anchors: anchors, Written: log.Head()})
 }

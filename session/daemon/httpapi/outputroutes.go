@@ -69,7 +69,7 @@ func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bo
 	if err != nil {
 		return api.Output{}, err
 	}
-	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}
+	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end, Held: c.Held}
 	o.Streams = streamRuns(runs)
 	if q.Stream != "" {
 		o.Data, o.Streams = only(q.Stream, o.Data, o.Streams), nil
@@ -219,7 +219,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
 			t = p.Own[in.Stream]
 		}
-		t.Next = p.Next
+		t.Next, t.Held = p.Next, p.Held
 	} else {
 		t, err = excerpt.Plain(ctx, e.Session, from, to, limits)
 		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
@@ -227,7 +227,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if in.To == 0 && !out.End {
 		out.Next = t.Next
 	}
-	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
+	out.Text, out.Omitted, out.Truncated, out.Held = t.Text, t.Omitted, t.Omitted != nil, t.Held
 	return out, err
 }
 
@@ -265,6 +265,7 @@ type rawOutput struct {
 	Next        uint64 `header:"Longterm-Next" doc:"offset to read on from"`
 	Gap         uint64 `header:"Longterm-Gap" doc:"bytes lost before the first"`
 	End         bool   `header:"Longterm-End" doc:"nothing comes after this"`
+	Held        int    `header:"Longterm-Held" doc:"bytes after the last that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	Streams     string `header:"Longterm-Streams" doc:"of a session on pipes: what the bytes are, in order, as in out=12,err=40; all=N: not kept apart"`
 	Body        []byte
 }
@@ -274,7 +275,7 @@ func (s *Server) getRawOutput(ctx context.Context, in *outputQuery) (*rawOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
+	return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, o.Held, api.FormatStreams(o.Streams), o.Data}, nil
 }
 
 // ScreenQuery asks for a screen.

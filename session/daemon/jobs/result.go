@@ -272,7 +272,7 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	if err != nil {
 		r.Error = err.Error()
 	}
-	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
+	r.Output, r.Truncated, r.Omitted, r.Held = t.Text, t.Omitted != nil, t.Omitted, t.Held
 	goesOnFrom(r, t.Next, err)
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
 	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {

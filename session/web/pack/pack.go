@@ -27,18 +27,19 @@ var apart = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
 // best, which was found by trying (190 bytes). One that is not named stands where it is needed.
 var inOrder = []string{
 	"box", "ui", "screen", "cast", "input", "images", "term", "net", "tables_gen", "list",
-	"panels", "timebar", "store", "grid", "history", "session", "notify",
+	"grid", "timebar", "store", "panels", "history", "session", "notify",
 }
 
 // private are members of classes that only the page's script itself knows: they have short names in what is sent (250
 // bytes). None may be a name of the browser's, of messages or of answers, or be used by tests or by scripts apart.
 const private = "^(?:" +
-	"advance|alone|alpha|arrived|arrows|asking|attention|bare|become|build|catching|cellAt|cls|current|dead|define|delay|" +
-	"drag|edit|empty|fits|flood|fresh|gone|heads|heavy|heightChanged|held|inks|keyRow|keyboard|known|leave|lift|light|" +
-	"linkChanged|listen|loading|marks|mayType|measuring|moment|nextQ|nextSub|nowButton|offState|onstep|onsticky|paint|" +
-	"patience|pics|pinch|playButton|problems|puts|regexp|release|releases|runs|scrolled|scrolls|seen|setButton|setFit|side|" +
-	"sig|sizeKey|sizes|soon|speed|speedButton|stage|stale|stepping|sticky|sure|telling|thin|tick|timeButton|timePlace|" +
-	"toTerm|todo|toggleTime|turn|typed|types|under|unique|update|visible|wants|watch|watcher|went|wheel|whole|zoom" +
+	"advance|alone|alpha|apply|arrived|arrows|asking|attention|bare|become|build|catching|cell|cellAt|cls|" +
+	"current|dead|define|delay|drag|edit|empty|fits|flood|fresh|gone|heads|heavy|heightChanged|held|inks|keyRow|" +
+	"keyboard|known|layout|leave|lift|light|linkChanged|listen|loading|marks|mayType|measuring|moment|nextQ|nextSub|" +
+	"nowButton|offState|onstep|onsticky|paint|patience|pics|pinch|place|playButton|problems|puts|regexp|release|" +
+	"releases|resize|runs|scrolled|scrolls|seen|setButton|setFit|side|sig|sizeKey|sizes|soon|speed|speedButton|stage|" +
+	"stale|stepping|sticky|subscribe|sure|telling|thin|tick|tiles|timeButton|timePlace|toTerm|todo|toggleTime|" +
+	"turn|typed|types|under|unique|update|visible|wants|was|watch|watcher|went|wheel|whole|zoom" +
 	")$"
 
 // Page makes the files of the page of those in a directory.

@@ -122,7 +122,9 @@ export class Search {
       const n = this.body.querySelectorAll('.entry').length;
       this.note.textContent = (n ? some(n, found.next ? 'newest line' : 'line') : 'Nothing found here.') + ' ' + (found.note ?? '');
     } catch (err) {
-      if (err.name !== 'AbortError') this.note.textContent = err.message;
+      if (err.name === 'AbortError') return;
+      if (!before) this.body.replaceChildren(); // what another search found
+      this.note.textContent = err.message;
     }
   }
 

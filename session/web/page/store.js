@@ -90,9 +90,9 @@ export function follow(link) {
 // waiting is what waits for a person: approvals, and sessions that ask something.
 export const waiting = () => [...[...store.approvals.values(), ...store.far.values()].sort((a, b) => a.asked < b.asked ? -1 : 1), ...[...store.sessions.values()].filter(calls)];
 
-// matches says whether a session has all words of a filter: in name, command, directory, title, labels or state.
+// matches says whether a session has all words of a filter: in name, command, directory, title, labels or state, as told or as its heading has it.
 export function matches(s, filter) {
-  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
+  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, s.ended && 'ended', ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((w) => all.includes(w));
 }
 

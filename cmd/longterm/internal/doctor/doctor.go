@@ -15,8 +15,6 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
@@ -77,6 +75,7 @@ var checks = []struct {
 	{"notices", checkNotices},
 	{"version", checkVersion},
 	{"history", checkHistory},
+	{"audit", checkAudit},
 	{"left", checkLeft},
 	{"executions", checkExecutions},
 	{"sandbox", checkSandbox},
@@ -144,11 +143,10 @@ func checkDir(dir string) finding {
 }
 
 func checkDisk(_ context.Context, d *Doctor) finding {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(d.Dirs.State, &fs); err != nil {
+	free, err := freeBytes(d.Dirs.State)
+	if err != nil {
 		return ok("nothing is stored yet")
 	}
-	free := fs.Bavail * uint64(fs.Bsize)
 	if free < 256<<20 {
 		return warn("make room: without it sessions go on, but their history has gaps", "%d MiB are free for history", free>>20)
 	}

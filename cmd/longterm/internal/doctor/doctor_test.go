@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -151,4 +152,51 @@ func TestChecksOfAgents(t *testing.T) {
 	if f := checkIntegrations(t.Context(), d); f.Level != "warn" || !strings.Contains(f.Text, "gemini") {
 		t.Errorf("%+v", f)
 	}
+}
+
+// The audit log is checked with all else: that it is in order, and that it was not removed.
+//
+// FEATURES: R89 R109
+func TestCheckAudit(t *testing.T) {
+	d, _ := newDoctor(t)
+	check := func(level, text string) {
+		t.Helper()
+		if f := checkAudit(t.Context(), d); f.Level != level || !strings.Contains(f.Text, text) {
+			t.Errorf("%+v, want %s: %s", f, level, text)
+		}
+	}
+	check("ok", "nothing is recorded yet")
+	l, err := audit.Open(audit.Options{Dir: d.Dirs.Audit()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := l.Append(audit.Record{Kind: audit.Line, Line: "make"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("ok", "3 records are as they were written")
+	if err := os.WriteFile(d.Dirs.Database(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	segment := filepath.Join(d.Dirs.Audit(), "00000000000000000001.jsonl")
+	b, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(segment, bytes.Replace(b, []byte("make"), []byte("fake"), 2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("fail", "record 1: it does not match its hash: it was changed, and 1 more")
+	if err := os.RemoveAll(d.Dirs.Audit()); err != nil {
+		t.Fatal(err)
+	}
+	check("fail", "the log ends with record 0, but record 3 was written")
+	if err := os.Remove(d.Dirs.Audit() + ".head"); err != nil {
+		t.Fatal(err)
+	}
+	check("fail", "there is no audit log")
 }

@@ -176,3 +176,29 @@ func TestFormsStayWhereTheyFail(t *testing.T) {
 	p.Type("two\n")
 	p.Wait("its new name, and no form", `longterm.page.s.name === 'two' && !document.querySelector('dialog')`)
 }
+
+// The filter finds what has ended by the word of its heading, and a search that is refused shows why and none of what the one
+// before it found.
+//
+// FEATURES: R112
+func TestWhatIsNotFoundIsNotShown(t *testing.T) {
+	b := browser.New(t)
+	i := e2e.New(t)
+	i.Run("new", "-n", "over", "--", "true")
+	i.Run("new", "-n", "goes-on", "--", "sh", "-c", "echo a needle here; exec cat")
+	i.Run("wait", "over", "--for", "exit")
+	i.Run("wait", "goes-on", "--for", "text=needle")
+	p := open(i, b, browser.Desk)
+	const input = `((f) => { f.value = %q; f.dispatchEvent(new Event('input')); })(document.querySelector('%s [type=search]'))`
+	p.Wait("both", `document.querySelectorAll('.item').length === 2`)
+	p.Eval(fmt.Sprintf(input, "ended", ".list"), nil)
+	p.Wait("the one that ended", `[...document.querySelectorAll('.item b')].map((e) => e.textContent).join() === 'over'`)
+	p.Eval(fmt.Sprintf(input, "", ".list"), nil)
+	p.Eval(`void (location.hash = '#/search')`, nil)
+	p.Wait("the search", `document.querySelector('main [type=search]')`)
+	p.Eval(fmt.Sprintf(input, "needle", "main"), nil)
+	p.Wait("a line", `document.querySelector('main .entry mark') || document.querySelector('main .note').textContent.startsWith('Nothing') && void document.querySelector('main form').requestSubmit()`)
+	p.Eval(`document.querySelector('main .ticks input').click()`, nil) // a pattern
+	p.Eval(fmt.Sprintf(input, "needle(", "main"), nil)
+	p.Wait("why not, and no line", `!document.querySelector('main .entry') && document.querySelector('main .note').textContent.includes('needle(')`)
+}
