@@ -46,6 +46,8 @@ type Agent struct {
 	// SubmitAfter is how long after a paste an Enter submits it, in milliseconds: some take one that
 	// comes sooner for a part of it.
 	SubmitAfter int `json:"submit_after_ms,omitempty"`
+
+	once sync.Once // compiles the rules
 }
 
 // Rule says what a screen, or an event of a hook, means. All that it names has to be there.
@@ -105,28 +107,45 @@ func load(b []byte) (*Agent, error) {
 		return nil, errors.New("an agent needs a name, a version and its programs")
 	}
 	for i := range a.Rules {
-		if err := a.Rules[i].compile(); err != nil {
+		r := &a.Rules[i]
+		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i+1, err)
 		}
-		if r := &a.Rules[i]; r.title == nil && len(r.rows) == 0 {
+		if r.Title == "" && len(r.Rows) == 0 {
 			return nil, fmt.Errorf("rule %d: it looks at nothing", i+1)
 		}
 	}
 	for name, r := range a.Hooks {
-		if err := r.compile(); err != nil {
+		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("hook %s: %w", name, err)
 		}
 	}
 	return &a, nil
 }
 
-func (r *Rule) compile() (err error) {
+// check says what is wrong with a rule besides its regular expressions.
+func (r *Rule) check() error {
 	if !slices.Contains([]State{Working, NeedsInput, NeedsApproval, rest, Unknown}, r.State) {
 		return fmt.Errorf("there is no state %q", r.State)
 	}
 	if r.Reason == "" {
 		return errors.New("it gives no reason")
 	}
+	return nil
+}
+
+// compile makes what screens are looked at with. That is not done before one is: who asks whether a program is an agent
+// mostly hears that it is none.
+func (a *Agent) compile() error {
+	for i := range a.Rules {
+		if err := a.Rules[i].compile(); err != nil {
+			return fmt.Errorf("rule %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (r *Rule) compile() (err error) {
 	if r.Title != "" {
 		if r.title, err = regexp.Compile(r.Title); err != nil {
 			return err
@@ -228,6 +247,11 @@ type Screen struct {
 
 // read finds the rule that a screen fits; nil: none. row is where it was seen.
 func (a *Agent) read(s Screen) (r *Rule, row string) {
+	a.once.Do(func() {
+		if err := a.compile(); err != nil {
+			panic(fmt.Sprintf("%s: %v", a.Name, err)) // a file in this package is wrong
+		}
+	})
 	end := len(s.Rows)
 	for end > 0 && strings.TrimSpace(s.Rows[end-1]) == "" {
 		end--

@@ -249,8 +249,32 @@ func TestBadRules(t *testing.T) {
 		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","reason":"r"}]}`, "looks at nothing"},
 		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","rows":["a"]}]}`, "no reason"},
 	} {
-		if _, err := load([]byte(c.json)); err == nil || !strings.Contains(err.Error(), c.want) {
+		a, err := load([]byte(c.json))
+		if err == nil {
+			err = a.compile()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.json, err)
+		}
+	}
+}
+
+// What screens are looked at with is made when one is looked at, not for each program that may be an agent.
+func TestRulesAreCompiledWhenTheyAreNeeded(t *testing.T) {
+	a, err := load([]byte(`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","reason":"r","title":"t","rows":["a"],"none":["b"]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &a.Rules[0]
+	if r.title != nil || r.rows != nil || r.none != nil {
+		t.Error("they are compiled before")
+	}
+	if got, row := a.read(Screen{Title: "t", Rows: []string{"a"}}); got != r || row != "a" {
+		t.Errorf("%v, %q", got, row)
+	}
+	for _, known := range agents() {
+		if err := known.compile(); err != nil {
+			t.Errorf("%s: %v", known.Name, err)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (x *invocation) parsed() programs.Args {
 // whose first word says what it does.
 func (r *Rule) before(x *invocation) string {
 	whole := programs.Lookup(x.name)
-	if len(r.Words) == 0 || whole != nil && whole == x.row && !whole.Stop && !whole.SubOnly && !subcommands[x.name] && whole.Lang != "make" {
+	if len(r.Words) == 0 || whole != nil && whole == x.row && !whole.Stop && !whole.SubOnly && !subcommands.has(x.name) && whole.Lang != "make" {
 		return ""
 	}
 	if whole == nil {
@@ -178,7 +178,7 @@ func (r *Rule) unnamed(x *invocation) string {
 	switch {
 	case strings.HasPrefix(what, "-") && !anything && !writes && !r.namesOption(nameOf(what)):
 		return what // a word that may be an option
-	case len(x.words) > 1 && runsCode[x.name+" "+x.words[1]] && len(r.Words) < 2:
+	case len(x.words) > 1 && runsCode.has(x.name+" "+x.words[1]) && len(r.Words) < 2:
 		return "what it is given"
 	}
 	return ""

@@ -203,7 +203,7 @@ func (fs *files) leaves(x *invocation, program *building.Program, a string) bool
 	if x.name == "bazel" && strings.HasPrefix(a, "//") || program.IsPlace(a) {
 		return false
 	}
-	onlyRead := compilers[strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")] &&
+	onlyRead := compilers.has(strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")) &&
 		hasPrefix([]string{"", a}, "-I", "-L", "-isystem", "-Wl,-rpath")
 	return slices.ContainsFunc(building.Paths(a), func(p string) bool {
 		return fs.outside(p) && !(onlyRead && fs.ofTheSystem(p))
@@ -484,7 +484,7 @@ func known(name string) bool {
 	if name == "configure" { // each project has its own
 		return false
 	}
-	return building.Lookup(name) != nil || parts[name] || runsOthers[name] || programs.Lookup(name) != nil
+	return building.Lookup(name) != nil || parts.has(name) || runsOthers.has(name) || programs.Lookup(name) != nil
 }
 
 // runsScript reports whether an interpreter is given a file of the project, or a program of the system that is a
@@ -645,10 +645,10 @@ func (fs *files) installed(dir string) bool {
 // partOf returns which part of a compiler a file is: x86_64-linux-gnu-gcc-12 is gcc.
 func partOf(base string) string {
 	base = strings.TrimSuffix(base, version.FindString(base))
-	if parts[base] {
+	if parts.has(base) {
 		return base
 	}
-	if i := strings.LastIndexByte(base, '-'); i > 0 && strings.Count(base, "-") > 1 && parts[base[i+1:]] {
+	if i := strings.LastIndexByte(base, '-'); i > 0 && strings.Count(base, "-") > 1 && parts.has(base[i+1:]) {
 		return base[i+1:]
 	}
 	return ""

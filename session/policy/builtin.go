@@ -206,7 +206,7 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 // itself.
 func (sh *shellState) plainAlias(name string) bool {
 	words := sh.aliases[name]
-	if sh.engine.preset != Build || len(words) == 0 || !plainName(name) || ownCommands[name] {
+	if sh.engine.preset != Build || len(words) == 0 || !plainName(name) || ownCommands.has(name) {
 		return false
 	}
 	row := programs.Lookup(name)

@@ -189,7 +189,7 @@ func (sh *shellState) foundElsewhere(name string) bool {
 		return false
 	}
 	v := sh.scope.get("PATH")
-	if !v.set || strings.Contains(name, "/") || ownCommands[name] {
+	if !v.set || strings.Contains(name, "/") || ownCommands.has(name) {
 		return false
 	}
 	for _, dir := range strings.Split(v.text, ":") {

@@ -138,11 +138,11 @@ func (g *guesser) commandsIn(x *invocation) {
 			g.within(a)
 			continue
 		}
-		if !strings.ContainsAny(a, " \t,") || prose[x.argv[i]] ||
+		if !strings.ContainsAny(a, " \t,") || prose.has(x.argv[i]) ||
 			x.row == nil && !strings.HasPrefix(a, "-") && !strings.HasPrefix(x.argv[i], "-") {
 			continue
 		}
-		if key, _, ok := strings.Cut(a, "="); ok && prose[key] || x.argv[i] == "-e" && x.name != "lftp" &&
+		if key, _, ok := strings.Cut(a, "="); ok && prose.has(key) || x.argv[i] == "-e" && x.name != "lftp" &&
 			x.row != nil && strings.Contains(x.row.Values, "--env") {
 			continue
 		}
@@ -165,7 +165,7 @@ func (g *guesser) commandsIn(x *invocation) {
 // isSetting reports a word that gives a setting its value in quotes or brackets: --config, 'x.command=["rm", "-rf"]'.
 func (g *guesser) isSetting(before, word string) bool {
 	at := strings.IndexAny(word, "\"'[")
-	return at >= 0 && !prose[before] && len(word) <= bound.MaxShort && (strings.HasPrefix(before, "-") || strings.HasPrefix(word, "-") || strings.Contains(word[:at], "="))
+	return at >= 0 && !prose.has(before) && len(word) <= bound.MaxShort && (strings.HasPrefix(before, "-") || strings.HasPrefix(word, "-") || strings.Contains(word[:at], "="))
 }
 
 // pipedIn is what stands behind the name of a process substitution: a word, or the end of one like --file=NAME.
@@ -216,7 +216,7 @@ func (g *guesser) inVariable(name, value string, handed bool) {
 		return
 	}
 	argv := []string{name + "=" + value}
-	if standsIn(name) && removing[path.Base(value)] {
+	if standsIn(name) && removing.has(path.Base(value)) {
 		g.unknown(argv, "files of others are handed to "+path.Base(value))
 	}
 	if _, writes := programs.VariableFor(name, programs.AsOutput); writes && g.overwritten(value) != harmless {

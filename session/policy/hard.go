@@ -691,7 +691,7 @@ var outputOptions = words("-o -out -sOutputFile --output --out --output-file --o
 
 // outputs asks about a program that is told to write a file without which the machine does not work.
 func (h *hardRules) outputs(c *Command, x *invocation) {
-	if c.Verdict != Allow || textual[x.name] || watchers.has(x.name) {
+	if c.Verdict != Allow || textual.has(x.name) || watchers.has(x.name) {
 		return
 	}
 	own := x.argv

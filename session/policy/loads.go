@@ -44,7 +44,7 @@ var compilers = fieldSet("gcc cc clang g++ c++ clang++ cpp gfortran gnat rustc l
 // compilerParts judges plugins, parts and wrappers that a compiler is given.
 func (ho *handovers) compilerParts(x *invocation) {
 	name := strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")
-	if !compilers[name] && !compilers[x.name] {
+	if !compilers.has(name) && !compilers.has(x.name) {
 		return
 	}
 	for i, a := range x.argv[1:] {
@@ -309,7 +309,7 @@ var ofTheShell = fieldSet(": . [ alias bg break cd continue declare dirs echo ev
 // loadedByLine judges variables that the line has set on its way. Whether they are exported is not asked: one that was
 // before is exported still.
 func (ho *handovers) loadedByLine(x *invocation) {
-	if len(ho.scope.vars) == 0 || ofTheShell[x.name] {
+	if len(ho.scope.vars) == 0 || ofTheShell.has(x.name) {
 		return
 	}
 	for _, name := range lasting() {

@@ -67,7 +67,7 @@ func (h *hardRules) ownFiles(c *Command, x *invocation) {
 		h.ask(c, "hard:longterm", "it may change longterm's own files")
 		return
 	}
-	if textual[x.name] && x.name != "curl" {
+	if textual.has(x.name) && x.name != "curl" {
 		return
 	}
 	reads := x.row != nil && x.row.Reads

@@ -63,7 +63,7 @@ func head(argv []string) string {
 		return "" // text, not a program
 	}
 	_, words, _ := resolve(base, argv)
-	if len(words) > 1 && subcommands[base] && plainWord(words[1]) {
+	if len(words) > 1 && subcommands.has(base) && plainWord(words[1]) {
 		return base + " " + words[1]
 	}
 	return base
@@ -133,7 +133,7 @@ func (c Command) narrowest() Rule {
 		r.Program = base
 	}
 	row, words, args := resolve(base, c.Argv)
-	if runsOthers[base] || row != nil && (row.Run != programs.RunNothing && row.Run != programs.RunPerhaps || row.Argv != "" && slices.ContainsFunc(args.Options,
+	if runsOthers.has(base) || row != nil && (row.Run != programs.RunNothing && row.Run != programs.RunPerhaps || row.Argv != "" && slices.ContainsFunc(args.Options,
 		func(o option) bool { return row.IsArgv(o.Name) })) {
 		if row == nil || row.Lang != "awk" && row.Lang != "sed" {
 			return Rule{}
@@ -159,8 +159,8 @@ func (c Command) narrowest() Rule {
 	switch {
 	case program != nil && program.Subs == "" && program.Goals == "" && r.Program == base && (row == nil || row.Lang == ""):
 		r.Words, r.Exact = nil, false
-	case subcommands[base] && r.Program == base && len(words) > 1 && len(c.Argv) > 1 && words[1] == c.Argv[1] &&
-		plainWord(words[1]) && !runsCode[base+" "+words[1]]:
+	case subcommands.has(base) && r.Program == base && len(words) > 1 && len(c.Argv) > 1 && words[1] == c.Argv[1] &&
+		plainWord(words[1]) && !runsCode.has(base+" "+words[1]):
 		r.Words, r.Exact = words[1:2:2], false
 	}
 	return r.named()

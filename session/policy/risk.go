@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Risk says in one word what a command does at most.
 type Risk string
@@ -44,33 +47,40 @@ var (
 		"docker run --privileged|sysctl -w")
 )
 
+// wordSet is a set of words that is made when it is first asked: most runs of longterm judge nothing.
+type wordSet func() map[string]bool
+
+func (s wordSet) has(word string) bool { return s()[word] }
+
 // fieldSet makes a set of words; entries after a "|" may have several.
-func fieldSet(s string) map[string]bool {
-	first, rest, _ := strings.Cut(s, "|")
-	m := map[string]bool{}
-	for word := range strings.FieldsSeq(first) {
-		m[word] = true
-	}
-	for entry := range strings.SplitSeq(rest, "|") {
-		m[entry] = true
-	}
-	return m
+func fieldSet(s string) wordSet {
+	return sync.OnceValue(func() map[string]bool {
+		first, rest, _ := strings.Cut(s, "|")
+		m := map[string]bool{}
+		for word := range strings.FieldsSeq(first) {
+			m[word] = true
+		}
+		for entry := range strings.SplitSeq(rest, "|") {
+			m[entry] = true
+		}
+		return m
+	})
 }
 
 // does reports whether a set names the command, alone or with one of its first words.
-func (x *invocation) does(set map[string]bool) bool {
-	if set[x.name] {
+func (x *invocation) does(set wordSet) bool {
+	if set.has(x.name) {
 		return true
 	}
 	for i := 1; i < len(x.words) && i <= 2; i++ {
 		key := x.name + " " + strings.Join(x.words[1:i+1], " ")
-		if set[key] {
+		if set.has(key) {
 			return true
 		}
 	}
 	if len(x.words) > 2 {
 		for _, o := range x.words[2:] {
-			if strings.HasPrefix(o, "-") && set[x.name+" "+x.words[1]+" "+o] {
+			if strings.HasPrefix(o, "-") && set.has(x.name+" "+x.words[1]+" "+o) {
 				return true
 			}
 		}

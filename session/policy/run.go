@@ -205,7 +205,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	}
 	w.ways.ofTheProject(x)
 	if x.row == nil {
-		if !textual[x.name] {
+		if !textual.has(x.name) {
 			w.guesses.guess(x.argv[1:])
 			w.guesses.commandsIn(x)
 		}
@@ -238,10 +238,10 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	w.denial.targets(c, x)
 	w.ways.operandCode(x)
 	w.keep(x)
-	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textual[x.name] {
+	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textual.has(x.name) {
 		w.guesses.guessDestroyers(x.argv[1:])
 	}
-	if !textual[x.name] && !row.Reads && (row.Lang == "" || row.Lang == "make") {
+	if !textual.has(x.name) && !row.Reads && (row.Lang == "" || row.Lang == "make") {
 		w.guesses.commandsIn(x)
 	}
 	w.ways.inputAsFile(x)

@@ -54,7 +54,7 @@ func (sh *shellState) otherEditor(x *invocation) bool {
 	for _, name := range []string{"GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR"} {
 		if v := sh.scope.get(name); v.set && (x.name == "git" || !strings.HasPrefix(name, "GIT_")) {
 			program, _, _ := strings.Cut(v.text, " ")
-			return program != "" && !hasHole(program) && !screens[path.Base(program)]
+			return program != "" && !hasHole(program) && !screens.has(path.Base(program))
 		}
 	}
 	return false
@@ -170,7 +170,7 @@ func takesScreen(x *invocation, last bool) bool {
 	case "fzf", "sk":
 		return !hasPrefix(x.argv, "-f", "--filter")
 	}
-	return screens[x.name]
+	return screens.has(x.name)
 }
 
 func hasPrefix(argv []string, prefixes ...string) bool {

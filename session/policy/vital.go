@@ -152,8 +152,8 @@ var knowThem = words("visudo vipw vigr pwck grpck getent mount umount findmnt sw
 
 // handsOver asks about a vital file in the hands of a program that is not known to leave it as it is.
 func (h *hardRules) handsOver(c *Command, x *invocation) {
-	if c.Verdict != Allow || textual[x.name] && x.name != "curl" || copying.has(x.name) || knowThem.has(x.name) || watchers.has(x.name) ||
-		screens[x.name] || messages.has(x.name) {
+	if c.Verdict != Allow || textual.has(x.name) && x.name != "curl" || copying.has(x.name) || knowThem.has(x.name) || watchers.has(x.name) ||
+		screens.has(x.name) || messages.has(x.name) {
 		return
 	}
 	sentences := false
@@ -164,7 +164,7 @@ func (h *hardRules) handsOver(c *Command, x *invocation) {
 		sentences = row.Run == programs.RunPerhaps
 	}
 	for i, a := range x.argv[1:] {
-		if !strings.Contains(a, "/") || prose[x.argv[i]] || !sentences && strings.ContainsAny(a, " \t\n") {
+		if !strings.Contains(a, "/") || prose.has(x.argv[i]) || !sentences && strings.ContainsAny(a, " \t\n") {
 			continue
 		}
 		if file := h.names(a); file != "" {

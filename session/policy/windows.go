@@ -284,7 +284,7 @@ func (cr *codeReader) windowsCommand(argv []string) {
 		return
 	case "if", "for", "do", "else", "in":
 		for i, a := range args {
-			if windowsDestroys[strings.ToLower(strings.Trim(a, "@"))] {
+			if windowsDestroys.has(strings.ToLower(strings.Trim(a, "@"))) {
 				cr.windowsCommand(args[i:])
 				break
 			}

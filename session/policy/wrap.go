@@ -329,7 +329,7 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 		wr.run(argv, stream{})
 		return
 	}
-	if len(argv) > 0 && removing[path.Base(argv[0])] && (len(argv) > 1 || strings.HasPrefix(x.name, "fd")) {
+	if len(argv) > 0 && removing.has(path.Base(argv[0])) && (len(argv) > 1 || strings.HasPrefix(x.name, "fd")) {
 		c := Command{Argv: append([]string{x.name + " -exec"}, argv...)}
 		if wr.trees(&c, wr.found(x)); c.Verdict != Allow && wr.engine.preset != Off {
 			wr.record(c) // each file of a tree is as much as the tree

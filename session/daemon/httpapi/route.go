@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -111,28 +112,55 @@ func socket(method, path, id, verb, summary string, serve func(*Server, http.Res
 	return Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Stream: true, serve: serve}
 }
 
-// register has a mux serve the table of routes.
-func (s *Server) register(mux *http.ServeMux, c huma.Config) huma.API {
-	schemas, _ := c.Components.Schemas.(*requestSchemas)
-	a := humago.New(mux, c)
-	a.UseMiddleware(s.scoped)
+// register has a mux serve the table of routes. What a route checks is made when it is asked for the first time: most are never
+// asked, and that of all of them took a third of what a daemon at rest has in use.
+func (s *Server) register(mux *http.ServeMux) {
 	for i := range Routes {
 		r := &Routes[i]
-		if schemas != nil {
-			schemas.answer = r.answerBody()
-		}
-		if r.serve != nil {
-			mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) {
-				if err := s.permit(req.Context(), r, req.PathValue, req.URL.Query().Get); err != nil {
-					writeError(w, err)
-					return
-				}
-				turns.Wait(req.Context())
-				r.serve(s, w, req)
-			})
-			continue
-		}
-		r.register(s, a, huma.Operation{OperationID: r.ID, Method: r.Method, Path: api.Version + r.Path, Summary: r.Summary})
+		serve := sync.OnceValue(func() http.HandlerFunc { return s.handler(r) })
+		mux.HandleFunc(r.Method+" "+api.Version+r.Path, func(w http.ResponseWriter, req *http.Request) { serve()(w, req) })
 	}
+}
+
+// handler is what serves a route.
+func (s *Server) handler(r *Route) http.HandlerFunc {
+	if r.serve == nil {
+		var only one
+		s.checked(&only, r)
+		return only.handler
+	}
+	return func(w http.ResponseWriter, req *http.Request) {
+		if err := s.permit(req.Context(), r, req.PathValue, req.URL.Query().Get); err != nil {
+			writeError(w, err)
+			return
+		}
+		turns.Wait(req.Context())
+		r.serve(s, w, req)
+	}
+}
+
+// one is a mux of one route, to which another one leads.
+type one struct{ handler http.HandlerFunc }
+
+// HandleFunc implements humago.Mux.
+func (o *one) HandleFunc(_ string, handler func(http.ResponseWriter, *http.Request)) {
+	o.handler = handler
+}
+
+// ServeHTTP implements humago.Mux.
+func (o *one) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler(w, r) }
+
+// checked has a mux serve a route whose requests huma checks, against schemas that no other route has.
+func (s *Server) checked(mux humago.Mux, r *Route) huma.API {
+	c := servingConfig(s.build)
+	c.Components.Schemas = &requestSchemas{c.Components.Schemas, r.answerBody()}
+	a := humago.New(mux, c)
+	a.UseMiddleware(s.scoped)
+	r.register(s, a, r.operation())
 	return a
+}
+
+// operation is what is said of a route whose requests huma checks.
+func (r *Route) operation() huma.Operation {
+	return huma.Operation{OperationID: r.ID, Method: r.Method, Path: api.Version + r.Path, Summary: r.Summary}
 }

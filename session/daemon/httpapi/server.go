@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
@@ -110,7 +111,7 @@ func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *set
 // checks them and describes them in OpenAPI, and streams by plain handlers.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	s.register(mux, servingConfig(s.build))
+	s.register(mux)
 	for _, form := range []string{".json", ".yaml", "-3.0.json", "-3.0.yaml"} {
 		mux.HandleFunc("GET "+openAPIPath+form, s.serveOpenAPI)
 	}
@@ -126,22 +127,33 @@ const openAPIPath = api.Version + "/openapi"
 // serveOpenAPI describes the API. Hardly anybody asks: what a daemon keeps for its requests does not describe its answers.
 func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
-	(&Server{}).register(mux, apiConfig(s.build))
+	described(mux, s.build)
 	mux.ServeHTTP(w, r)
+}
+
+// described is the whole API, as it is described on a mux.
+func described(mux *http.ServeMux, build string) huma.API {
+	s := &Server{}
+	a := humago.New(mux, apiConfig(build))
+	for i := range Routes {
+		if r := &Routes[i]; r.serve == nil {
+			r.register(s, a, r.operation())
+		}
+	}
+	return a
 }
 
 // servingConfig is apiConfig for who checks requests and describes nothing.
 func servingConfig(build string) huma.Config {
 	c := apiConfig(build)
 	c.OpenAPIPath = ""
-	c.Components.Schemas = &requestSchemas{Registry: c.Components.Schemas}
 	return c
 }
 
 // requestSchemas are without those of answers, which are never checked and take nearly half of the room.
 type requestSchemas struct {
 	huma.Registry
-	answer reflect.Type // body of the answer to the route that is being registered
+	answer reflect.Type // body of the answer to the route they are of
 }
 
 // Schema implements huma.Registry.
@@ -196,8 +208,7 @@ func schemaName(t reflect.Type, hint string) string {
 
 // OpenAPI is the description of the API in JSON.
 func OpenAPI(build string) ([]byte, error) {
-	s := &Server{}
-	return s.register(http.NewServeMux(), apiConfig(build)).OpenAPI().MarshalJSON()
+	return described(http.NewServeMux(), build).OpenAPI().MarshalJSON()
 }
 
 func init() {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +40,7 @@ type Settings struct {
 // inEffect is immutable.
 type inEffect struct {
 	values *config.Settings
-	parser *diagnostics.Parser
+	parser func() *diagnostics.Parser // made when it is first used
 	status api.Configuration
 }
 
@@ -64,7 +65,7 @@ func (s *Settings) FrameInterval() time.Duration {
 }
 
 // Parser reads output by the configuration's matchers.
-func (s *Settings) Parser() *diagnostics.Parser { return s.now.Load().parser }
+func (s *Settings) Parser() *diagnostics.Parser { return s.now.Load().parser() }
 
 // Status says which file is in effect, and what is wrong with it.
 func (s *Settings) Status() api.Configuration { return s.now.Load().status }
@@ -188,11 +189,14 @@ func (s *Settings) take(file *config.File, using string) *inEffect {
 	e := &inEffect{values: file.Settings, status: api.Configuration{
 		File: s.dirs.ConfigFile(), Using: using, Loaded: time.Now(), Problems: []string{},
 	}}
-	var err error
-	if e.parser, err = diagnostics.NewParser(file.Settings.Matchers...); err != nil { // was checked
-		s.log.Error("problem matchers", "err", err)
-		e.parser, _ = diagnostics.NewParser()
-	}
+	e.parser = sync.OnceValue(func() *diagnostics.Parser {
+		p, err := diagnostics.NewParser(file.Settings.Matchers...)
+		if err != nil { // was checked
+			s.log.Error("problem matchers", "err", err)
+			p, _ = diagnostics.NewParser()
+		}
+		return p
+	})
 	return e
 }
 

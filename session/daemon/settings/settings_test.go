@@ -122,6 +122,18 @@ func TestSettingsBrokenFromTheStart(t *testing.T) {
 	}
 }
 
+// The matchers are compiled when output is read by them: a daemon at rest does without.
+func TestParserIsMadeWhenItIsUsed(t *testing.T) {
+	c := newChanging(t, "")
+	took := testing.AllocsPerRun(1, func() { c.take(config.Empty(""), "") })
+	e := c.take(config.Empty(""), "")
+	first := e.parser()
+	made := testing.AllocsPerRun(1, func() { c.take(config.Empty(""), "").parser() })
+	if e.parser() != first || made < 10*took {
+		t.Errorf("%g allocations without it, %g with it", took, made)
+	}
+}
+
 // The configuration's choice of emulators is what sessions know.
 func TestEnginesOfTheConfiguration(t *testing.T) {
 	for _, row := range config.Rows() {
