@@ -58,7 +58,7 @@ type whatever happens gets a link to look (longterm share) or a token without th
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { clientTable(w, list, time.Now()) })
+		return a.Print(list, func(w io.Writer) { clientTable(w, cmd.Flags().Arg(0), list, time.Now()) })
 	})
 }
 
@@ -71,9 +71,9 @@ func changeClients(ctx context.Context, s *client.Session, numbers []int, e api.
 	return nil
 }
 
-func clientTable(w io.Writer, list []api.Attached, now time.Time) {
+func clientTable(w io.Writer, session string, list []api.Attached, now time.Time) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "no clients; `longterm attach S` is one")
+		fmt.Fprintf(w, "no clients; `longterm attach %s` is one\n", output.Printable(session))
 		return
 	}
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)

@@ -66,6 +66,7 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		return listing.Table(a.Stdout, list)
 	}
 	c.Flags().StringVarP(&format, "format", "F", "", "template for each session, as in '{{.name}} {{.state}}'")
+	c.Flags().BoolP("all", "a", false, "those that have ended, too; they are listed without it as well") // what people type whose tools hide them
 	c.Flags().BoolVar(&all, "all-hosts", false, "those of this host and of all of hosts.names, as HOST/NAME; a host that does not answer is named")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
 }

@@ -35,7 +35,7 @@ func init() { // a table that its own functions refer to
 		"rename":         always(askRename),
 		"error-next":     stepProblem(1),
 		"error-previous": stepProblem(-1),
-		"go":             func(v *viewer, k input.Key) { v.m.Pick(int(k.Code - '1')) },
+		"go":             func(v *viewer, k input.Key) { v.goToPane(int(k.Code - '0')) },
 
 		"split-right": always(func(v *viewer) { split(v, false) }),
 		"split-down":  always(func(v *viewer) { split(v, true) }),
@@ -48,11 +48,11 @@ func init() { // a table that its own functions refer to
 		"up":          toward(0, -1),
 		"right":       toward(1, 0),
 		"zoom":        always(func(v *viewer) { v.m.Zoomed = !v.m.Zoomed }),
-		"wider":       growing(false, growBy),
-		"narrower":    growing(false, -growBy),
-		"taller":      growing(true, growBy/2),
-		"shorter":     growing(true, -growBy/2),
-		"even":        always(func(v *viewer) { v.m.Manual(v.paneArea()).Tree.Even() }),
+		"wider":       growing(false, 1),
+		"narrower":    growing(false, -1),
+		"taller":      growing(true, 1),
+		"shorter":     growing(true, -1),
+		"even":        always(func(v *viewer) { v.m.Even(v.paneArea()) }),
 		"arrange":     always(rearrange),
 		"tiles":       arranged("tiles"),
 		"main-left":   arranged("main left"),
@@ -79,7 +79,7 @@ func init() { // a table that its own functions refer to
 		"tab-next":     always(func(v *viewer) { v.m.StepTab(1) }),
 		"tab-previous": always(func(v *viewer) { v.m.StepTab(-1) }),
 		"tab-last":     always(lastTab),
-		"tab-go":       func(v *viewer, k input.Key) { v.m.Show(int(k.Code - '1')) },
+		"tab-go":       func(v *viewer, k input.Key) { v.goToTab(string(rune(k.Code))) },
 		"tab-move":     always(moveToTab),
 		"tab-rename":   always(askTabName),
 		"tab-close":    always(closeTab),
@@ -113,10 +113,33 @@ func always(f func(v *viewer)) action { return func(v *viewer, _ input.Key) { f(
 
 func step(n int) action { return always(func(v *viewer) { v.m.Step(n) }) }
 
-func toward(dx, dy int) action { return always(func(v *viewer) { v.m.Toward(dx, dy) }) }
+// toward goes to the pane beside, which a zoomed one hides.
+func toward(dx, dy int) action {
+	return always(func(v *viewer) {
+		if v.m.Zoomed {
+			v.m.Zoomed = false
+			v.arrange()
+		}
+		v.m.Toward(dx, dy)
+	})
+}
 
-func growing(stacked bool, by int) action {
-	return always(func(v *viewer) { grow(v, stacked, by) })
+// growing has the pane grow (1) or shrink (-1).
+func growing(stacked bool, way int) action {
+	return func(v *viewer, k input.Key) { grow(v, stacked, way*v.growBy(stacked, k)) }
+}
+
+// growBy is by how many cells a key resizes; one of tmux's by as many as there: one with Ctrl, five with Alt.
+func (v *viewer) growBy(stacked bool, k input.Key) int {
+	switch {
+	case v.o.Tmux && k.Mods&input.Ctrl != 0:
+		return 1
+	case v.o.Tmux && k.Mods&input.Alt != 0:
+		return 5
+	case stacked:
+		return growBy / 2
+	}
+	return growBy
 }
 
 // command does what a key after the prefix asks for.
@@ -125,7 +148,9 @@ func (v *viewer) command(k input.Key) {
 		return
 	}
 	if a := v.keys.AfterPrefix(k); a != "" {
-		actions[a](v, k)
+		if actions[a](v, k); v.o.Tmux && keymap.Repeats(a) {
+			v.repeats = v.o.Now().Add(v.o.Repeat)
+		}
 		return
 	}
 	if v.o.Tmux && v.tmuxKey(k) {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/longterm-dev/longterm/render/view/overlays"
@@ -50,7 +51,26 @@ func arranged(name string) action {
 }
 
 func askPane(v *viewer) {
-	v.open(&overlays.Number{Text: "go to pane", Take: func(n int) { v.m.Pick(n - 1) }})
+	v.open(&overlays.Number{Text: "go to pane", Take: v.goToPane})
+}
+
+// goToPane gives the pane of a number the focus.
+func (v *viewer) goToPane(n int) {
+	if n < 1 || n > len(v.m.Shown()) {
+		v.message = fmt.Sprintf("no pane %d; they count from 1", n)
+		return
+	}
+	v.m.Pick(n - 1)
+}
+
+// goToTab shows the tab of a number or a name.
+func (v *viewer) goToTab(name string) {
+	i, why := v.tabCalled(name)
+	if why != "" {
+		v.message = why
+		return
+	}
+	v.m.Show(i)
 }
 
 func askTabName(v *viewer) {

@@ -70,17 +70,21 @@ func splitOf(v *viewer, s layout.Splitting, cells int, what made) {
 	})
 }
 
-func newTab(v *viewer) { newTabOf(v, "", made{}) }
+func newTab(v *viewer) { newTabOf(v, "", made{}, false) }
 
-// newTabOf starts a session in a tab of its own. The tab of all sessions, where it is the only one, stays as it stands then: who
+// newTabOf starts a session in a tab of its own, right behind the current one or where new ones go. The tab of all sessions, where it is the only one, stays as it stands then: who
 // opens a tab does not mean to change the one there is.
-func newTabOf(v *viewer, name string, what made) {
+func newTabOf(v *viewer, name string, what made, right bool) {
 	if len(v.m.Tabs) == 1 {
 		v.m.Manual(v.paneArea())
 	}
 	createOf(v, what, func(id string) {
 		shown := v.m.Tab()
-		v.m.AddTab(&model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id})
+		add := v.m.AddTab
+		if right {
+			add = v.m.AddTabBeside
+		}
+		add(&model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id})
 		if what.behind {
 			v.m.Show(slices.Index(v.m.Tabs, shown))
 		}

@@ -253,6 +253,48 @@ func TestListBesideAPane(t *testing.T) {
 	if b.m.Side.W != 0 {
 		t.Error("a list")
 	}
+	if p := b.panes.All(); len(p) != 1 || p[0].ID != "s29" || p[0].Area.W != 50 {
+		t.Errorf("panes: %+v", p)
+	}
+	b.shows("1 of 30 sessions fit  ")
+	if b.keys("^k"); b.m.Focus != "s28" {
+		t.Errorf("up goes to %s", b.m.Focus)
+	}
+	b.list(all[:2]...) // two are a grid that can be read
+	if len(b.panes.All()) != 2 {
+		t.Errorf("%d panes", len(b.panes.All()))
+	}
+}
+
+// A tab of more sessions than can be read stays one pane and a list when it is no more the only one, and when the viewer is
+// back, until somebody arranges it.
+//
+// FEATURES: R76
+func TestListStaysBesideAPane(t *testing.T) {
+	var all []model.Session
+	for i := range 27 {
+		all = append(all, running(fmt.Sprint("s", i)))
+	}
+	b := newBench(t, 160, 50, Options{})
+	b.list(all...)
+	b.makes("new", "^t")
+	b.keys("^[")
+	listed := func() bool {
+		b.settle()
+		return b.m.Side.W > 0 && len(b.panes.All()) == 1 && len(b.m.Shown()) == 27
+	}
+	if !listed() || len(b.m.Tabs) != 2 {
+		t.Fatalf("%d tabs, %d panes, the list is %d wide", len(b.m.Tabs), len(b.panes.All()), b.m.Side.W)
+	}
+	b.keys("^L") // no border is in sight
+	b.shows("there is no border to move")
+	kept := b.m.Layout()
+	if b.m.UseLayout(&kept); !listed() {
+		t.Error("the list is gone when the layout is used again")
+	}
+	if b.keys("^ "); b.m.Side.W > 0 {
+		t.Error("an arrangement that was asked for is not shown")
+	}
 }
 
 // With ASCII's glyphs nothing of the viewer's own is anything else; what sessions print stays as it is.

@@ -26,7 +26,7 @@ func TestScreen(t *testing.T) {
 		"$ make",
 		"cc 你好.c",
 		"", "", "", "", "",
-		" Ctrl-Space: commands, then ?: help",
+		" Ctrl-Space ?: help            1 failed",
 	}, "\n")
 	if got := b.term.Text(); got != want {
 		t.Errorf("one session:\n%s\nwant\n%s", got, want)

@@ -38,7 +38,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	defer func() { v.unseen = v.unseen && plain && v.message == "" }()
 	k := events.Key(e)
 	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
-	begins := v.keys.Begins(k)
+	begins, again := v.keys.Begins(k), v.again(k)
 	switch {
 	case v.over != nil:
 		v.overlayDone(v.over.Key(k))
@@ -57,6 +57,8 @@ func (v *viewer) key(e *tcell.EventKey) {
 	case prefix:
 		v.endPrefix()
 		v.beginPrefix()
+	case again:
+		v.command(k)
 	case v.mode == modeTable:
 		v.tableKey(k, begins)
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
@@ -70,6 +72,13 @@ func (v *viewer) key(e *tcell.EventKey) {
 	default:
 		v.typeKey(k)
 	}
+}
+
+// again says that a key goes on with what one after the prefix has just done, as tmux's arrows do. Any other key ends that.
+func (v *viewer) again(k input.Key) bool {
+	goes := v.mode == modeInput && keymap.Repeats(v.keys.AfterPrefix(k)) && v.o.Now().Before(v.repeats)
+	v.repeats = time.Time{}
+	return goes
 }
 
 // copyKey gives a key to the focused pane's copy mode. False: there is none, or the session shall have the key.

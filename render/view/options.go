@@ -48,7 +48,8 @@ type LiveOptions struct {
 	Prefix  input.Key           // default Ctrl-Space
 	Keys    map[string][]string // of actions, instead of the table's
 	Modes   []keymap.Mode       // keys without the prefix
-	Tmux    bool                // they are tmux's: of its others it is said what does what they do
+	Tmux    bool                // they are tmux's: what it does besides its keys is done as there, or it is said what does it
+	Repeat  time.Duration       // how long keys that tmux repeats go on without the prefix, with its keys; 0: they do not
 	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
 	Themes  []*theme.Theme      // besides the built-in ones
 	Glyphs  string              // unicode, ascii; else as the terminal's character set has it
@@ -96,7 +97,7 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 	}
 	v.endPrefix()
 	v.locked = v.locked && keys.Mode(keymap.Locked) != nil
-	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet = l, keys, true, l.Alerts
+	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet, v.m.TabsLast = l, keys, true, l.Alerts, l.Tmux
 	v.canvas.UseASCII(v.o.ascii())
 	v.panes.Predict(l.Predict)
 	v.drawBy()

@@ -27,7 +27,7 @@ func openProblems(v *viewer) {
 			name = canvas.Printable(s.Name)
 		}
 		v.open(&overlays.List{
-			Title: "errors of " + name, Wide: true, Hint: "Enter opens the editor", Empty: "none",
+			Title: "errors of " + name, Wide: true, Places: true, Hint: "Enter opens the editor", Empty: "none",
 			Items: func() []overlays.Item { return problemItems(v) },
 		})
 	})

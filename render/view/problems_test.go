@@ -3,9 +3,13 @@ package view
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
+	"github.com/gdamore/tcell/v2"
+
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // fakeEditor knows errors of sessions, and writes down what is opened.
@@ -102,6 +106,34 @@ func TestErrors(t *testing.T) {
 	b.o.Editor = nil
 	b.keys("^E")
 	b.shows("no errors are known here")
+}
+
+// In a narrow terminal the end of a place is in sight, file and line, and what is found there stands out where it is.
+//
+// FEATURES: R76
+func TestErrorsInANarrowTerminal(t *testing.T) {
+	f := &fakeEditor{opened: make(chan string, 4), problems: map[string][]model.Problem{
+		"a": {{File: "/home/me/src/project/with/a/long/path/parser.c", Line: 120, Column: 17, Message: "expected ;"}},
+	}}
+	b := newBench(t, 40, 12, Options{LiveOptions: LiveOptions{Theme: theme.Dark}, Editor: f, Home: "/home/me"})
+	b.list(running("a"))
+	b.keys("^E")
+	b.call()
+	b.shows("parser.c:120:17  expected")
+	b.keys("120")
+	b.shows("parser.c:120:17  expected")
+	for y := range 12 {
+		at := strings.Index(b.row(y), "parser.c:120")
+		if at < 0 {
+			continue
+		}
+		x := len([]rune(b.row(y)[:at])) + len("parser.c:")
+		_, found, _ := b.term.Get(x, y)
+		_, before, _ := b.term.Get(x-1, y)
+		if _, _, a := found.Decompose(); a&tcell.AttrUnderline == 0 && found == before {
+			t.Errorf("what was typed does not stand out: %+v", found)
+		}
+	}
 }
 
 // Who asks for an error twice has one editor opened, and what was typed before that is no key of the viewer's.

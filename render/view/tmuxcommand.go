@@ -66,11 +66,11 @@ func typedCommands() map[string]typed {
 }
 
 func newWindow(v *viewer, words []string) func() {
-	o, line, ok := options(words, "da", "nc") // behind the current one it is anyhow
+	o, line, ok := options(words, "da", "nc")
 	if !ok {
 		return nil
 	}
-	return func() { newTabOf(v, o["n"], made{line, o.dir(), o.has("d")}) }
+	return func() { newTabOf(v, o["n"], made{line, o.dir(), o.has("d")}, o.has("a")) }
 }
 
 // newSession goes to a session that is there, as with -A, or starts one of that name.
@@ -113,14 +113,7 @@ func selectWindow(v *viewer, words []string) func() {
 	case !aimed:
 		return func() { lastTab(v) }
 	}
-	return func() {
-		i, why := v.tabCalled(strings.TrimLeft(target, ":="))
-		if why != "" {
-			v.message = why
-			return
-		}
-		v.m.Show(i)
-	}
+	return func() { v.goToTab(strings.TrimLeft(target, ":=")) }
 }
 
 // tabCalled is the tab of a number or a name, or of its beginning where it is that of one only.
@@ -181,13 +174,7 @@ func selectPane(v *viewer, words []string) func() {
 	if err != nil {
 		return nil
 	}
-	return func() {
-		if n < 1 || n > len(v.m.Shown()) {
-			v.message = "no pane " + words[1] + "; they count from 1"
-			return
-		}
-		v.m.Pick(n - 1)
-	}
+	return func() { v.goToPane(n) }
 }
 
 // arrangements are the ready-made ones by tmux's names.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -404,4 +405,195 @@ func TestKeysForASessionThatWent(t *testing.T) {
 	}
 	b.keys(":")
 	b.shows("What to do")
+}
+
+// newTmuxBench is a viewer with tmux's keys.
+func newTmuxBench(t *testing.T, cols, rows int) *bench {
+	t.Helper()
+	preset, err := keymap.Choose("tmux", "vi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newBench(t, cols, rows, Options{LiveOptions: LiveOptions{
+		Theme: theme.Dark, Keys: preset.With(nil), Prefix: input.Key{Code: 'b', Mods: input.Ctrl}, Tmux: true, Repeat: time.Second / 2,
+	}})
+}
+
+// pressed are keys by tmux's names.
+func (b *bench) pressed(names ...string) {
+	b.t.Helper()
+	for _, name := range names {
+		e := map[string]*tcell.EventKey{
+			"C-b": tcell.NewEventKey(tcell.KeyCtrlB, 0, tcell.ModCtrl), "Up": tcell.NewEventKey(tcell.KeyUp, 0, 0), "Left": tcell.NewEventKey(tcell.KeyLeft, 0, 0),
+			"Right": tcell.NewEventKey(tcell.KeyRight, 0, 0), "C-Left": tcell.NewEventKey(tcell.KeyLeft, 0, tcell.ModCtrl), "M-Left": tcell.NewEventKey(tcell.KeyLeft, 0, tcell.ModAlt),
+			"Enter": tcell.NewEventKey(tcell.KeyEnter, 0, 0), "M-2": tcell.NewEventKey(tcell.KeyRune, '2', tcell.ModAlt),
+		}[name]
+		if e == nil {
+			e = tcell.NewEventKey(tcell.KeyRune, []rune(name)[0], 0)
+		}
+		b.send(e)
+	}
+}
+
+// Arrows go on without the prefix for a moment, as in tmux; any other key ends that and is the session's.
+//
+// FEATURES: R119
+func TestKeysRepeat(t *testing.T) {
+	b := newTmuxBench(t, 161, 30)
+	b.list(running("a"), running("b"), running("c"))
+	b.pressed("C-b", "E")
+	b.m.ArrangeAs(b.paneArea(), "columns")
+	b.m.Focus = "c"
+	b.settle()
+	b.pressed("C-b", "Left")
+	b.now = b.now.Add(b.o.Repeat - 1)
+	b.pressed("Left") // each one has its time from then on
+	if b.m.Focus != "a" {
+		t.Errorf("focus %s", b.m.Focus)
+	}
+	b.now = b.now.Add(b.o.Repeat - 1)
+	b.pressed("Right", "x", "Right")
+	b.pressed("C-b", "z", "Left") // what does not repeat has nothing go on
+	s := b.streams["b"]
+	if b.m.Focus != "b" {
+		t.Fatalf("focus %s", b.m.Focus)
+	}
+	if s.input(t).Key.Text != "x" || s.input(t).Key.Code != input.KeyRight || s.input(t).Key.Code != input.KeyLeft {
+		t.Error("other keys are not the session's")
+	}
+	b.pressed("C-b", "z", "C-b", "Right")
+	b.now = b.now.Add(b.o.Repeat)
+	if b.pressed("Left"); b.m.Focus != "c" || b.streams["c"].input(t).Key.Code != input.KeyLeft {
+		t.Errorf("focus %s", b.m.Focus)
+	}
+	width := func() int { return b.panes.Get("c").Area.W }
+	was := width()
+	if b.pressed("C-b", "C-Left", "C-Left", "C-Left"); width() != was-3 {
+		t.Errorf("%d columns of %d", width(), was)
+	}
+	if b.pressed("M-Left"); width() != was-8 {
+		t.Errorf("%d columns of %d", width(), was)
+	}
+	b.pressed("C-b", ":") // what is asked has its keys
+	if b.pressed("Left"); b.over == nil {
+		t.Error("nothing is asked")
+	}
+	own := newBench(t, 161, 30, Options{LiveOptions: LiveOptions{Repeat: time.Second}})
+	own.list(running("a"), running("b"))
+	own.keys("^1^")
+	own.pressed("Right", "Left")
+	if own.m.Focus != "b" || own.streams["b"].input(t).Key.Code != input.KeyLeft {
+		t.Errorf("the viewer's own keys: focus %s", own.m.Focus)
+	}
+}
+
+// With tmux's keys new tabs are behind all others, so that no tab gets another number; others have them beside the one shown.
+//
+// FEATURES: R119
+func TestNewTabsAtTheEnd(t *testing.T) {
+	titles := func(b *bench) (all string) {
+		for i := range b.m.Tabs {
+			all += b.m.Title(i)
+		}
+		return all
+	}
+	makes := func(b *bench, id string) {
+		b.call()
+		b.list(append(slices.Clone(b.m.Sessions), running(id))...)
+	}
+	b := newTmuxBench(t, 120, 30)
+	b.list(running("a"))
+	for _, id := range []string{"b", "c"} {
+		b.src.made = id
+		b.pressed("C-b", "1", "C-b", "c")
+		makes(b, id)
+	}
+	if titles(b) != "abc" || b.m.Current != 2 {
+		t.Errorf("tabs %s, %d is shown", titles(b), b.m.Current)
+	}
+	b.src.made = "d"
+	b.pressed("C-b", "1", "C-b", ":")
+	b.over.Paste("new-window -a")
+	b.pressed("Enter")
+	makes(b, "d")
+	if titles(b) != "adbc" || b.m.Current != 1 {
+		t.Errorf("tabs %s, %d is shown", titles(b), b.m.Current)
+	}
+	own := newBench(t, 120, 30, Options{})
+	own.list(running("a"))
+	own.makes("b", "^t")
+	own.keys("^[")
+	own.makes("c", "^t")
+	if titles(own) != "acb" {
+		t.Errorf("tabs %s", titles(own))
+	}
+}
+
+// What arranges panes that are hidden behind a zoomed one shows them.
+//
+// FEATURES: R119
+func TestArrangingUnzooms(t *testing.T) {
+	for _, keys := range [][]string{{"M-2"}, {" "}, {"E"}, {"}"}, {"C-Left"}} {
+		b := newTmuxBench(t, 161, 40)
+		b.list(running("a"), running("b"))
+		if b.pressed("C-b", "z"); len(b.panes.All()) != 1 {
+			t.Fatalf("%d panes", len(b.panes.All()))
+		}
+		if b.pressed(append([]string{"C-b"}, keys...)...); len(b.panes.All()) != 2 {
+			t.Errorf("after %q there are %d panes", keys, len(b.panes.All()))
+		}
+	}
+	b := newTmuxBench(t, 161, 40)
+	b.list(running("a"), running("b"))
+	b.m.Focus = "b"
+	if b.pressed("C-b", "z", "C-b", "Left"); len(b.panes.All()) != 2 || b.m.Focus != "a" {
+		t.Errorf("%d panes, focus %s", len(b.panes.All()), b.m.Focus)
+	}
+}
+
+// A tab or a pane that is not there is said, by whatever key it was asked for.
+//
+// FEATURES: R119
+func TestNoSuchNumber(t *testing.T) {
+	b := newTmuxBench(t, 120, 30)
+	b.list(running("a"), running("b"))
+	b.pressed("C-b", "9")
+	b.shows("no tab 9; they count from 1")
+	b.pressed("C-b", "q", "7")
+	b.shows("no pane 7; they count from 1")
+	own := newBench(t, 120, 30, Options{})
+	own.list(running("a"))
+	own.keys("^5")
+	own.shows("no pane 5; they count from 1")
+}
+
+// An action is found as the pages and the configuration write it; one without a key is said to be found by its name.
+//
+// FEATURES: R119
+func TestActionsByTheirNames(t *testing.T) {
+	b := newTmuxBench(t, 120, 30)
+	b.list(running("a"), running("b"))
+	for i := range b.viewer.keys.Prefix {
+		r := &b.viewer.keys.Prefix[i]
+		if r.Action == "tab-go" || !strings.Contains(string(r.Action), "-") {
+			continue
+		}
+		b.pressed("C-b", ":")
+		b.over.Paste(string(r.Action))
+		b.refresh()
+		if first := b.row(4); !strings.Contains(first, " "+r.Name()) || strings.Contains(first, "unknown") {
+			t.Errorf("%s finds %q", r.Action, first)
+		}
+		b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
+	}
+	for line, want := range map[string]string{"tab-go": "write select-window -t NUMBER", "layout-svae": "did you mean layout-save?"} {
+		b.pressed("C-b", ":")
+		b.over.Paste(line)
+		b.pressed("Enter")
+		b.shows(want)
+	}
+	b.pressed("C-b", ":")
+	b.over.Paste("layout-load")
+	b.pressed("Enter")
+	b.shows("no layout was saved; Ctrl-b : layout save saves one")
 }

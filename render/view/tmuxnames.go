@@ -46,7 +46,8 @@ var tmuxNames = []tmuxName{
 	{"previous-window prev", ""}, {"refresh-client refresh", "there is nothing to mend"}, {"rename-session rename", ""}, {"rename-window renamew", ""},
 	{"resize-pane resizep", ""}, {"resize-window resizew", "`longterm resize SESSION COLSxROWS` does that, or `size`"}, {"respawn-pane respawnp", ""},
 	{"respawn-window respawnw", ""}, {"rotate-window rotatew", ""}, {"run-shell run", "`shell` runs a line, and so does `longterm run`"},
-	{"save-buffer saveb", clipboard}, {"select-layout selectl", ""}, {"select-pane selectp", ""}, {"select-window selectw", ""},
+	{"save-buffer saveb", clipboard}, {"select-layout selectl", ""}, {"select-pane selectp", ""}, {"select-window selectw tab-go", ""}, // the last is the action's name, which has no line in the palette
+
 	{"send-keys send", "`longterm send SESSION TEXT`, `longterm keys SESSION KEYS`"},
 	{"send-prefix", "pressed twice, the prefix is the session's"}, {"server-access", "`longterm share SESSION` lets others in"}, {"set-buffer setb", clipboard},
 	{"set-environment setenv", "`longterm new --env NAME=VALUE` starts a session with one"}, {"set-hook", "`longterm events hook`, or [[hooks]] of the configuration"},
@@ -113,7 +114,7 @@ func (v *viewer) notDone(words, names []string) string {
 func (v *viewer) unknown(word string) string {
 	var names []string
 	for i := range v.keys.Prefix {
-		names = append(names, v.keys.Prefix[i].Name())
+		names = append(names, v.keys.Prefix[i].Name(), string(v.keys.Prefix[i].Action))
 	}
 	for _, c := range tmuxNames {
 		names = append(names, strings.Fields(c.names)...)

@@ -51,6 +51,7 @@ type viewer struct {
 	away     bool            // another window has the focus
 	reported string          // the session that was told it has the focus
 	pasts    map[string]bool // sessions in which others are looked back at: their panes go when they end
+	repeats  time.Time       // until then keys that repeat need no prefix
 	unframed bool            // borders are turned: off where they are wanted, or on
 	typedTo  map[string]bool // sessions that keys were sent to
 	killed   map[string]bool // those that the person had end here
@@ -109,7 +110,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		canvas:  canvas.New(o.Screen, o.NoColor),
 		typedTo: map[string]bool{}, killed: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
 	}
-	v.m.Quiet = o.Alerts
+	v.m.Quiet, v.m.TabsLast = o.Alerts, o.Tmux
 	v.canvas.UseASCII(o.ascii())
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
 // Value is a value in effect and where it came from.
@@ -17,17 +19,22 @@ type Value struct {
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Env     string `json:"env,omitempty"` // that gave it
+	By      string `json:"by,omitempty"`  // the key whose value made this one so
 }
 
 // Where is the source in words.
 func (v *Value) Where() string {
+	where := v.Source
 	switch v.Source {
 	case "file":
-		return fmt.Sprintf("%s:%d", v.File, v.Line)
+		where = fmt.Sprintf("%s:%d", v.File, v.Line)
 	case "env":
-		return "$" + v.Env
+		where = "$" + v.Env
 	}
-	return v.Source
+	if v.By != "" {
+		where += ", with " + v.By
+	}
+	return where
 }
 
 // ApplyEnv has variables override keys. A wrong one is a problem, and is left out.
@@ -62,6 +69,9 @@ func (f *File) Values() []Value {
 	for i := range table {
 		r := &table[i]
 		list = append(list, f.value(r.Key, r.Get(f.Settings), r))
+		if prefix := f.Settings.presetPrefix(); r.Key == "view.prefix" && prefix != "" {
+			list[i].Value, list[i].By = prefix, "view.keys"
+		}
 	}
 	for _, name := range sorted(f.Settings.Keys) {
 		list = append(list, f.value("keys."+name, f.Settings.Keys[name], nil))
@@ -86,6 +96,15 @@ func (f *File) Values() []Value {
 		list = append(list, f.value("hooks", strings.Join(names, ", "), nil))
 	}
 	return list
+}
+
+// presetPrefix is the prefix that comes with the keys of another program; empty: they have none, or the person chose one.
+func (s *Settings) presetPrefix() string {
+	preset, err := keymap.Choose(s.View.Keys, "")
+	if err != nil || s.View.Prefix != keymap.Leader || preset.Prefix == keymap.Leader {
+		return ""
+	}
+	return preset.Prefix
 }
 
 func (f *File) value(key, text string, r *Row) Value {

@@ -52,11 +52,12 @@ type Fleet struct {
 
 // View is how the viewer looks.
 type View struct {
-	Prefix string // key that begins the viewer's commands
-	Keys   string // whose keys they are, as keymap.Choose takes it
-	Theme  string // name of a built-in theme or of one in Themes
-	Glyphs string // auto, unicode, ascii
-	Images string // auto, blocks, sixel, kitty, iterm2
+	Prefix string        // key that begins the viewer's commands
+	Keys   string        // whose keys they are, as keymap.Choose takes it
+	Repeat time.Duration // of tmux's keys that need no prefix when they come again
+	Theme  string        // name of a built-in theme or of one in Themes
+	Glyphs string        // auto, unicode, ascii
+	Images string        // auto, blocks, sixel, kitty, iterm2
 	Frames bool
 	Hints  bool
 	Layout string

@@ -3,6 +3,7 @@ package bars
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,17 +132,22 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		left, _, _ = whole(" "+s.Keys.PrefixLabel("new")+": new session  "+s.Keys.PrefixLabel("quit")+": quit", th.BarDim)
 		return left, append(approvalSegments(th, s, width), cutSegments(th, s, width)...), th.Bar
 	}
-	flags := flagSegments(th, s)
-	left = append(b.tabSegments(th, s.Model), flags...)
+	flags, tabs := flagSegments(th, s), newTabList(th, s.Model)
 	right = append(approvalSegments(th, s, width), cutSegments(th, s, width)...)
+	room := width - segmentsWidth(flags) - segmentsWidth(right)
 	summary := summarySegments(th, s, width)
-	room := width
-	if len(flags) > 0 { // where keys go is not cut for what happened elsewhere
-		room -= segmentsWidth(left) + segmentsWidth(right) + segmentsWidth(summary)
+	if width >= summaryFrom {
+		room -= segmentsWidth(summary)
 	}
-	right = append(append(right, alertSegments(th, s, width, room)...), summary...)
-	if len(flags) > 0 && segmentsWidth(left)+segmentsWidth(right) > width {
-		b.tabs, left = nil, append(flags, left[:len(left)-len(flags)]...)
+	alert := alertSegments(th, s, width, room-tabs.wanted(width, len(flags) > 0))
+	if width < summaryFrom && segmentsWidth(summary) > room-tabs.least(width)-segmentsWidth(alert) {
+		summary = nil
+	}
+	room = width - segmentsWidth(flags) - segmentsWidth(right) - segmentsWidth(alert) - segmentsWidth(summary)
+	right = slices.Concat(right, alert, elsewhereSegments(th, s, room-tabs.width()), summary)
+	room = width - segmentsWidth(flags) - segmentsWidth(right)
+	if left = flags; room >= tabs.least(width) || len(flags) == 0 { // where keys go is not cut for what happened elsewhere
+		left = append(b.tabSegments(th, &tabs, room), flags...)
 	}
 	room = width - segmentsWidth(left) - segmentsWidth(right)
 	for _, hint := range s.hints(all) {
@@ -198,7 +204,7 @@ func wholeGroups(text string, w int) string {
 	return out
 }
 
-// summarySegments count the sessions by how they fare.
+// summarySegments count the sessions by how they fare; in a narrow bar only those that want somebody.
 func summarySegments(th *theme.Theme, s *State, width int) []segment {
 	run, asks, failed := 0, 0, 0
 	for i := range s.Model.Sessions {
@@ -213,7 +219,10 @@ func summarySegments(th *theme.Theme, s *State, width int) []segment {
 			run++
 		}
 	}
-	if width < summaryFrom || len(s.Model.Sessions) < 2 || run+asks+failed == 0 {
+	if width < summaryFrom {
+		run = 0
+	}
+	if len(s.Model.Sessions) < 2 || run+asks+failed == 0 {
 		return nil
 	}
 	var out []segment
@@ -229,7 +238,7 @@ func summarySegments(th *theme.Theme, s *State, width int) []segment {
 	return append(out, segment{"  ", th.Bar})
 }
 
-// summaryFrom is the width from which on the bar has a summary.
+// summaryFrom is the width from which on the bar counts what runs, and always tells its counts.
 const summaryFrom = 100
 
 // approvalSegments tell how many approvals wait.
@@ -263,30 +272,109 @@ func cutSegments(th *theme.Theme, s *State, width int) []segment {
 	return []segment{{text, th.On(th.Bar, th.Bad).Bold(true)}}
 }
 
-func (b *Bar) tabSegments(th *theme.Theme, m *model.Model) []segment {
+// tabList are the tabs as the bar tells them; none: there is only the one that nobody named.
+type tabList struct {
+	all     []segment
+	widths  []int
+	current int
+}
+
+func newTabList(th *theme.Theme, m *model.Model) (l tabList) {
 	if len(m.Tabs) == 1 && m.Tabs[0].Name == "" {
-		return nil
+		return l
 	}
-	var out []segment
-	at := 0
+	l.current = m.Current
 	for i, t := range m.Tabs {
 		st := th.Tab
 		if i == m.Current {
 			st = th.TabActive
 		}
-		name := fmt.Sprintf(" %d %s ", i+1, Cut(m.Title(i), tabWidth))
-		text := name
-		ids := m.Of(t)
-		if worst := m.Worst(ids); worst != model.AlertNone && i != m.Current {
-			text = name + worst.Sign() + " "
+		text := fmt.Sprintf(" %d %s ", i+1, Cut(m.Title(i), tabWidth))
+		if worst := m.Worst(m.Of(t)); worst != model.AlertNone && i != m.Current {
+			text += worst.Sign() + " "
 			st = th.On(st, AlertColor(th, worst)).Bold(true)
 		}
-		out = append(out, segment{text, st})
-		w := canvas.TextWidth(text)
-		b.tabs = append(b.tabs, tabSpan{at, at + w, i})
-		at += w
+		l.all = append(l.all, segment{text, st})
+		l.widths = append(l.widths, canvas.TextWidth(text))
 	}
-	return append(out, segment{" ", th.Bar})
+	return l
+}
+
+// width is that of all, with the blank behind them.
+func (l *tabList) width() (w int) {
+	if len(l.all) > 0 {
+		w = 1
+	}
+	for _, n := range l.widths {
+		w += n
+	}
+	return w
+}
+
+// least is what the current tab takes, with signs of what is left out; more than half of the bar it does not ask for.
+func (l *tabList) least(bar int) int {
+	if len(l.all) == 0 {
+		return 0
+	}
+	return min(l.width(), l.widths[l.current]+3, bar/2)
+}
+
+// wanted is what alerts leave to the tabs: half of the bar, and all of it where they stand beside what says where keys go.
+func (l *tabList) wanted(bar int, whole bool) int {
+	if whole {
+		return l.width()
+	}
+	return min(l.width(), max(l.least(bar), bar/2))
+}
+
+// around are the tabs that so many columns hold, the current one among them.
+func (l *tabList) around(room int) (from, to int) {
+	if l.width() <= room+1 {
+		return 0, len(l.all)
+	}
+	from, to = l.current, l.current+1
+	used := l.widths[l.current]
+	fits := func(i, signs int) bool { return used+l.widths[i]+signs <= room }
+	sign := func(there bool) int {
+		if there {
+			return 1
+		}
+		return 0
+	}
+	for from > 0 && fits(from-1, sign(from > 1)+sign(to < len(l.all))) {
+		from--
+		used += l.widths[from]
+	}
+	for to < len(l.all) && fits(to, sign(from > 0)+sign(to < len(l.all)-1)) {
+		used += l.widths[to]
+		to++
+	}
+	return from, to
+}
+
+// tabSegments are the tabs, as many as there is room for around the current one; more on either side are told by a sign.
+func (b *Bar) tabSegments(th *theme.Theme, l *tabList, room int) []segment {
+	if len(l.all) == 0 {
+		return nil
+	}
+	var out []segment
+	from, to := l.around(room)
+	at := 0
+	if from > 0 {
+		out, at = append(out, segment{"…", th.BarDim}), 1
+	}
+	for i := from; i < to; i++ {
+		out = append(out, l.all[i])
+		b.tabs = append(b.tabs, tabSpan{at, at + l.widths[i], i})
+		at += l.widths[i]
+	}
+	if to < len(l.all) {
+		out, at = append(out, segment{"…", th.BarDim}), at+1
+	}
+	if at < room {
+		out = append(out, segment{" ", th.Bar})
+	}
+	return out
 }
 
 // tabWidth is how much of a tab's name is shown.
@@ -317,7 +405,7 @@ const AwayTime = 500 * time.Millisecond
 // wideBar is the width from which on the bar has room for explanations.
 const wideBar = 60
 
-// alertSegments name the session that wants attention most, and those in no tab; in so much room, if that is possible.
+// alertSegments name the session that wants attention most, in so much room if that is possible.
 func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 	var out []segment
 	if id := s.Model.NextAlert(); id != "" {
@@ -337,23 +425,26 @@ func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 		}
 		out = append(out, segment{text, th.On(th.Bar, AlertColor(th, a.Kind)).Bold(true)})
 	}
-	if n := s.Model.Hidden(); n > 0 {
-		text := fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick"))
-		if canvas.TextWidth(text) > room-segmentsWidth(out) {
-			text = fmt.Sprintf(" +%d ", n)
-		}
-		out = append(out, segment{text, th.BarDim})
-	}
 	return out
+}
+
+// elsewhereSegments count the sessions in no tab, in so much room if that is possible.
+func elsewhereSegments(th *theme.Theme, s *State, room int) []segment {
+	n := s.Model.Hidden()
+	if n == 0 {
+		return nil
+	}
+	text := fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick"))
+	if canvas.TextWidth(text) > room {
+		text = fmt.Sprintf(" +%d ", n)
+	}
+	return []segment{{text, th.BarDim}}
 }
 
 // alertName is the session that an alert is of, with the command that it is about.
 func alertName(s *model.Session, a *model.Alert, width int) string {
-	switch {
-	case a.Doing == "" || width < wideBar:
+	if a.Doing == "" || width < wideBar {
 		return s.Name
-	case s.Automatic():
-		return a.Doing
 	}
 	return s.Name + ": " + a.Doing
 }

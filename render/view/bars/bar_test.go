@@ -1,6 +1,8 @@
 package bars
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,7 +122,7 @@ func TestTabs(t *testing.T) {
 // Where keys go is told whole, whatever wants attention elsewhere.
 func TestFlagsAreNotCut(t *testing.T) {
 	for width, want := range map[int]string{
-		20: " READ-ONLY   1… ? b", 32: " READ-ONLY   1 grid  2 b ?… ? b", 50: " 1 grid  2 b ?   READ-ONLY        ? b needs input",
+		20: " READ-ONLY      ? b", 32: " 1 grid  2 b ?  READ-ONLY   ? b", 50: " 1 grid  2 b ?   READ-ONLY        ? b needs input",
 		84: " 1 grid  2 b ?   READ-ONLY      ? b: something that asks needs input (Ctrl-Space a)",
 	} {
 		f := newFoot(t, width, "a", "b")
@@ -134,6 +136,55 @@ func TestFlagsAreNotCut(t *testing.T) {
 		if got := f.row(); got != want {
 			t.Errorf("%d columns: %q; want %q", width, got, want)
 		}
+	}
+}
+
+// The tab that is shown is in sight whatever number it has, as many of the others as there is room for, and signs of the rest.
+func TestCurrentTabIsInSight(t *testing.T) {
+	for _, c := range []struct {
+		width, current int
+		want           string
+	}{
+		{40, 0, " 1 tab1  2 tab2 …        +5   3 failed"},
+		{40, 4, "… 4 tab4  5 tab5 …       +5   3 failed"},
+		{40, 8, "… 8 tab8  9 tab9         +5   3 failed"},
+		{20, 8, "… 9 tab9         +5"},
+		{80, 8, "… 3 tab3  4 tab4  5 tab5  6 tab6  7 tab7  8 tab8  9 tab9         +5   3 failed"},
+		{100, 8, " 1 tab1  2 tab2  3 tab3  4 tab4  5 tab5  6 tab6  7 tab7  8 tab8  9 tab9       +5   3 run  3 failed"},
+		{120, 8, " 1 tab1  2 tab2  3 tab3  4 tab4  5 tab5  6 tab6  7 tab7  8 tab8  9 tab9             +5 elsewhere (p)   3 run  3 failed"},
+	} {
+		f := newFoot(t, c.width, "a", "b", "c", "d", "e", "f")
+		m := f.state.Model
+		failed := 1
+		for i := range 3 {
+			m.Sessions[i].Phase, m.Sessions[i].LastExit = model.PhasePrompt, &failed
+		}
+		m.Tabs = nil
+		for i := range 9 {
+			m.Tabs = append(m.Tabs, &model.Tab{Name: fmt.Sprint("tab", i+1), Tree: layout.Leaf("f"), Focus: "f"})
+		}
+		m.Current, m.Focus = c.current, "f"
+		f.state.NoHints, f.state.Panes = true, 1
+		got := f.row()
+		if got != c.want {
+			t.Errorf("%d columns: %q; want %q", c.width, got, c.want)
+		}
+		at := len([]rune(got[:strings.Index(got, fmt.Sprintf("tab%d", c.current+1))]))
+		if tab, ok := f.bar.Tab(at); !ok || tab != c.current {
+			t.Errorf("%d columns: tab %d is at column %d", c.width, tab, at)
+		}
+	}
+}
+
+// An alert is of the session as its pane is called, with what ran there: a line of a shell alone names nothing.
+func TestAlertsNameTheSession(t *testing.T) {
+	f := newFoot(t, 90, "bash-9", "b")
+	f.state.NoHints = true
+	s := f.state.Model.Session("bash-9")
+	s.Command = "/bin/bash -i"
+	f.state.Model.Alerts["bash-9"] = model.Alert{Kind: model.AlertNeeds, Doing: "clear; cat >notes"}
+	if got := strings.TrimSpace(f.row()); got != "? bash-9: clear; cat >notes needs input (Ctrl-Space a)" || !s.Automatic() {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -71,6 +71,12 @@ func index(rows []Row, other map[string][]string, left map[string]bool, modes *m
 // AfterPrefix is what a key does after the prefix; empty: nothing.
 func (m *Map) AfterPrefix(k input.Key) Action { return m.byPrefix[name(k)] }
 
+// repeating are actions whose keys tmux repeats without the prefix (bind-key -r).
+var repeating = map[Action]bool{"left": true, "down": true, "up": true, "right": true, "wider": true, "narrower": true, "taller": true, "shorter": true}
+
+// Repeats reports whether an action's keys may go on without the prefix, where keys repeat.
+func Repeats(a Action) bool { return repeating[a] }
+
 // InScroll is what a key does in copy mode; empty: nothing.
 func (m *Map) InScroll(k input.Key) Action { return m.byScroll[name(k)] }
 
@@ -82,8 +88,14 @@ func name(k input.Key) string {
 // PrefixLabel is the first key of an action after the prefix, for people.
 func (m *Map) PrefixLabel(a Action) string { return firstLabel(m.Prefix, a) }
 
-// Chord are the prefix and the key of an action, for people: Ctrl-Space z.
-func (m *Map) Chord(a Action) string { return m.PrefixName + " " + m.PrefixLabel(a) }
+// Chord are the prefix and the key of an action, for people: Ctrl-Space z. One without a key is found by its name.
+func (m *Map) Chord(a Action) string {
+	label := m.PrefixLabel(a)
+	if label == "" && a != "palette" {
+		return m.Chord("palette") + " " + words(a)
+	}
+	return m.PrefixName + " " + label
+}
 
 // ScrollLabel is the first key of an action in copy mode, for people.
 func (m *Map) ScrollLabel(a Action) string { return firstLabel(m.Scroll, a) }
@@ -98,7 +110,9 @@ func firstLabel(rows []Row, a Action) string {
 }
 
 // Name is what the action is called in lists: its name, in words.
-func (r *Row) Name() string { return strings.ReplaceAll(string(r.Action), "-", " ") }
+func (r *Row) Name() string { return words(r.Action) }
+
+func words(a Action) string { return strings.ReplaceAll(string(a), "-", " ") }
 
 // Label is a row's keys for people: the first, or 1-9.
 func (r *Row) Label() string {

@@ -1,5 +1,7 @@
 package keymap
 
+import "strings"
+
 // names are what an action is called besides: in speech, and as commands of tmux (tmux(1), of 3.5), which people who know it
 // type at its prompt. The palette finds actions by them.
 var names = map[Action]string{
@@ -64,5 +66,11 @@ var names = map[Action]string{
 	"quit":             "leave exit detach detach-client",
 }
 
-// Also is what the action is called besides, for who looks for it.
-func (r *Row) Also() string { return r.Short + " " + names[r.Action] }
+// Also is what the action is called besides, for who looks for it: as the configuration and the pages write it, too.
+func (r *Row) Also() string {
+	also := r.Short + " " + names[r.Action]
+	if strings.Contains(string(r.Action), "-") {
+		also += " " + string(r.Action)
+	}
+	return also
+}

@@ -26,6 +26,7 @@ type TabFile struct {
 	Tree  *layout.Node `json:"tree,omitempty"`
 	Focus string       `json:"focus,omitempty"`
 	Zoom  bool         `json:"zoom,omitempty"`
+	Grid  bool         `json:"grid,omitempty"` // nobody arranged the tree: where its panes cannot be read one is shown
 
 	Floats []layout.Float `json:"floats,omitempty"`
 	Over   bool           `json:"floats_shown,omitempty"`
@@ -38,7 +39,7 @@ const LayoutVersion = 1
 func (m *Model) Layout() Layout {
 	f := Layout{Version: LayoutVersion, Current: m.Current, Names: map[string]string{}}
 	for i, t := range m.Tabs {
-		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed, t.Floats, t.Over}
+		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed, t.asGrid, t.Floats, t.Over}
 		if i == m.Current {
 			tf.Focus, tf.Zoom = m.Focus, m.Zoomed
 		}
@@ -65,7 +66,7 @@ func (m *Model) UseLayout(f *Layout) bool {
 	var tabs []*Tab
 	current := 0
 	for i, tf := range f.Tabs {
-		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom, Over: tf.Over, Floats: m.floatsOf(f, tf.Floats)}
+		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom, asGrid: tf.Grid, Over: tf.Over, Floats: m.floatsOf(f, tf.Floats)}
 		if !t.Auto {
 			for _, id := range tf.Tree.Sessions() {
 				if now := m.successor(f, id); now != "" && now != id {

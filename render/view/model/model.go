@@ -28,6 +28,8 @@ type Model struct {
 	Pinned    []layout.Float // over all tabs
 	Gap       int            // columns between two panes
 	Side      layout.Rect    // where the sessions are listed beside one pane; without a width: nowhere
+	alone     bool           // one pane is shown of several, for which there is no room
+	TabsLast  bool           // new tabs go behind all others, as tmux's windows do
 	Focus     string         // session id
 	Zoomed    bool
 	expected  map[string]bool // sessions just made: they are not in the list yet
@@ -203,8 +205,12 @@ func (m *Model) Pick(n int) {
 
 // Toward moves the focus to the nearest session on the screen in a direction.
 func (m *Model) Toward(dx, dy int) {
-	if m.Side.W > 0 {
+	switch {
+	case m.Side.W > 0:
 		m.Step(dy)
+		return
+	case m.alone:
+		m.Step(dx + dy)
 		return
 	}
 	from := slices.IndexFunc(m.Places, func(p layout.Place) bool { return p.Session == m.Focus })

@@ -8,7 +8,7 @@ import (
 
 // Arrange says which sessions go where.
 func (m *Model) Arrange(area layout.Rect) []layout.Place {
-	m.Side = layout.Rect{}
+	m.Side, m.alone = layout.Rect{}, false
 	m.raise()
 	if m.Zoomed && m.Focus != "" {
 		return []layout.Place{{Session: m.Focus, Area: area}}
@@ -27,17 +27,18 @@ func (m *Model) tiles(area layout.Rect) []layout.Place {
 	if !t.Auto {
 		t.Tree.Unfold(focus)
 		places, _, fits := t.Tree.Arrange(area, m.Gap)
-		if fits || len(places) == 1 {
+		switch {
+		case t.asGrid && (!fits || tooSmall(areasOf(places), len(places))):
+			return m.oneOf(area, focus)
+		case fits || len(places) == 1:
 			return places
 		}
 		return []layout.Place{{Session: focus, Area: area}}
 	}
 	ids := m.Tiled(t)
 	areas := layout.Grid(area, len(ids), m.Gap)
-	if tooSmall(areas, len(ids)) && area.W >= sideFrom && slices.Contains(ids, focus) {
-		m.Side = layout.Rect{X: area.X, Y: area.Y, W: sideWidth, H: area.H}
-		area.X, area.W = area.X+sideWidth+1, area.W-sideWidth-1
-		return []layout.Place{{Session: focus, Area: area}}
+	if tooSmall(areas, len(ids)) && slices.Contains(ids, focus) {
+		return m.oneOf(area, focus)
 	}
 	from := 0
 	if i := slices.Index(ids, focus); i >= len(areas) { // a window around the focused one
@@ -46,6 +47,23 @@ func (m *Model) tiles(area layout.Rect) []layout.Place {
 	out := make([]layout.Place, len(areas))
 	for i := range areas {
 		out[i] = layout.Place{Session: ids[from+i], Area: areas[i]}
+	}
+	return out
+}
+
+// oneOf shows one pane, where there is room beside a list of all.
+func (m *Model) oneOf(area layout.Rect, id string) []layout.Place {
+	if m.alone = area.W < sideFrom; !m.alone {
+		m.Side = layout.Rect{X: area.X, Y: area.Y, W: sideWidth, H: area.H}
+		area.X, area.W = area.X+sideWidth+1, area.W-sideWidth-1
+	}
+	return []layout.Place{{Session: id, Area: area}}
+}
+
+func areasOf(places []layout.Place) []layout.Rect {
+	out := make([]layout.Rect, len(places))
+	for i := range places {
+		out[i] = places[i].Area
 	}
 	return out
 }
@@ -134,7 +152,10 @@ func (m *Model) Grow(area layout.Rect, stacked bool, by int) bool {
 		}
 		return f.Grow(area, by, 0)
 	}
-	return m.Manual(area).Tree.Grow(m.Focus, area, m.Gap, stacked, by)
+	if m.Side.W > 0 || m.alone {
+		return false
+	}
+	return m.unzoomed(area).Tree.Grow(m.Focus, area, m.Gap, stacked, by)
 }
 
 // MoveBorder moves the focused pane's border to the right or down, as tmux does: it is the one behind it, or before it where it is
@@ -143,17 +164,30 @@ func (m *Model) MoveBorder(area layout.Rect, stacked bool, by int) bool {
 	if m.Float(m.Focus) != nil {
 		return m.Grow(area, stacked, by)
 	}
-	return m.Manual(area).Tree.MoveBorder(m.Focus, area, m.Gap, stacked, by)
+	if m.Side.W > 0 || m.alone {
+		return false
+	}
+	return m.unzoomed(area).Tree.MoveBorder(m.Focus, area, m.Gap, stacked, by)
 }
+
+// unzoomed is the current tab, made to be changed and with all of its panes in sight: a change that nobody saw would be none.
+func (m *Model) unzoomed(area layout.Rect) *Tab {
+	m.Zoomed = false
+	return m.Manual(area)
+}
+
+// Even gives all panes the same space.
+func (m *Model) Even(area layout.Rect) { m.unzoomed(area).Tree.Even() }
 
 // Rearrange gives the current tab the next ready-made arrangement, and tells its name;
 // empty: there is nothing to arrange.
 func (m *Model) Rearrange(area layout.Rect) string {
-	t := m.Manual(area)
+	t := m.unzoomed(area)
 	ids := t.Tree.Sessions()
 	if len(ids) < 2 {
 		return ""
 	}
+	t.asGrid = false
 	a := &layout.Arrangements[t.arranged%len(layout.Arrangements)]
 	t.arranged++
 	t.Tree = a.Make(area, ids)
@@ -170,7 +204,7 @@ func (m *Model) ArrangeAs(area layout.Rect, name string) bool {
 
 // Swap exchanges the focused session with the one that is by further on, round and round.
 func (m *Model) Swap(area layout.Rect, by int) {
-	t := m.Manual(area)
+	t := m.unzoomed(area)
 	ids := t.Tree.Sessions()
 	if i := slices.Index(ids, m.Focus); i >= 0 {
 		t.Tree.Swap(m.Focus, ids[(i+by+len(ids))%len(ids)])
@@ -179,7 +213,7 @@ func (m *Model) Swap(area layout.Rect, by int) {
 
 // Rotate has each pane of the tab take the place of the one before it, or of the next one.
 func (m *Model) Rotate(area layout.Rect, down bool) {
-	t := m.Manual(area)
+	t := m.unzoomed(area)
 	ids := t.Tree.Sessions()
 	if len(ids) < 2 {
 		return

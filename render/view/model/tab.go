@@ -16,6 +16,7 @@ type Tab struct {
 	Focus    string // while another tab is shown
 	zoomed   bool
 	Sync     bool   // keys go to all panes
+	asGrid   bool   // the tree was a grid of which one pane was shown, and nobody arranged it: it is shown so still
 	arranged int    // the ready-made arrangement that is next
 	at, last string // had the focus, now and before
 
@@ -77,8 +78,18 @@ func (m *Model) enter(i int) {
 	m.refocus()
 }
 
-// AddTab puts a tab behind the current one and shows it.
+// AddTab adds a tab where new ones go, and shows it.
 func (m *Model) AddTab(t *Tab) {
+	if !m.TabsLast {
+		m.AddTabBeside(t)
+		return
+	}
+	m.Tabs = append(m.Tabs, t)
+	m.Show(len(m.Tabs) - 1)
+}
+
+// AddTabBeside puts a tab behind the current one and shows it.
+func (m *Model) AddTabBeside(t *Tab) {
 	m.Tabs = slices.Insert(m.Tabs, m.Current+1, t)
 	m.Show(m.Current + 1)
 }
@@ -103,7 +114,7 @@ func (m *Model) DropTab(i int) {
 func (m *Model) Manual(area layout.Rect) *Tab {
 	t := m.Tab()
 	if ids := m.Tiled(t); t.Auto && len(ids) > 0 {
-		t.Auto, t.Tree = false, layout.Tiles(area, ids)
+		t.Auto, t.Tree, t.asGrid = false, layout.Tiles(area, ids), m.Side.W > 0 || m.alone
 	}
 	return t
 }

@@ -61,6 +61,7 @@ type List struct {
 	Preview bool                                               // the chosen session is shown beside
 	Wide    bool                                               // it takes most of the terminal
 	Grouped bool                                               // a name is shown where it differs from the one above
+	Places  bool                                               // names are places in files, of which the end is looked for: they get half of the width
 	Empty   string                                             // said while there is nothing
 	Hint    string                                             // what keys do, instead of Enter
 	OnKey   func(k input.Key, it *Item) (r Result, taken bool) // keys besides; may be nil
@@ -231,6 +232,9 @@ func (l *List) drawHits(s *Screen, at layout.Rect) {
 	l.area = at
 	l.first = max(0, min(max(l.first, l.chosen-at.H+1), l.chosen))
 	names := min(l.nameWidth(), at.W/3)
+	if l.Places {
+		names = min(l.nameWidth(), at.W/2)
+	}
 	for i := range at.H {
 		if l.first+i < len(l.hits) {
 			l.drawItem(s, layout.Rect{X: at.X, Y: at.Y + i, W: at.W, H: 1}, l.first+i, names)
@@ -314,9 +318,13 @@ func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
 		if l.Grouped && n > l.first && l.all[l.hits[n-1].Index].Name == name {
 			name = ""
 		}
-		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: min(names, room), H: 1}, name, &hit.At, 0, base.Bold(true), match)
+		skip := 0
+		if l.Places {
+			name, skip = endOf(name, min(names, room))
+		}
+		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: min(names, room), H: 1}, name, &hit.At, skip, base.Bold(true), match)
 		x, room = x+names+len(nameGap), room-names-len(nameGap)
-		skip := utf8.RuneCountInString(it.Name + nameGap)
+		skip = utf8.RuneCountInString(it.Name + nameGap)
 		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: room, H: 1}, it.Text, &hit.At, skip, base, match)
 	} else {
 		l.drawMatched(s, layout.Rect{X: x, Y: at.Y, W: room, H: 1}, it.Text, &hit.At, 0, base, match)
@@ -325,6 +333,16 @@ func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
 		dim = th.On(dim, it.ExtraColor)
 	}
 	s.Canvas.Text(at.X+at.W-canvas.TextWidth(extra)-1, at.Y, canvas.TextWidth(extra), extra, dim)
+}
+
+// endOf is the end of a text that so many columns hold, with a sign where it is cut, and which of its characters the sign stands for.
+func endOf(text string, w int) (string, int) {
+	n := canvas.Before(text, w)
+	if n == 0 {
+		return text, 0
+	}
+	n = canvas.Before(text, w-1)
+	return "…" + text[n:], max(0, utf8.RuneCountInString(text[:n])-1)
 }
 
 // drawMatched draws a text whose characters that were found, counted from skip, stand out.

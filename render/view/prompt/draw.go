@@ -174,8 +174,9 @@ func (p *Prompt) bar(w int) row {
 	if to := p.aimed(p.aim.To, p.aim.In); to != "" {
 		text = " " + to + "  " + l.hint
 	}
+	said := p.message != ""
 	switch {
-	case p.message != "":
+	case said:
 		text = " " + p.message
 	case p.search != nil:
 		text = " Ctrl-R: older  Enter: use it  Esc: back"
@@ -189,7 +190,50 @@ func (p *Prompt) bar(w int) row {
 	for _, s := range r {
 		used += uniseg.StringWidth(s.text)
 	}
+	if text = wholeGroups(text, w-used); said {
+		text = cut(" "+p.message, w-used)
+	}
 	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), p.ground})
+}
+
+// wholeGroups are the first groups of a text, those that two blanks divide, that so many cells hold; the first one in any case.
+func wholeGroups(text string, cells int) string {
+	for uniseg.StringWidth(text) > cells {
+		at := strings.LastIndex(text, "  ")
+		if at < 1 {
+			return cut(text, cells)
+		}
+		text = strings.TrimRight(text[:at], " ")
+	}
+	return text
+}
+
+// cut is a text in so many cells; what is left out is marked.
+func cut(text string, cells int) string {
+	if uniseg.StringWidth(text) <= cells {
+		return text
+	}
+	if cells < 1 {
+		return ""
+	}
+	text, _ = fitting(text, cells-1)
+	return text + "…"
+}
+
+// wrapped are the rows of a text of ours, broken between words where that is possible.
+func wrapped(text string, cells int) (rows []string) {
+	const indent = "  "
+	text, _ = fitting(text, math.MaxInt) // what is measured is what is drawn
+	for uniseg.StringWidth(text) > cells {
+		head, _ := fitting(text, cells+1)
+		at := strings.LastIndex(head, " ")
+		if strings.TrimSpace(text[:max(at, 0)]) == "" {
+			break
+		}
+		rows = append(rows, strings.TrimRight(text[:at], " "))
+		text = indent + strings.TrimLeft(text[at:], " ")
+	}
+	return append(rows, text)
 }
 
 // aimed is what is said of a plain line, or of a shell command.
@@ -235,8 +279,7 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 		cx, cy = b.col, len(b.rows)-1
 	}
 	if says := p.aimed(p.aim.Says, p.aim.Runs); l.text == "" && p.search == nil {
-		says, _ = fitting(says, w-b.col-1)
-		b.add(says, dim)
+		b.add(cut(says, w-b.col-1), dim)
 	}
 	return b.rows, cx, cy
 }
@@ -335,8 +378,14 @@ func (b *block) rows(w int, c *colors) []row {
 		out.add(fmt.Sprintf("(%d lines before)", b.dropped), dim)
 	}
 	for _, l := range b.lines {
-		out.newRow()
-		out.add(l, plain)
+		rows := []string{l}
+		if b.id == 0 { // it is no command's output, which is shown as it came
+			rows = wrapped(l, w)
+		}
+		for _, text := range rows {
+			out.newRow()
+			out.add(text, plain)
+		}
 	}
 	if b.open != "" {
 		out.newRow()

@@ -292,6 +292,37 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// What the prompt itself says is broken between words, and its keys are told in whole groups; a command's output is shown as it came.
+//
+// FEATURES: R77
+func TestWordsStayWhole(t *testing.T) {
+	p := New(Options{Slashes: Slashes})
+	press(t, p, "/help<Enter>")
+	help := strings.Join(p.help(), " ")
+	for _, row := range strings.Split(screen(t, p, 40, 60), "\n") {
+		for _, word := range strings.Fields(row) {
+			if strings.Contains(row, "Esc: leave") || strings.HasPrefix(row, "cursor ") || strings.HasPrefix(word, ">") {
+				continue
+			}
+			if !strings.Contains(" "+help+" ", " "+word+" ") && !strings.Contains(" Enter: send !: shell /: commands Esc: leave ", " "+word+" ") {
+				t.Errorf("%q is no word: %q", word, row)
+			}
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"none of it", "none of it"}, {"one and two", "one and|  two"}, {"averylongword", "averylongword"}, {"a b c d e f g h", "a b c d e|  f g h"}, {"  x", "  x"}, {"x averylongword", "x|  averylongword"},
+	} {
+		if got := strings.Join(wrapped(c.text, 10), "|"); got != c.want {
+			t.Errorf("%q is %q", c.text, got)
+		}
+	}
+	for n, want := range map[int]string{60: " in bash-17  Enter: run  Tab: complete", 30: " in bash-17  Enter: run", 12: " in bash-17", 8: " in bas…"} {
+		if got := wholeGroups(" in bash-17  Enter: run  Tab: complete", n); got != want {
+			t.Errorf("%d columns: %q", n, got)
+		}
+	}
+}
+
 // FEATURES: R77
 func TestStyles(t *testing.T) {
 	scr := tcell.NewSimulationScreen("UTF-8")

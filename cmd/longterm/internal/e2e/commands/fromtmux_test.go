@@ -55,6 +55,7 @@ func TestFromTmux(t *testing.T) {
 	}
 
 	i := e2e.New(t)
+	i.Run("config", "set", "exec.grace", "30s") // a pipe's command ends by itself, however busy the machine is
 	if err := os.Symlink(i.Exe, filepath.Join(i.Dir, "longterm")); err != nil {
 		t.Fatal(err)
 	}
