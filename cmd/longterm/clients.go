@@ -34,7 +34,7 @@ type whatever happens gets a link to look (longterm share) or a token without th
 	f := c.Flags()
 	f.IntSliceVar(&looks, "look", nil, "have the clients with these numbers look only")
 	f.IntSliceVar(&types, "type", nil, "let them type again")
-	f.IntSliceVar(&leaves, "detach", nil, "have them leave")
+	f.IntSliceVar(&leaves, "detach", nil, "have them leave; a viewer that shows several sessions is refused: have it --look")
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		ctx := cmd.Context()
 		said := map[int]bool{}

@@ -17,7 +17,7 @@ func downVerb(a *app, c *cobra.Command) {
 	var remove bool
 	c.Long = `End the sessions that up started for this directory's project: those that are named, or all, the youngest first, also
 those that its file does not name any more. What comes after one that is named goes on. Their history stays, and up starts
-them again below it; --rm removes it.`
+them again below it; --rm removes it, and what up --replace put aside.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := a.findProject(file)
 		if err != nil {
@@ -38,8 +38,11 @@ them again below it; --rm removes it.`
 		return a.Print(ended, func(w io.Writer) {
 			for _, e := range ended {
 				what := "ended"
-				if e.Removed {
+				switch {
+				case e.Removed:
 					what = "removed"
+				case e.Before:
+					what = "had ended, and is not started again"
 				}
 				fmt.Fprintf(w, "%s %s\n", e.Called, what)
 			}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -63,9 +64,15 @@ type placeFlags struct {
 	area                   string
 }
 
+// longestTab is that of api.Arrange.
+const longestTab = 128
+
 // request is what they ask for.
 func (p *placeFlags) request(session, beside string) (api.Arrange, error) {
 	r := api.Arrange{Do: "place", Session: session, Beside: beside, Below: p.below, Tab: p.tab, Float: p.float, Pinned: p.pinned, Stacked: p.stacked}
+	if utf8.RuneCountInString(p.tab) > longestTab {
+		return r, exit.Usagef("--tab: a tab's name has at most %d characters", longestTab)
+	}
 	if p.area == "" {
 		return r, nil
 	}

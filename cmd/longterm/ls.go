@@ -30,7 +30,7 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		var template *output.Template
 		if format != "" {
 			var err error
-			if template, err = output.NewTemplate("--format", format, api.Session{}); err != nil {
+			if template, err = output.NewTemplate(cmd.Context(), "--format", format, api.Session{}); err != nil {
 				return err
 			}
 			if a.JSON {
@@ -58,7 +58,7 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 			return err
 		}
 		if template != nil {
-			return template.WriteAll(a.Stdout, list)
+			return template.WriteAll(cmd.Context(), a.Stdout, list)
 		}
 		if a.JSON {
 			return a.Print(list, nil)
@@ -80,7 +80,7 @@ func (a *app) listAll(ctx context.Context, b *backend, labels []string, template
 	list, missing := h.ListAll(ctx, b.options, labels)
 	switch {
 	case template != nil:
-		err = template.WriteAll(a.Stdout, list)
+		err = template.WriteAll(ctx, a.Stdout, list)
 	case a.JSON:
 		err = a.Print(list, nil)
 	default:

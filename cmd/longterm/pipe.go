@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,8 @@ is ended the command reads the end of its input, and gets a while to end by itse
 			return exit.Usagef("--stop ends the pipes that there are; leave the command away")
 		case !p.stop && len(args) == 0:
 			return exit.Usagef("give the command as one argument, as in 'cat >>log', or --stop")
+		case !p.stop && strings.TrimSpace(args[0]) == "":
+			return exit.Usagef("the command is empty: give one that reads the output, as in 'cat >>log', or --stop")
 		case a.host != "" && !p.stop: // it runs this program, in this directory
 			return exit.Usagef("a pipe runs on the host of its session: longterm -H %s run --cwd DIRECTORY -- longterm pipe S COMMAND; from here --stop ends it", a.host)
 		}

@@ -26,7 +26,7 @@ Nothing is started. The exit status is 0 if all are ready, else 1.`
 		if err != nil {
 			return err
 		}
-		up := func(s projectrun.State) bool { return s.Ready || s.State == "running" }
+		up := func(s projectrun.State) bool { return s.Ready || s.Returns || s.State == "running" }
 		err = a.Print(states, func(w io.Writer) {
 			writeStates(w, states)
 			if !slices.ContainsFunc(states, up) {

@@ -41,7 +41,7 @@ Its commands are judged by the rules like any other.
 
 --replace has sessions started anew whose definition has changed; the old ones stay, under another name.
 --view opens the viewer with the file's tabs, or the sessions that are named; later longterm view --layout PROJECT opens
-the tabs.`
+the tabs. Where a person has saved a layout under the project's name, that one stays and is opened.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := a.project(cmd.Context(), file, func(c *rulebook.Candidate) error { return a.trustProject(cmd.Context(), c, trust) })
 		if err != nil {
@@ -56,8 +56,12 @@ the tabs.`
 			return exit.Judged(err)
 		}
 		if l := r.Layout(states); l != nil && len(args) == 0 { // the project's layout has all
-			if lerr := viewsource.SaveLayout(cmd.Context(), a.backend.dirs, r.File.Name, l); lerr != nil {
+			kept, lerr := viewsource.SaveProjectLayout(cmd.Context(), a.backend.dirs, r.File.Name, r.File.Root, l)
+			if lerr != nil {
 				return errors.Join(err, fmt.Errorf("keep the layout: %w", lerr))
+			}
+			if !kept && !a.JSON {
+				fmt.Fprintf(a.Stderr, "layout %s: it was saved in a viewer and stays so; `longterm layout rm %[1]s`, then up, has the file's tabs\n", r.File.Name)
 			}
 		}
 		if err == nil && show {
@@ -213,7 +217,10 @@ func writeStates(w io.Writer, states []projectrun.State) {
 		case s.Signal != "":
 			state += " " + s.Signal
 		}
-		if s.Changed {
+		switch {
+		case s.Returns:
+			note = "starts again after a pause, unless somebody ended it"
+		case s.Changed:
 			note = "the file has changed since"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Called, state, ready, took, note)

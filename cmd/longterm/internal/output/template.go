@@ -3,6 +3,7 @@
 package output
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func words(list []any) []string {
 var templateEscapes = strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\\`, `\`)
 
 // NewTemplate reads a template for values of the type of like; flag is where it was given.
-func NewTemplate(flag, text string, like any) (*Template, error) {
+func NewTemplate(ctx context.Context, flag, text string, like any) (*Template, error) {
 	if len(text) > maxTemplate {
 		return nil, exit.Usagef("%s: a template has %d bytes at most", flag, maxTemplate)
 	}
@@ -70,7 +71,9 @@ func NewTemplate(flag, text string, like any) (*Template, error) {
 		}
 	}
 	every := fields(reflect.ValueOf(like), true).(map[string]any)
-	if err := t.Execute(io.Discard, every); err != nil {
+	if _, err := f.execute(ctx, every); exit.IsInterrupted(err) {
+		return nil, err
+	} else if err != nil {
 		return nil, mistake(flag, err, every)
 	}
 	return f, nil
@@ -158,19 +161,57 @@ func nested(known map[string]any) []string {
 }
 
 // Write writes a value and ends the line.
-func (f *Template) Write(w io.Writer, v any) error {
-	if err := f.t.Execute(w, fields(reflect.ValueOf(v), false)); err != nil {
+func (f *Template) Write(ctx context.Context, w io.Writer, v any) error {
+	text, err := f.execute(ctx, fields(reflect.ValueOf(v), false))
+	switch {
+	case exit.IsInterrupted(err):
+		return err
+	case err != nil:
 		return exit.Usagef("%s", strings.TrimPrefix(err.Error(), "template: "))
 	}
-	_, err := io.WriteString(w, "\n")
+	_, err = io.WriteString(w, text+"\n")
 	return err
 }
 
+// execute runs the template beside us: it may take for ever, and knows no interrupt. What is left behind then ends with
+// the program, or where it writes.
+func (f *Template) execute(ctx context.Context, v any) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		w := untilDone{ctx: ctx}
+		err := f.t.Execute(&w, v)
+		done <- result{w.String(), err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// untilDone is written to until nobody wants it any more.
+type untilDone struct {
+	strings.Builder
+	ctx context.Context
+}
+
+func (w *untilDone) Write(b []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Builder.Write(b)
+}
+
 // WriteAll writes sessions, each in its line.
-func (f *Template) WriteAll(w io.Writer, list []api.Session) error {
+func (f *Template) WriteAll(ctx context.Context, w io.Writer, list []api.Session) error {
 	var b strings.Builder
 	for i := range list {
-		if err := f.Write(&b, list[i]); err != nil {
+		if err := f.Write(ctx, &b, list[i]); err != nil {
 			return err
 		}
 	}

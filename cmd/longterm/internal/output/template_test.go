@@ -3,6 +3,8 @@
 package output
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -37,19 +39,19 @@ func TestTemplate(t *testing.T) {
 		`{{if .needs_input.kind | eq ""}}{{with .name}}{{.}}{{end}}{{end}}`:                   "web",
 		`{{with .shell}}{{.phase}}{{with $.needs_input}}asks{{end}}{{end}}`:                   "prompt",
 	} {
-		f, err := NewTemplate("--format", text, api.Session{})
+		f, err := NewTemplate(t.Context(), "--format", text, api.Session{})
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
 		var b strings.Builder
-		if err := f.Write(&b, full); err != nil || b.String() != want+"\n" {
+		if err := f.Write(t.Context(), &b, full); err != nil || b.String() != want+"\n" {
 			t.Errorf("%s: %q, %v; want %q", text, b.String(), err, want)
 		}
 	}
-	f, err := NewTemplate("--format", "{{.title}}", api.Session{})
+	f, err := NewTemplate(t.Context(), "--format", "{{.title}}", api.Session{})
 	var b strings.Builder
-	if err != nil || f.Write(&b, full) != nil || strings.ContainsAny(strings.TrimSuffix(b.String(), "\n"), "\x1b\n") {
+	if err != nil || f.Write(t.Context(), &b, full) != nil || strings.ContainsAny(strings.TrimSuffix(b.String(), "\n"), "\x1b\n") {
 		t.Errorf("a hostile title as %q, %v", b.String(), err)
 	}
 }
@@ -65,8 +67,28 @@ func TestTemplateMistakes(t *testing.T) {
 		`{{.name.first}}`:             "first",
 		strings.Repeat("x", 64<<10+1): "65536 bytes at most",
 	} {
-		if _, err := NewTemplate("--format", text, api.Session{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewTemplate(t.Context(), "--format", text, api.Session{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v; want %s", text, err, want)
 		}
+	}
+}
+
+// A template that takes for ever is left when whoever asked gives up, while it is read as well as while it is used.
+func TestTemplateInterrupted(t *testing.T) {
+	const endless = "{{range 100000000000}}x{{end}}"
+	f, err := NewTemplate(t.Context(), "--format", `{{if .name}}`+endless+`{{end}}`, struct {
+		Name string `json:"name"`
+	}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := NewTemplate(ctx, "--format", endless, api.Session{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v", err)
+	}
+	var b strings.Builder
+	if err := f.Write(ctx, &b, api.Session{Name: "web"}); !errors.Is(err, context.Canceled) || b.Len() > 0 {
+		t.Errorf("used: %q, %v", b.String(), err)
 	}
 }

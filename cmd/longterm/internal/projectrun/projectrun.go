@@ -8,18 +8,13 @@
 package projectrun
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/project"
@@ -32,6 +27,7 @@ const (
 	labelDefinition = labelRoot + ".definition"
 	labelFrom       = api.ProjectFromLabel // output offset at which the process that runs began
 	labelRestart    = api.RestartLabel
+	labelAside      = labelRoot + ".aside" // directory of the project that another session took this one's place in
 )
 
 // What up did with a session.
@@ -57,6 +53,8 @@ type State struct {
 	Signal   string `json:"signal,omitempty" doc:"that ended it"`
 	Duration int64  `json:"duration_ms"`
 	Problem  string `json:"problem,omitempty"`
+	// Returns is as much as can be known from outside: an end by request looks the same.
+	Returns bool `json:"returns,omitempty" doc:"it has just ended, and is started again after a pause unless somebody ended it"`
 	// WaitsFor is told while it is waited for, only.
 	WaitsFor []string `json:"-"`
 }
@@ -78,7 +76,11 @@ type Runner struct {
 var ErrNotReady = exit.With(1, api.Errorf(api.CodeUnavailable, "not everything is ready").
 	WithHint("`longterm status` says what is not, and `longterm output S` what it printed"))
 
-// Up has all sessions run, in order, and waits until they are ready.
+// errInterrupted says that nobody waits any longer.
+var errInterrupted = api.Errorf(api.CodeCanceled, "interrupted").
+	WithHint("what was started goes on; `longterm up` again waits for it and starts the rest")
+
+// Up has all sessions run, each as soon as those that it comes after are ready, and waits until they are ready themselves.
 func (r *Runner) Up(ctx context.Context) ([]State, error) {
 	wanted, err := r.wanted()
 	if err != nil {
@@ -89,92 +91,65 @@ func (r *Runner) Up(ctx context.Context) ([]State, error) {
 		return nil, err
 	}
 	states := make([]State, len(wanted))
-	ready := map[string]chan struct{}{}
+	over := make([]chan struct{}, len(wanted)) // closed when a session's state is its last
+	at := map[string]int{}
+	for i, s := range wanted {
+		over[i], at[s.Name] = make(chan struct{}), i
+	}
 	var mu sync.Mutex // guards states, and tells one at a time
 	var all sync.WaitGroup
-	tell := func(i int, st State) {
-		mu.Lock()
-		defer mu.Unlock()
-		if states[i] = st; r.Tell != nil {
-			r.Tell(st)
-		}
-	}
-	readyNow := func(name string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		i := slices.IndexFunc(wanted, func(s *project.Session) bool { return s.Name == name })
-		return i >= 0 && states[i].Ready
-	}
 	for i, s := range wanted {
-		for _, a := range s.After {
-			<-ready[a]
-		}
-		done := make(chan struct{}) // the map is this goroutine's alone
-		ready[s.Name] = done
-		if i := slices.IndexFunc(s.After, func(a string) bool { return !readyNow(a) }); i >= 0 {
-			tell(slices.Index(wanted, s), State{Name: s.Name, Called: r.File.SessionName(s.Name), State: "absent", Did: Waits, Problem: s.After[i] + " is not ready"})
-			close(done)
-			continue
-		}
-		st, info := r.start(ctx, s, there[s.Name])
-		if st.Problem != "" || len(s.Ready) == 0 || st.Did == Done {
-			st.Ready = st.Problem == ""
-			tell(i, st)
-			close(done)
-			continue
-		}
-		if st.Did != Runs { // one that runs is mostly ready at the first look
-			tell(i, waiting(st, s))
-		}
 		all.Go(func() {
-			defer close(done)
-			if st.Did == Runs && !r.look(ctx, s, info, &st) {
-				tell(i, waiting(st, s))
+			defer close(over[i])
+			missing := ""
+			for _, a := range s.After {
+				<-over[at[a]] // whose state is not written any more
+				if !states[at[a]].Ready {
+					missing = cmp.Or(missing, a)
+				}
 			}
-			if !st.Ready {
-				r.await(ctx, s, info, &st, patience(s, info))
-			}
-			tell(i, st)
+			r.bring(ctx, s, there[s.Name], missing, func(st State) {
+				mu.Lock()
+				defer mu.Unlock()
+				if ctx.Err() != nil {
+					st.Problem = "" // it was not waited for any longer, and nothing is known to be wrong
+				}
+				if states[i] = st; r.Tell != nil && ctx.Err() == nil {
+					r.Tell(st)
+				}
+			})
 		})
 	}
 	all.Wait()
-	if slices.ContainsFunc(states, func(s State) bool { return !s.Ready }) {
-		return states, ErrNotReady
+	switch {
+	case !slices.ContainsFunc(states, func(s State) bool { return !s.Ready }):
+		return states, nil
+	case ctx.Err() != nil:
+		return states, errInterrupted
 	}
-	return states, nil
+	return states, ErrNotReady
 }
 
-// waiting is a state that says what it waits for.
-func waiting(st State, s *project.Session) State {
-	st.WaitsFor = s.Ready
-	return st
-}
-
-// look reports whether a session is ready now.
-func (r *Runner) look(ctx context.Context, s *project.Session, now *api.Session, st *State) bool {
-	r.await(ctx, s, now, st, probeTime)
-	if !st.Ready {
-		st.Problem = "" // yet
+// bring has a session run, and waits until it is ready; missing is one that it comes after and that is not.
+func (r *Runner) bring(ctx context.Context, s *project.Session, now *api.Session, missing string, tell func(State)) {
+	if missing != "" {
+		st := r.describe(s, now)
+		st.Did, st.Problem = Waits, missing+" is not ready"
+		tell(st)
+		return
 	}
-	return st.Ready
-}
-
-// leastPatience is how long a program that has had its time is waited for all the same.
-const leastPatience = time.Second
-
-// patience is how long a session is waited for. One that runs, and was to be ready by other words than the file's, may
-// never say the new ones: its time counts from its start.
-func patience(s *project.Session, now *api.Session) time.Duration {
-	if _, ready := s.Differs(now.Labels[labelDefinition]); !ready {
-		return s.Timeout
+	st, now := r.start(ctx, s, now)
+	if st.Problem != "" || len(s.Ready) == 0 || st.Did == Done {
+		st.Ready = st.Problem == ""
+		tell(st)
+		return
 	}
-	return max(s.Timeout-time.Duration(now.Duration)*time.Millisecond, leastPatience)
-}
-
-// outdated says that a session that runs is to be started anew to be as the file has it.
-func (r *Runner) outdated(ctx context.Context, s *project.Session, now *api.Session) bool {
-	run, ready := s.Differs(now.Labels[labelDefinition])
-	return run || ready && len(s.Ready) > 0 && !r.look(ctx, s, now, &State{})
+	// One that runs is mostly ready at the first look, and then there is nothing to tell of waiting.
+	if st.Did != Runs || !r.look(ctx, s, now, &st) {
+		tell(waiting(st, s))
+		r.await(ctx, s, now, &st, patience(s, now))
+	}
+	tell(st)
 }
 
 // wanted are the sessions that are meant, in order.
@@ -226,6 +201,7 @@ func (r *Runner) describe(s *project.Session, now *api.Session) State {
 	if now != nil {
 		st.Session, st.Called, st.State, st.ExitCode, st.Signal, st.Duration = now.ID, now.Name, now.State, now.ExitCode, now.Signal, now.Duration
 		st.Changed, _ = s.Differs(now.Labels[labelDefinition])
+		st.Returns = returns(now)
 	}
 	return st
 }
@@ -233,211 +209,4 @@ func (r *Runner) describe(s *project.Session, now *api.Session) State {
 // finished says that a session was to end with 0, and has.
 func finished(s *project.Session, now *api.Session) bool {
 	return slices.Contains(s.Ready, "exit") && now.State == "exited" && now.ExitCode != nil && *now.ExitCode == 0
-}
-
-// start has a session run, if it does not.
-func (r *Runner) start(ctx context.Context, s *project.Session, now *api.Session) (State, *api.Session) {
-	st := r.describe(s, now)
-	var err error
-	switch {
-	case now == nil:
-		st.Did = Started
-		now, err = r.begin(ctx, s)
-	case now.State == "running" && !(r.Replace && r.outdated(ctx, s, now)):
-		st.Did = Runs
-		return st, now
-	case !st.Changed && now.State != "running" && finished(s, now):
-		st.Did = Done
-		return st, now
-	case !st.Changed && now.State != "running":
-		st.Did = Again
-		now, err = r.again(ctx, s, now)
-	default:
-		st.Did = Restarted
-		if err = r.putAside(ctx, now); err == nil {
-			now, err = r.begin(ctx, s)
-		}
-	}
-	did := st.Did
-	if err != nil {
-		st.Problem = err.Error()
-		return st, now
-	}
-	st = r.describe(s, now)
-	st.Did = did
-	return st, now
-}
-
-// begin starts a session that is not there.
-func (r *Runner) begin(ctx context.Context, s *project.Session) (*api.Session, error) {
-	labels := map[string]string{labelRoot: r.File.Root, labelName: s.Name, labelDefinition: s.Definition(), labelFrom: "0"}
-	n := api.NewSession{
-		Name: r.File.SessionName(s.Name), Argv: s.Argv, Line: s.Line, Cwd: s.Cwd, Env: os.Environ(), SetEnv: s.Env,
-		Sandbox: s.Sandbox, Labels: labels, Asking: r.Asking,
-	}
-	if s.Restart != project.RestartNever {
-		labels[labelRestart] = s.Restart
-		n.Restore = "command"                                              // when the machine went down, too
-		n.SetEnv = append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...) // nobody's environment is at hand then
-	}
-	info, err := r.Client.NewSession(ctx, n)
-	return &info, err
-}
-
-// again starts a session's process again, below its history, unless somebody else did by now.
-func (r *Runner) again(ctx context.Context, s *project.Session, now *api.Session) (*api.Session, error) {
-	c := r.Client.Session(now.ID)
-	restart := s.Restart
-	if restart == project.RestartNever {
-		restart = ""
-	}
-	if now.Labels[labelRestart] != restart || now.Labels[labelDefinition] != s.Definition() {
-		if _, err := c.Edit(ctx, api.Edit{Labels: map[string]string{labelRestart: restart, labelDefinition: s.Definition()}}); err != nil {
-			return now, err
-		}
-	}
-	info, err := c.Restore(ctx, api.Restore{Command: true, Env: os.Environ()})
-	var refused *api.Error
-	if errors.As(err, &refused) && refused.Code == api.CodeRunning {
-		info, err = c.Info(ctx)
-	}
-	return &info, err
-}
-
-// putAside gives the name of a session of an older definition free and ends it; its history stays. Who may not do the
-// one does not do the other.
-func (r *Runner) putAside(ctx context.Context, now *api.Session) error {
-	c := r.Client.Session(now.ID)
-	aside := now.Name + "." + now.ID[:8]
-	_, err := c.Edit(ctx, api.Edit{Name: &aside, Labels: map[string]string{labelRoot: "", labelName: "", labelDefinition: "", labelFrom: "", labelRestart: ""}})
-	if err == nil && now.State == "running" {
-		_, err = c.Kill(ctx, api.Kill{})
-	}
-	return err
-}
-
-// await waits until a session is ready.
-func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session, st *State, timeout time.Duration) {
-	w := api.Wait{TimeoutMS: timeout.Milliseconds()}
-	from, _ := strconv.ParseUint(now.Labels[labelFrom], 10, 64) // it is ours; else from the beginning
-	w.Since = &from
-	for _, text := range s.Ready {
-		c, err := request.Condition(text)
-		if err != nil {
-			st.Problem = err.Error()
-			return
-		}
-		w.Conds = append(w.Conds, c)
-	}
-	got, err := r.Client.Session(now.ID).Wait(ctx, w)
-	if err != nil {
-		st.Problem = err.Error()
-		return
-	}
-	st.State, st.ExitCode, st.Signal, st.Duration = got.Session.State, got.Session.ExitCode, got.Session.Signal, got.Session.Duration
-	exits := slices.Contains(s.Ready, "exit")
-	failed := got.Session.State != "running" && (got.Session.ExitCode == nil || *got.Session.ExitCode != 0)
-	switch {
-	case got.Outcome == "timeout":
-		st.Problem = r.late(s, now, timeout)
-	case got.Outcome == "ended" && !exits || exits && failed:
-		st.Problem = fmt.Sprintf("it ended before it was ready; `longterm output %s` shows why", now.Name)
-	default:
-		st.Ready = true
-	}
-}
-
-// late says that a session did not become ready in time.
-func (r *Runner) late(s *project.Session, now *api.Session, waited time.Duration) string {
-	text := fmt.Sprintf("not ready after %s: %s; `longterm screen %s` shows it", waited.Round(time.Millisecond), strings.Join(s.Ready, " or "), now.Name)
-	if run, ready := s.Differs(now.Labels[labelDefinition]); run || ready {
-		text += ". It was started by what the file said before; up --replace starts it anew"
-	}
-	return text
-}
-
-// probeTime is how long a state is looked at for a condition that has come true already.
-const probeTime = 50 * time.Millisecond
-
-// Status is how the project's sessions are; nothing is started.
-func (r *Runner) Status(ctx context.Context) ([]State, error) {
-	there, err := r.there(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var states []State
-	for i := range r.File.Sessions {
-		s := &r.File.Sessions[i]
-		now := there[s.Name]
-		st := r.describe(s, now)
-		switch {
-		case now == nil:
-		case finished(s, now):
-			st.Ready = true
-		case now.State == "running" && len(s.Ready) > 0:
-			r.await(ctx, s, now, &st, probeTime)
-			st.Problem = "" // that it is not ready says it
-		default:
-			st.Ready = now.State == "running"
-		}
-		states = append(states, st)
-	}
-	return states, nil
-}
-
-// Ended is a session that down ended or removed.
-type Ended struct {
-	Session string `json:"session"`
-	Called  string `json:"session_name"`
-	Removed bool   `json:"removed,omitempty"`
-}
-
-// Down ends the sessions of the project at root, the youngest first, whatever its file says by now: those of only, by
-// their names in the file or their own, or all.
-func Down(ctx context.Context, c *client.Client, root string, only []string, remove bool) ([]Ended, error) {
-	list, err := c.List(ctx, labelRoot+"="+root)
-	if err != nil {
-		return nil, err
-	}
-	if len(only) > 0 {
-		if list, err = named(list, only); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortStableFunc(list, func(a, b api.Session) int { return b.Created.Compare(a.Created) })
-	done := []Ended{}
-	for i := range list {
-		s := &list[i]
-		runs := s.State == "running"
-		if runs || s.Labels[labelRestart] != "" { // which may be about to come back
-			if _, err := c.Session(s.ID).Kill(ctx, api.Kill{}); err != nil {
-				return done, fmt.Errorf("end %s: %w", s.Name, err)
-			}
-		}
-		if remove {
-			if err := c.Session(s.ID).Remove(ctx, true); err != nil {
-				return done, fmt.Errorf("remove %s: %w", s.Name, err)
-			}
-		}
-		if runs || remove {
-			done = append(done, Ended{s.ID, s.Name, remove})
-		}
-	}
-	return done, nil
-}
-
-// named are the sessions of a list that are called by these names.
-func named(list []api.Session, names []string) (found []api.Session, err error) {
-	is := func(s *api.Session, name string) bool { return s.Labels[labelName] == name || s.Name == name }
-	for _, name := range names {
-		if !slices.ContainsFunc(list, func(s api.Session) bool { return is(&s, name) }) {
-			return nil, api.Errorf(api.CodeInvalid, "up has started no session %q of this project", name).WithHint("`longterm status` lists them")
-		}
-	}
-	for i := range list {
-		if slices.ContainsFunc(names, func(name string) bool { return is(&list[i], name) }) {
-			found = append(found, list[i])
-		}
-	}
-	return found, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Condition reads KIND, KIND=VALUE or KIND:VALUE.
@@ -22,14 +23,17 @@ func Condition(s string) (api.Condition, error) {
 	switch kind {
 	case "text":
 		c.Text = value
+		return c, isText(s, value)
 	case "regexp", "regex", "re":
 		c.Kind, c.Pattern = "regexp", value
+		return c, isPattern(s, value)
 	case "gone":
-		if pattern, ok := strings.CutPrefix(value, "re="); ok {
-			c.Pattern = pattern
-		} else {
-			c.Text = value
+		if re, ok := strings.CutPrefix(value, "re="); ok {
+			c.Pattern = re
+			return c, isPattern(s, re)
 		}
+		c.Text = value
+		return c, isText(s, value)
 	case "exit", "prompt", "bell":
 	case "command", "command-end":
 		c.Kind = "command"
@@ -69,6 +73,9 @@ func Condition(s string) (api.Condition, error) {
 				return c, exit.Usagef("condition %q: a cursor is ROW,COL from 0, either may be left out", s)
 			}
 		}
+		if c.Row == nil && c.Col == nil {
+			return c, exit.Usagef("condition %q: a cursor is ROW,COL from 0; give one of them at least", s)
+		}
 	case "quiet":
 		if value == "" {
 			break
@@ -82,4 +89,23 @@ func Condition(s string) (api.Condition, error) {
 		return c, exit.Usagef("unknown condition %q; see `longterm wait --help`", s)
 	}
 	return c, nil
+}
+
+// isText says what is wrong with a condition's text, isPattern with its pattern. The daemon would say it, too, but only
+// once there is a session to wait for.
+func isText(condition, text string) error {
+	if text == "" {
+		return exit.Usagef("condition %q: it needs a text, as in %s=ready", condition, strings.TrimRight(condition, "=:"))
+	}
+	return nil
+}
+
+func isPattern(condition, re string) error {
+	if re == "" {
+		return exit.Usagef("condition %q: it needs a pattern, as in %s=ready|done", condition, strings.TrimRight(condition, "=:"))
+	}
+	if _, err := pattern.Compile(re); err != nil {
+		return exit.Usagef("condition %.80q: %v; see https://pkg.go.dev/regexp/syntax", condition, err)
+	}
+	return nil
 }

@@ -46,7 +46,7 @@ func TestCondition(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, b, w)
 		}
 	}
-	for _, text := range []string{"", "x", "input=x", "fullscreen=maybe", "progress=101", "progress=x", "cursor=a,b", "quiet=0s", "quiet=x"} {
+	for _, text := range []string{"", "x", "input=x", "fullscreen=maybe", "progress=101", "progress=x", "cursor=a,b", "cursor", "text=", "text", "re=", "re=(", "gone=", "gone=re=(", "quiet=0s", "quiet=x"} {
 		if c, err := Condition(text); !isUsage(err) {
 			t.Errorf("%q: %+v, %v", text, c, err)
 		}

@@ -3,6 +3,7 @@
 package viewsource
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,13 +94,33 @@ func (l layouts) Save(_ context.Context, name string, layout []byte) error {
 	return atomicfile.Write(l.path(name), atomicfile.Options{Sync: atomicfile.Content, Shared: true}, layout)
 }
 
-// SaveLayout keeps a layout under a name, for `view --layout NAME`.
-func SaveLayout(ctx context.Context, dirs paths.Dirs, name string, l *model.Layout) error {
-	b, err := json.MarshalIndent(l, "", "  ")
+// projectLayout is a layout that a project's file has, with the project's directory. A viewer that saves another under
+// the name does not write that, and so it is known for a person's.
+type projectLayout struct {
+	*model.Layout
+	Project string `json:"project"`
+}
+
+// SaveProjectLayout keeps the layout of the project at root under its name, for `view --layout NAME`. kept: it did, as no
+// person has saved one there.
+func SaveProjectLayout(ctx context.Context, dirs paths.Dirs, name, root string, l *model.Layout) (kept bool, err error) {
+	there, err := layoutsOf(dirs).Load(ctx, name)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return layoutsOf(dirs).Save(ctx, name, b)
+	unmarked, err := json.MarshalIndent(l, "", "  ") // as earlier versions wrote it
+	if err != nil {
+		return false, err
+	}
+	var by projectLayout
+	if there != nil && !bytes.Equal(there, unmarked) && (json.Unmarshal(there, &by) != nil || by.Project == "") {
+		return false, nil
+	}
+	b, err := json.MarshalIndent(projectLayout{l, root}, "", "  ")
+	if err != nil {
+		return false, err
+	}
+	return true, layoutsOf(dirs).Save(ctx, name, b)
 }
 
 // LayoutKept says that a layout of this name was saved, or that none was and which were.

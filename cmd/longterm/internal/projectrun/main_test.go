@@ -1,0 +1,12 @@
+//go:build unix
+
+package projectrun
+
+import (
+	"os"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+)
+
+func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }

@@ -1,0 +1,322 @@
+//go:build unix
+
+package projectrun
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/project"
+)
+
+// fake is a daemon that has sessions, and starts none.
+type fake struct {
+	mu       sync.Mutex
+	sessions []api.Session
+	asked    []string                   // methods and paths, but for lists
+	refuse   func(n int) *api.Error     // the nth start; nil: as the names are
+	starts   int                        // that were asked for
+	hidden   int                        // that many lists have no sessions yet
+	waits    func(context.Context) bool // whether a wait is over well
+}
+
+func (f *fake) client(t *testing.T) *client.Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "lt") // short, for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dirs := paths.Dirs{Run: dir + "/run", State: dir + "/state", Config: dir}
+	if err := dirs.Make(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", dirs.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, done := &http.Server{Handler: f}, make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(l)
+	}()
+	c := client.New(client.Options{Dirs: dirs, Build: func() string { return "test" }})
+	t.Cleanup(func() {
+		c.Close()
+		_ = srv.Close()
+		<-done
+	})
+	return c
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.Path, api.Version)
+	if strings.HasSuffix(path, "/wait") {
+		out := api.Waited{Outcome: "timeout", Session: f.byPath(path)}
+		if f.waits(r.Context()) {
+			out.Outcome = "fired"
+		}
+		answer(w, out)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Method != "GET" {
+		f.asked = append(f.asked, r.Method+" "+path)
+	}
+	switch {
+	case r.Method == "GET" && path == "/sessions":
+		answer(w, f.listed(r.URL.Query()["label"]))
+	case r.Method == "POST" && path == "/sessions":
+		var n api.NewSession
+		_ = json.NewDecoder(r.Body).Decode(&n)
+		f.start(w, &n)
+	case r.Method == "PATCH":
+		var e api.Edit
+		_ = json.NewDecoder(r.Body).Decode(&e)
+		s := f.at(path)
+		if e.Name != nil {
+			s.Name = *e.Name
+		}
+		maps.Copy(s.Labels, e.Labels)
+		answer(w, s)
+	case strings.HasSuffix(path, "/kill"):
+		s := f.at(path)
+		s.State, s.Signal = "exited", "SIGHUP"
+		answer(w, s)
+	case strings.HasSuffix(path, "/restore"):
+		s := f.at(path)
+		s.State, s.Signal = "running", ""
+		answer(w, s)
+	default:
+		answer(w, f.at(path))
+	}
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func (f *fake) start(w http.ResponseWriter, n *api.NewSession) {
+	f.starts++
+	var refused *api.Error
+	if f.refuse != nil {
+		refused = f.refuse(f.starts)
+	}
+	if refused == nil && slices.ContainsFunc(f.sessions, func(s api.Session) bool { return s.Name == n.Name }) { // found last
+		refused = api.Errorf(api.CodeNameTaken, "a session named %q exists", n.Name)
+	}
+	if refused != nil {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(refused.GetStatus())
+		_ = json.NewEncoder(w).Encode(refused)
+		return
+	}
+	f.sessions = append(f.sessions, api.Session{ID: "new-" + n.Name, Name: n.Name, State: "running", Labels: n.Labels})
+	answer(w, f.sessions[len(f.sessions)-1])
+}
+
+func (f *fake) listed(labels []string) []api.Session {
+	list := []api.Session{}
+	if f.hidden > 0 {
+		f.hidden--
+		return list
+	}
+	for _, s := range f.sessions {
+		has := func(label string) bool {
+			name, value, _ := strings.Cut(label, "=")
+			return s.Labels[name] == value
+		}
+		if !slices.ContainsFunc(labels, func(l string) bool { return !has(l) }) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// at is the session of a path.
+func (f *fake) at(path string) *api.Session {
+	for i := range f.sessions {
+		if strings.Contains(path+"/", "/"+f.sessions[i].ID+"/") {
+			return &f.sessions[i]
+		}
+	}
+	return &api.Session{}
+}
+
+func (f *fake) byPath(path string) api.Session {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return *f.at(path)
+}
+
+// file is a project of these sessions, all of which are ready when they say so.
+func file(names ...string) *project.File {
+	f := &project.File{Root: "/p", Name: "p"}
+	for _, n := range names {
+		f.Sessions = append(f.Sessions, project.Session{Name: n, Argv: []string{n}, Ready: []string{"text=up"}, Timeout: time.Minute, Restart: project.RestartNever})
+	}
+	return f
+}
+
+// running is a project's session as up started it.
+func running(f *project.File, name string) api.Session {
+	i := slices.IndexFunc(f.Sessions, func(s project.Session) bool { return s.Name == name })
+	labels := map[string]string{labelRoot: f.Root, labelName: name, labelDefinition: f.Sessions[i].Definition(), labelFrom: "0"}
+	return api.Session{ID: "0123456789-" + name, Name: f.SessionName(name), State: "running", Labels: labels}
+}
+
+// Sessions are looked at at the same time: here none is answered before all were asked about.
+//
+// FEATURES: R116
+func TestStatusLooksAtOnce(t *testing.T) {
+	file := file("a", "b", "c")
+	var all sync.WaitGroup
+	all.Add(len(file.Sessions))
+	came := make(chan struct{})
+	go func() { all.Wait(); close(came) }()
+	f := &fake{waits: func(ctx context.Context) bool {
+		all.Done()
+		select {
+		case <-came:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}}
+	for _, s := range file.Sessions {
+		f.sessions = append(f.sessions, running(file, s.Name))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // which one after the other would need
+	defer cancel()
+	states, err := (&Runner{Client: f.client(t), File: file}).Status(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, st := range states {
+		if st.Name != file.Sessions[i].Name || !st.Ready {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
+// Who comes second takes what another up has started for its own, also while no list has it yet.
+func TestUpBesideAnother(t *testing.T) {
+	file := file("a")
+	f := &fake{sessions: []api.Session{running(file, "a")}, hidden: 2}
+	r := &Runner{Client: f.client(t), File: file}
+	st, now := r.start(t.Context(), &file.Sessions[0], nil)
+	if st.Problem != "" || st.Did != Runs || now.ID != f.sessions[0].ID || f.starts < 2 {
+		t.Errorf("%+v after %d starts", st, f.starts)
+	}
+}
+
+// A name that is another's is told with whose it is, and nobody is told to remove that.
+func TestNameOfAnother(t *testing.T) {
+	file := file("a")
+	for root, want := range map[string]string{"/other": "the project name p is that of /other, too", "": "there is a session p-a that is not of this project"} {
+		s := running(file, "a")
+		s.Labels[labelRoot] = root
+		r := &Runner{Client: (&fake{sessions: []api.Session{s}}).client(t), File: file}
+		if st, _ := r.start(t.Context(), &file.Sessions[0], nil); !strings.Contains(st.Problem, want) || strings.Contains(st.Problem, " rm ") {
+			t.Errorf("%q", st.Problem)
+		}
+	}
+}
+
+// What cannot take a session's place leaves it there, whether that is found before or after the old one has ended.
+func TestReplaceKeepsTheOld(t *testing.T) {
+	none := api.Errorf(api.CodeNoProgram, "there is no such program")
+	for name, c := range map[string]struct {
+		refused int // the start that is
+		asked   string
+	}{
+		"before": {1, ""},
+		"after":  {2, "kill restore"},
+	} {
+		before, file := file("a"), file("a")
+		file.Sessions[0].Argv = []string{"other"}
+		old := running(before, "a")
+		f := &fake{sessions: []api.Session{running(before, "a")}}
+		f.refuse = func(n int) *api.Error {
+			if n == c.refused {
+				return none
+			}
+			return nil
+		}
+		r := &Runner{Client: f.client(t), File: file, Replace: true}
+		st, _ := r.start(t.Context(), &file.Sessions[0], &old)
+		var asked []string
+		for _, a := range f.asked {
+			for _, what := range []string{"kill", "restore"} {
+				if strings.HasSuffix(a, "/"+what) {
+					asked = append(asked, what)
+				}
+			}
+		}
+		got := f.sessions[0]
+		if !strings.Contains(st.Problem, none.Message) || strings.Join(asked, " ") != c.asked {
+			t.Errorf("%s: %q, asked %q", name, st.Problem, asked)
+		}
+		if len(f.sessions) != 1 || got.Name != old.Name || got.State != "running" || got.Labels[labelDefinition] != before.Sessions[0].Definition() || got.Labels[labelAside] != "" {
+			t.Errorf("%s: %+v", name, f.sessions)
+		}
+	}
+}
+
+// What is to be started again after a pause is told apart from what stays ended.
+func TestReturns(t *testing.T) {
+	zero, one := 0, 1
+	lately, long := time.Now(), time.Now().Add(-time.Hour)
+	for name, c := range map[string]struct {
+		policy string
+		s      api.Session
+		want   bool
+	}{
+		"failed":       {project.RestartOnFailure, api.Session{State: "exited", ExitCode: &one, Ended: &lately}, true},
+		"a signal":     {project.RestartOnFailure, api.Session{State: "exited", Signal: "SIGKILL", Ended: &lately}, true},
+		"done":         {project.RestartOnFailure, api.Session{State: "exited", ExitCode: &zero, Ended: &lately}, false},
+		"done, always": {project.RestartAlways, api.Session{State: "exited", ExitCode: &zero, Ended: &lately}, true},
+		"no policy":    {"", api.Session{State: "exited", ExitCode: &one, Ended: &lately}, false},
+		"long ago":     {project.RestartAlways, api.Session{State: "exited", ExitCode: &one, Ended: &long}, false},
+		"runs":         {project.RestartAlways, api.Session{State: "running"}, false},
+	} {
+		c.s.Labels = map[string]string{labelRestart: c.policy}
+		if got := returns(&c.s); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// down tells of a restart that it has called off, and removes what was put aside only with the rest.
+func TestDown(t *testing.T) {
+	file, one, now := file("a", "b"), 1, time.Now()
+	back, aside := running(file, "a"), running(file, "b")
+	back.State, back.ExitCode, back.Ended = "exited", &one, &now
+	back.Labels[labelRestart] = project.RestartAlways
+	aside.State, aside.Name = "exited", "p-b.0"
+	aside.Labels[labelRoot], aside.Labels[labelAside] = "", file.Root
+	f := &fake{sessions: []api.Session{back, aside}}
+	c := f.client(t)
+	done, err := Down(t.Context(), c, file.Root, nil, false)
+	if err != nil || len(done) != 1 || !done[0].Before || done[0].Called != "p-a" || !slices.Equal(f.asked, []string{"POST /sessions/" + back.ID + "/kill"}) {
+		t.Errorf("%+v, %v; asked %q", done, err, f.asked)
+	}
+	done, err = Down(t.Context(), c, file.Root, []string{"b"}, true)
+	if err != nil || len(done) != 1 || !done[0].Removed || done[0].Called != "p-b.0" {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
