@@ -247,6 +247,30 @@ func (f *fakeLayouts) Save(_ context.Context, name string, b []byte) error {
 	return nil
 }
 
+// Who begins with a layout that is not there has the last one, and does not lose it.
+//
+// FEATURES: R76
+func TestLayoutThatIsNotThere(t *testing.T) {
+	kept := &fakeLayouts{kept: map[string][]byte{}}
+	open := func(name string) *bench {
+		b := newBench(t, 120, 40, Options{Layouts: kept, Layout: name})
+		b.viewer.layouts.load(b.ctx)
+		return b
+	}
+	b := open("")
+	b.list(running("a"))
+	b.makes("b", "^t")
+	b.viewer.layouts.saveAtEnd(b.ctx)
+	b = open("nosuch")
+	b.list(running("a"), running("b"), running("c"))
+	b.shows("there is no layout nosuch")
+	b.viewer.layouts.saveAtEnd(b.ctx)
+	b = open("")
+	if b.list(running("a"), running("b"), running("c")); len(b.m.Tabs) != 2 || b.ids() != "b" {
+		t.Errorf("%d tabs, %s", len(b.m.Tabs), b.ids())
+	}
+}
+
 // FEATURES: R76
 func TestLayoutsAreKept(t *testing.T) {
 	kept := &fakeLayouts{kept: map[string][]byte{}}

@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/paths"
 )
 
 // FEATURES: R76
@@ -84,5 +87,24 @@ func TestLastLayoutOfSeveralHosts(t *testing.T) {
 	}
 	if names, err := of("a", "b").Names(t.Context()); err != nil || !slices.Equal(names, []string{lastLayout, "mine"}) {
 		t.Errorf("%q %v", names, err)
+	}
+}
+
+// A layout that was never saved is refused before anything is drawn, with the names of those that were.
+func TestLayoutKept(t *testing.T) {
+	dirs := paths.Dirs{State: t.TempDir()}
+	if err := LayoutKept(dirs, "x"); err == nil || !strings.Contains(err.Error(), "none was saved") {
+		t.Errorf("%v", err)
+	}
+	for _, name := range []string{"two", "one"} {
+		if err := layoutsOf(dirs).Save(t.Context(), name, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := LayoutKept(dirs, "x"); err == nil || !strings.HasSuffix(err.Error(), "but one, two") {
+		t.Errorf("%v", err)
+	}
+	if err := LayoutKept(dirs, "two"); err != nil {
+		t.Error(err)
 	}
 }
