@@ -188,6 +188,9 @@ func (f *Template) execute(ctx context.Context, v any) (string, error) {
 	}()
 	select {
 	case r := <-done:
+		if ctx.Err() != nil { // both, of which neither comes first
+			return "", ctx.Err()
+		}
 		return r.text, r.err
 	case <-ctx.Done():
 		return "", ctx.Err()
