@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/logs"
 	"github.com/longterm-dev/longterm/session/hosts"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // bridgeVerb is both ends of the way to another host: there, what ssh runs; here, the process that holds the
@@ -29,13 +30,13 @@ func bridgeVerb(a *app, c *cobra.Command) {
 			return err
 		}
 		bridge := hosts.Bridge{In: pollable(0, "stdin"), Out: pollable(1, "stdout"), Version: version(), Dial: func(ctx context.Context) (net.Conn, error) {
-			if conn, err := wire.Dial(b.dirs.Socket()); err == nil {
+			if conn, err := netsock.Dial(b.dirs.Socket()); err == nil {
 				return conn, nil
 			}
 			if err := b.client.Ensure(ctx); err != nil {
 				return nil, err
 			}
-			return wire.Dial(b.dirs.Socket())
+			return netsock.Dial(b.dirs.Socket())
 		}}
 		return bridge.Serve(cmd.Context())
 	}
@@ -74,7 +75,7 @@ func (a *app) link(ctx context.Context, name, program string, readyFD int) error
 			_ = ready.Close()
 		}
 	}
-	l := hosts.Link{Target: w.Target, SSH: w.SSH, Program: program, Keep: h.Settings.Hosts.Keep, Version: version(), Log: logTo(os.Stderr)}
+	l := hosts.Link{Target: w.Target, SSH: w.SSH, Program: program, Keep: h.Settings.Hosts.Keep, Version: version(), Log: logs.To(os.Stderr)}
 	served := false
 	err = l.Serve(ctx, func() {
 		served = true

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/logs"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
@@ -241,7 +242,7 @@ func daemonServe() *cobra.Command {
 				return fmt.Errorf("daemon log: %w", err)
 			}
 			defer f.Close()
-			log := logTo(f)
+			log := logs.To(f)
 			debug.SetGCPercent(daemonGC)
 			err = daemon.Run(cmd.Context(), daemon.Config{
 				Dirs: dirs, Build: version(), Log: log,

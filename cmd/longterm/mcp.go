@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/logs"
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/client"
@@ -90,7 +91,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	}
 	log := slog.New(slog.DiscardHandler)
 	if os.Getenv("LONGTERM_DEBUG") != "" {
-		log = logTo(os.Stderr)
+		log = logs.To(os.Stderr)
 	}
 	s, err := mcp.New(mcp.Options{
 		Client: b.agent, Agent: f.agent, Build: version(), Env: os.Environ(), Cwd: cwd, Level: level, Elicit: mcp.Elicit(f.elicit), Key: key, Log: log,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // Whoever asks for the session of a name has it though the daemon dies while it starts that again: what it did is looked at, and
@@ -42,7 +42,7 @@ func TestNamedSessionOverADeath(t *testing.T) {
 			if err := dirs.Make(); err != nil {
 				t.Fatal(err)
 			}
-			l, err := wire.Listen(dirs.Socket())
+			l, err := netsock.Listen(dirs.Socket())
 			if err != nil {
 				t.Fatal(err)
 			}

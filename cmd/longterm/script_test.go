@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 )
 
 // The scripts drive every verb as a user would. They name the rows they prove.

@@ -74,3 +74,32 @@ func TestLittleIsDoneBeforeMain(t *testing.T) {
 		t.Errorf("our packages make %d allocations before main, more than %d", ours, most)
 	}
 }
+
+// A keeper lives as long as its sessions, and carries what was made before it began: it begins before most packages are
+// initialised. What comes before it is counted, in allocations.
+func TestKeepingComesEarly(t *testing.T) {
+	cmd := exec.Command(e2e.Build(t), "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", shortcut.Leave+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	before, all := -1, 0
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 11 || f[0] != "init" {
+			continue
+		}
+		if f[1] == module+"/cmd/longterm/internal/keeping" {
+			before = all
+		}
+		n, err := strconv.Atoi(f[9])
+		if err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		all += n
+	}
+	if before < 0 || before > all*2/5 {
+		t.Errorf("%d allocations of %d come before the keeper's process begins; which package does what it is made of import?", before, all)
+	}
+}

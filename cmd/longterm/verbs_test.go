@@ -14,9 +14,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/spf13/cobra"
 )
 
 // shared are the files of package main that are no verb's.

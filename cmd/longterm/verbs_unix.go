@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/daemon"
@@ -226,7 +227,7 @@ var verbs = append([]verb{
 		short: "Pass connections on to the daemon (started by ssh)", build: bridgeVerb,
 	},
 	{
-		name: "keeper", group: groupUpkeep, count: cobra.NoArgs, hidden: true,
+		name: "keeper", group: groupUpkeep, count: cobra.ArbitraryArgs, hidden: true,
 		short: "Hold sessions (started by itself)", build: keeperVerb,
 	},
 }, portable...)

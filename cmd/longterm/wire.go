@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -288,19 +287,6 @@ func (a *app) session(ref string) (*client.Session, error) {
 		return nil, err
 	}
 	return b.client.Session(ref), nil
-}
-
-// daemonArgv is the command line of the daemon, which finds its directories in the
-// environment as every verb does.
-func daemonArgv() []string { return []string{"longterm", "daemon", "serve"} }
-
-// logTo makes a structured log of a file, or of standard error.
-func logTo(f *os.File) *slog.Logger {
-	level := slog.LevelInfo
-	if os.Getenv("LONGTERM_DEBUG") != "" {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
 }
 
 // forPerson says that a person uses it: keys come from a terminal, and what is

@@ -13,13 +13,13 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // begin opens a stream by hand, as is done before there is a client, and returns a client that is to go on with it.
 func begin(t *testing.T, f *fake, uri string) *Client {
 	t.Helper()
-	conn, err := wire.Dial(f.dirs.Socket())
+	conn, err := netsock.Dial(f.dirs.Socket())
 	if err != nil {
 		t.Fatal(err)
 	}

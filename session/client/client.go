@@ -41,8 +41,9 @@ import (
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 	"github.com/longterm-dev/longterm/session/turns"
 )
 
@@ -132,7 +133,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if c.o.Way != nil {
 		return c.o.Way.Dial(ctx)
 	}
-	return wire.Dial(c.o.Dirs.Socket())
+	return netsock.Dial(c.o.Dirs.Socket())
 }
 
 // IsFar says that the daemon is another host's: connections to it are lost where nothing is wrong with it.
@@ -375,7 +376,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			}
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.Is(err, wire.ErrForeign):
+		case errors.Is(err, unixsock.ErrForeign):
 			return nil, foreign(err)
 		case notThere(err):
 			err = unavailable(err, c.o.Dirs)
@@ -474,7 +475,7 @@ const socketTime = 5 * time.Second
 func (c *Client) waitForSocket(ctx context.Context) error {
 	deadline := time.Now().Add(socketTime)
 	for {
-		conn, err := wire.Dial(c.o.Dirs.Socket())
+		conn, err := netsock.Dial(c.o.Dirs.Socket())
 		if err == nil {
 			return conn.Close()
 		}

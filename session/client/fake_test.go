@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // fake is a daemon whose answers a test writes: one for each request, the last one for all
@@ -66,7 +66,7 @@ func newClient(t *testing.T, dirs paths.Dirs, keeper func() []string) *Client {
 
 // serve begins to answer at the daemon's socket.
 func (f *fake) serve() {
-	l, err := wire.Listen(f.dirs.Socket())
+	l, err := netsock.Listen(f.dirs.Socket())
 	if err != nil {
 		f.t.Error(err)
 		return

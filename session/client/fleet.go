@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // Fleet is this machine's part in a fleet.
@@ -69,10 +69,10 @@ func (c *Client) DialCopy(ctx context.Context, host string) (net.Conn, error) {
 }
 
 func (c *Client) dialFleet(ctx context.Context, q url.Values) (net.Conn, error) {
-	conn, err := wire.Dial(c.o.Dirs.Socket())
+	conn, err := netsock.Dial(c.o.Dirs.Socket())
 	if err != nil && notThere(err) {
 		if err = c.Ensure(ctx); err == nil {
-			conn, err = wire.Dial(c.o.Dirs.Socket())
+			conn, err = netsock.Dial(c.o.Dirs.Socket())
 		}
 	}
 	if err != nil {

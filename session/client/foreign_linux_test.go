@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // A socket that another user serves is told nothing, whatever is called, and no daemon is
@@ -85,7 +85,7 @@ func listenAs(path string, uid int) (l *net.UnixListener, err error) {
 			err = errno
 			return
 		}
-		l, err = wire.Listen(path)
+		l, err = netsock.Listen(path)
 	}()
 	<-done
 	return l, err

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -16,11 +15,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // fakeKeeper answers at a main keeper's socket as a test wants it to.
 type fakeKeeper struct {
-	l      *net.UnixListener
+	l      *unixsock.Listener
 	starts atomic.Int32
 	// start starts the daemon, and answers with what is wrong; empty: nothing.
 	start func() string
@@ -29,7 +30,7 @@ type fakeKeeper struct {
 }
 
 func serveKeeper(dirs paths.Dirs, start func() string) (*fakeKeeper, error) {
-	l, err := wire.Listen(dirs.KeeperSocket(paths.MainKeeper))
+	l, err := unixsock.Listen(dirs.KeeperSocket(paths.MainKeeper))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func newKeeper(t *testing.T, dirs paths.Dirs, start func() string) *fakeKeeper {
 
 func (k *fakeKeeper) serve(serving *sync.WaitGroup) {
 	for {
-		uc, err := k.l.AcceptUnix()
+		uc, err := k.l.Accept()
 		if err != nil {
 			return
 		}
@@ -112,7 +113,7 @@ func beKeeper() {
 		os.Exit(1)
 	}
 	k, err := serveKeeper(dirs, func() string {
-		l, err := wire.Listen(dirs.Socket())
+		l, err := netsock.Listen(dirs.Socket())
 		if err != nil {
 			return err.Error()
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // startTime bounds how long a daemon may take to start.
@@ -47,9 +49,9 @@ func (c *Client) ensure(ctx context.Context) error {
 		return api.Errorf(api.CodeStorage, "start lock: %v", err)
 	}
 	defer unlock()
-	if conn, err := wire.Dial(c.o.Dirs.Socket()); err == nil { // another client was faster
+	if conn, err := netsock.Dial(c.o.Dirs.Socket()); err == nil { // another client was faster
 		return conn.Close()
-	} else if errors.Is(err, wire.ErrForeign) {
+	} else if errors.Is(err, unixsock.ErrForeign) {
 		return foreign(err)
 	}
 	if err := c.stopped(); err != nil {

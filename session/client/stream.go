@@ -18,8 +18,8 @@ import (
 	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/nowait/netconn"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // maxMessage bounds one message of a stream, in bytes: a drawing of the largest screen.
@@ -128,7 +128,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, err
 		}
 		stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // what ends ctx ends the opening, and reads and writes under way
-		return nowait.Conn(conn), nil
+		return netconn.Of(conn), nil
 	}}
 	p := newPatience()
 	for try := 0; ; {
@@ -145,7 +145,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, readError(resp)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.Is(err, wire.ErrForeign):
+		case errors.Is(err, unixsock.ErrForeign):
 			return nil, foreign(err)
 		case s.c.o.Way == nil && resp == nil && isCut(err) && p.pauseWithin(ctx, shortPatience): // a daemon that died as it was asked: nothing came of it
 			continue

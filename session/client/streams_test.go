@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // upgrades opens the daemon's end of a stream.
@@ -232,7 +232,7 @@ func TestStreamsSayWhoAsks(t *testing.T) {
 // toFake is the way to a daemon of another host: the fake's socket.
 type toFake struct{ dirs paths.Dirs }
 
-func (w toFake) Dial(context.Context) (net.Conn, error)   { return wire.Dial(w.dirs.Socket()) }
+func (w toFake) Dial(context.Context) (net.Conn, error)   { return netsock.Dial(w.dirs.Socket()) }
 func (toFake) Ensure(context.Context) error               { return nil }
 func (toFake) Place(context.Context) (p Place, err error) { return p, nil }
 

@@ -43,10 +43,10 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
@@ -250,7 +250,7 @@ func (d *Daemon) listen() (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove stale socket: %w", err)
 	}
-	l, err := wire.Listen(path)
+	l, err := netsock.Listen(path)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // Link is the process that holds the one connection to a host, for all clients of this user.
@@ -73,7 +73,7 @@ func (l *Link) Serve(ctx context.Context, ready func()) error {
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	listener, err := wire.Listen(socket)
+	listener, err := netsock.Listen(socket)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // Way is the way to the daemon of one host, for clients. It may be used from any goroutine.
@@ -41,7 +41,7 @@ type Way struct {
 
 // Dial connects to the daemon there, by the link. Where there is no link the error is that of a socket nobody
 // serves, and Ensure makes one.
-func (w *Way) Dial(context.Context) (net.Conn, error) { return wire.Dial(w.Socket()) }
+func (w *Way) Dial(context.Context) (net.Conn, error) { return netsock.Dial(w.Socket()) }
 
 // Socket is that of the link, where there is one.
 func (w *Way) Socket() string { return w.file("sock") }
@@ -102,7 +102,7 @@ func (w *Way) start(program string) error {
 	for until := time.Now().Add(endTime); ; time.Sleep(10 * time.Millisecond) {
 		err := launch.Process("the connection to "+string(w.Target), w.LinkArgv(w.Target, program), w.Log)
 		if errors.Is(err, launch.ErrRunning) && time.Now().Before(until) {
-			conn, err := wire.Dial(w.file("sock"))
+			conn, err := netsock.Dial(w.file("sock"))
 			if err != nil {
 				continue
 			}
@@ -172,7 +172,7 @@ func (w *Way) firstHello(ctx context.Context) (Hello, error) {
 
 // Leave ends the connection: the link, and what ssh keeps. It reports whether there was one.
 func (w *Way) Leave(ctx context.Context) (bool, error) {
-	conn, err := wire.Dial(w.file("sock"))
+	conn, err := netsock.Dial(w.file("sock"))
 	if err != nil {
 		w.SSH.leave(w.Target)
 		return false, nil

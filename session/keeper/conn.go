@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -42,8 +41,8 @@ const (
 	lastWords = time.Second
 )
 
-func newConn(uc *net.UnixConn) *conn {
-	return &conn{Conn: wire.NewConn(uc), wake: make(chan struct{}, 1), gone: make(chan struct{})}
+func newConn(f *os.File) *conn {
+	return &conn{Conn: wire.NewConn(f), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
 // send queues a message.
@@ -133,7 +132,7 @@ func (k *Keeper) serve(c *conn) {
 	var writer sync.WaitGroup
 	writer.Go(c.write)
 	defer func() {
-		_ = c.NetConn().SetWriteDeadline(time.Now().Add(lastWords))
+		_ = c.File().SetWriteDeadline(time.Now().Add(lastWords))
 		close(c.gone)
 		writer.Wait() // it closes the connection
 	}()
@@ -145,7 +144,7 @@ func (k *Keeper) serve(c *conn) {
 	for {
 		f, files, err := c.Read()
 		if err != nil && !errors.Is(err, wire.ErrDescriptors) { // an upgrade finds none missing
-			if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 				k.log.Warn("connection", "role", c.role, "pid", c.pid, "err", err)
 			}
 			return
@@ -162,14 +161,14 @@ func (k *Keeper) serve(c *conn) {
 }
 
 func (k *Keeper) greet(c *conn) error {
-	if err := c.NetConn().SetReadDeadline(time.Now().Add(greetTime)); err != nil {
+	if err := c.File().SetReadDeadline(time.Now().Add(greetTime)); err != nil {
 		return err
 	}
 	f, files, err := c.Read()
 	if err != nil {
 		return err
 	}
-	if err := c.NetConn().SetReadDeadline(time.Time{}); err != nil {
+	if err := c.File().SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
 	for _, file := range files {

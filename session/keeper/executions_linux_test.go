@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // judge is a daemon that is asked about executions.
@@ -247,7 +248,7 @@ func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
 // FEATURES: R107
 func TestAnswersByWayOfTheKeeper(t *testing.T) {
 	socket, _ := start(t)
-	uc, err := wire.Dial(socket)
+	uc, err := unixsock.Dial(socket)
 	if err != nil {
 		t.Fatal(err)
 	}

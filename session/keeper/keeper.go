@@ -5,7 +5,6 @@ package keeper
 import (
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/calm"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // Config is what a keeper is started with.
@@ -46,8 +46,8 @@ type Config struct {
 type Keeper struct {
 	cfg      Config
 	log      *slog.Logger
-	listener *net.UnixListener // written with mu held
-	lock     *os.File          // likewise
+	listener *unixsock.Listener // written with mu held
+	lock     *os.File           // likewise
 	started  time.Time
 	runs     uint64 // executions of this process
 
@@ -114,6 +114,7 @@ func Run(cfg Config) error {
 	k.firstDaemon()
 	time.AfterFunc(firstClient, k.endIfIdle)
 	var memory calm.Memory
+	var pages calm.Pages
 	looks := 0
 	for {
 		select {
@@ -125,7 +126,7 @@ func Run(cfg Config) error {
 			k.dropGone()
 			k.rouse()
 			k.restAll()
-			if looks++; looks%calmLooks == 0 && memory.Look() {
+			if looks++; looks%calmLooks == 0 && !memory.Look() && pages.Due(sys.PageFaults()) {
 				sys.LeaveOwnPages()
 			}
 		case <-term:
@@ -202,8 +203,8 @@ func (k *Keeper) finish(err error) {
 }
 
 // checkPeer lets only our own user (and root) in, whatever the socket's mode says.
-func checkPeer(uc *net.UnixConn) error {
-	peer, _, err := sys.PeerOf(uc)
+func checkPeer(c syscall.Conn) error {
+	peer, _, err := sys.PeerOf(c)
 	if uid := os.Getuid(); err == nil && peer != uid && peer != 0 {
 		err = fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", peer, uid)
 	}

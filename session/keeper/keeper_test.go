@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // The keeper reaps every child of its process, so it runs as a process of its own:
@@ -379,7 +380,7 @@ func TestExitDoesNotWaitForDescendants(t *testing.T) {
 // Frames of an unknown kind are skipped (K5).
 func TestUnknownKindIsSkipped(t *testing.T) {
 	socket, _ := start(t)
-	uc, err := wire.Dial(socket)
+	uc, err := unixsock.Dial(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +406,7 @@ func TestUnknownKindIsSkipped(t *testing.T) {
 // FEATURES: R93
 func TestGarbageEndsOnlyItsConnection(t *testing.T) {
 	socket, _ := start(t)
-	uc, err := wire.Dial(socket)
+	uc, err := unixsock.Dial(socket)
 	if err != nil {
 		t.Fatal(err)
 	}

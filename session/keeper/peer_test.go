@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // frame is a frame of which a test says every part.
@@ -32,9 +32,9 @@ func helloOf(role string) []byte {
 }
 
 // rawPeer is a connection on which anything can be said.
-func rawPeer(t *testing.T, socket string) (*net.UnixConn, *wire.Conn) {
+func rawPeer(t *testing.T, socket string) (*os.File, *wire.Conn) {
 	t.Helper()
-	uc, err := wire.Dial(socket)
+	uc, err := unixsock.Dial(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +83,7 @@ func TestPeersThatBreakTheProtocol(t *testing.T) {
 			if _, err := uc.Write(said); err != nil {
 				t.Fatal(err)
 			}
-			if err := uc.CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
+			closeWrite(t, uc)
 			if _, err := io.Copy(io.Discard, uc); err != nil && !isReset(err) {
 				t.Errorf("the connection goes on: %v", err)
 			}
@@ -135,9 +133,7 @@ func TestAnswersAfterTheLastWord(t *testing.T) {
 	if _, err := uc.Write(said); err != nil {
 		t.Fatal(err)
 	}
-	if err := uc.CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	closeWrite(t, uc)
 	if f, _, err := c.Read(); err != nil || f.Kind != wire.KindHello {
 		t.Fatalf("greeted with kind %d, %v", f.Kind, err)
 	}

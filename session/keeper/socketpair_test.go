@@ -3,29 +3,38 @@
 package keeper
 
 import (
-	"net"
 	"os"
 	"syscall"
 	"testing"
 )
 
 // socketPair is two connected Unix sockets.
-func socketPair(t *testing.T) (a, b *net.UnixConn) {
+func socketPair(t *testing.T) (a, b *os.File) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conns := make([]*net.UnixConn, 2)
+	conns := make([]*os.File, 2)
 	for i, fd := range fds {
-		f := os.NewFile(uintptr(fd), "socket")
-		c, err := net.FileConn(f)
-		_ = f.Close()
-		if err != nil {
+		if err := syscall.SetNonblock(fd, true); err != nil {
 			t.Fatal(err)
 		}
-		conns[i] = c.(*net.UnixConn)
-		t.Cleanup(func() { _ = c.Close() })
+		f := os.NewFile(uintptr(fd), "socket")
+		conns[i] = f
+		t.Cleanup(func() { _ = f.Close() })
 	}
 	return conns[0], conns[1]
+}
+
+// closeWrite says that nothing more is written to a socket.
+func closeWrite(t *testing.T, f *os.File) {
+	t.Helper()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outer := raw.Control(func(fd uintptr) { err = syscall.Shutdown(int(fd), syscall.SHUT_WR) }); outer != nil || err != nil {
+		t.Fatal(outer, err)
+	}
 }

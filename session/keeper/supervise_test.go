@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // FAULT: D
@@ -97,7 +98,7 @@ func TestLastEndIsToldOf(t *testing.T) {
 func TestVersionsThatDoNotMeet(t *testing.T) {
 	socket, _ := start(t)
 	for range 50 {
-		uc, err := wire.Dial(socket)
+		uc, err := unixsock.Dial(socket)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // An upgrade in place. The process executes a new binary over itself: same pid, so
@@ -151,7 +151,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 	}
 	buf := wire.AppendFrame(nil, &wire.HandoffKeeper{
 		StateLock:  stateLock,
-		ListenerFD: keep(k.listener), LockFD: keep(k.lock),
+		ListenerFD: keep(k.listener.File()), LockFD: keep(k.lock),
 		Started: k.started.UnixNano(), Executions: k.runs,
 		DaemonPID: k.daemonChildLocked(), Restarts: k.super.restarts, LastError: k.super.lastError,
 		Cgroups: k.cgroups.dir, Limits: strings.Join(k.cgroups.limits, " "),
@@ -258,13 +258,12 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	if h.StateLock > 0 {
 		k.stateLock = adoptFile(h.StateLock, "lock")
 	}
-	f := adoptFile(h.ListenerFD, "listener")
-	defer f.Close() // FileListener duplicates it
-	l, err := net.FileListener(f)
+	inherit(int(h.ListenerFD), false)
+	l, err := unixsock.AdoptListener(uintptr(h.ListenerFD))
 	if err != nil {
 		return err
 	}
-	k.listener = l.(*net.UnixListener)
+	k.listener = l
 	k.super.restarts, k.super.lastError = h.Restarts, h.LastError
 	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running

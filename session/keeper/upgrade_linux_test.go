@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // executable opens a file to upgrade to.
@@ -292,16 +293,12 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	l, err := wire.Listen(filepath.Join(dir, "s"))
+	l, err := unixsock.Listen(filepath.Join(dir, "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	lf, err := l.File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lf.Close()
+	lf := l.File()
 	lock, err := os.Create(filepath.Join(dir, "lock"))
 	if err != nil {
 		t.Fatal(err)

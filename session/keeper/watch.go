@@ -5,13 +5,12 @@ package keeper
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/launch"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // listen makes the socket. The lock is ours, so one that is there belongs to no process.
@@ -19,7 +18,7 @@ func (k *Keeper) listen() error {
 	if err := os.Remove(k.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove stale socket: %w", err)
 	}
-	l, err := wire.Listen(k.cfg.Socket)
+	l, err := unixsock.Listen(k.cfg.Socket)
 	if err != nil {
 		return err
 	}
@@ -111,22 +110,22 @@ func (k *Keeper) idle() bool {
 	return len(k.children) == 0
 }
 
-func (k *Keeper) accept(l *net.UnixListener) {
+func (k *Keeper) accept(l *unixsock.Listener) {
 	for {
-		uc, err := l.AcceptUnix()
+		f, err := l.Accept()
 		switch {
-		case errors.Is(err, net.ErrClosed):
+		case errors.Is(err, os.ErrClosed):
 			return
 		case err != nil: // out of descriptors, most likely: others must not suffer
 			k.log.Error("accept", "err", err)
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		if err := checkPeer(uc); err != nil {
+		if err := checkPeer(f); err != nil {
 			k.log.Warn("refused a connection", "err", err)
-			_ = uc.Close()
+			_ = f.Close()
 			continue
 		}
-		go k.serve(newConn(uc))
+		go k.serve(newConn(f))
 	}
 }

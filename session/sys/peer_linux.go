@@ -3,14 +3,14 @@ package sys
 import (
 	"errors"
 	"fmt"
-	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // PeerOf is who is at the other end of a Unix socket, as the kernel knows it: who connected,
 // or who began to listen.
-func PeerOf(uc *net.UnixConn) (uid, pid int, err error) {
+func PeerOf(uc syscall.Conn) (uid, pid int, err error) {
 	raw, err := uc.SyscallConn()
 	if err != nil {
 		return -1, 0, err
@@ -30,7 +30,7 @@ func PeerOf(uc *net.UnixConn) (uid, pid int, err error) {
 
 // PeerLives says that the process that PeerOf names is still that one: it has not been waited for, so that its number was
 // not used again. Kernels before 6.5 do not tell; it is believed then.
-func PeerLives(uc *net.UnixConn) bool {
+func PeerLives(uc syscall.Conn) bool {
 	raw, err := uc.SyscallConn()
 	if err != nil {
 		return false

@@ -28,7 +28,7 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/nowait/netconn"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -74,7 +74,7 @@ func (p promptly) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return nowait.Conn(c), rw, nil
+	return netconn.Of(c), rw, nil
 }
 
 // refuseUpgrade answers a request that was to become a WebSocket and cannot.

@@ -49,6 +49,7 @@ func (m *Maintenance) run(ctx context.Context) {
 	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
 	look, calmly := time.NewTicker(lookEvery), time.NewTicker(calmEvery)
 	var memory calm.Memory
+	var pages calm.Pages
 	defer calmly.Stop()
 	defer look.Stop()
 	defer sync.Stop()
@@ -69,7 +70,7 @@ func (m *Maintenance) run(ctx context.Context) {
 				m.reg.Bus.Publish("config", nil)
 			}
 		case <-calmly.C:
-			if memory.Look() {
+			if !memory.Look() && pages.Due(sys.PageFaults()) {
 				sys.LeaveOwnPages()
 			}
 		case <-pack.C:

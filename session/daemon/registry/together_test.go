@@ -5,7 +5,6 @@ package registry
 import (
 	"context"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -116,7 +116,7 @@ func newOneKeeper(t *testing.T, id, printed string) *oneKeeper {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "s")
-	l, err := wire.Listen(path)
+	l, err := unixsock.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +141,8 @@ func newOneKeeper(t *testing.T, id, printed string) *oneKeeper {
 }
 
 // serveOne answers one daemon.
-func serveOne(l *net.UnixListener, id string, file *os.File) {
-	uc, err := l.AcceptUnix()
+func serveOne(l *unixsock.Listener, id string, file *os.File) {
+	uc, err := l.Accept()
 	if err != nil {
 		return
 	}

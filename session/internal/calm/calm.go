@@ -4,8 +4,14 @@ package calm
 
 import (
 	"runtime"
-	"runtime/debug"
+	_ "unsafe" // for go:linkname
 )
+
+// freeOSMemory is debug.FreeOSMemory. Package runtime gives it to runtime/debug by this name; that one cannot be imported here:
+// a keeper begins before it is initialised.
+//
+//go:linkname freeOSMemory runtime/debug.freeOSMemory
+func freeOSMemory()
 
 // Memory is what is known of a process's own. The zero value is that of one that has just begun.
 type Memory struct {
@@ -22,12 +28,15 @@ const (
 	// crumbs is how much that was left behind bit by bit is worth one collection, in bytes or as a part of what is in use: a small
 	// heap is collected by itself only once it has grown by 4 MiB, which is 20 KiB for each of 200 sessions at rest.
 	crumbs, crumbsPart = 512 << 10, 16
+	// small is a heap that its first collection would not make smaller: what the runtime writes down then, four lists of spans for
+	// each size of object, takes more than is given back, and stays.
+	small = 2 << 20
 	// runs is how many collections there are: each halves the stacks that are too large.
 	runs = 3
 )
 
-// due says, by what was allocated ever and what is in use, that there is to be a collection now.
-func (m *Memory) due(allocated, live uint64) bool {
+// due says, by what was allocated ever, what is in use and whether there was a collection before, that there is to be one now.
+func (m *Memory) due(allocated, live uint64, collected bool) bool {
 	moved := allocated - m.last
 	m.last = allocated
 	switch left := allocated - m.freed; {
@@ -36,7 +45,7 @@ func (m *Memory) due(allocated, live uint64) bool {
 	case m.pending == 0 && left >= max(crumbs, live/crumbsPart):
 		m.pending = 1
 	}
-	if m.pending == 0 || moved > max(tick, live/part) || live > most {
+	if m.pending == 0 || moved > max(tick, live/part) || live > most || !collected && live < small {
 		return false
 	}
 	m.pending--
@@ -45,12 +54,12 @@ func (m *Memory) due(allocated, live uint64) bool {
 }
 
 // Look gives memory back if it is time to. It is to be called every few seconds. given: the process is calm, and all that it
-// had was given back just now; what else it can do without is for the caller to leave.
+// had was given back just now.
 func (m *Memory) Look() (given bool) {
 	var is runtime.MemStats // package runtime/metrics costs every verb 0.1 ms before it begins
 	runtime.ReadMemStats(&is)
-	for m.due(is.TotalAlloc, is.HeapAlloc) {
-		debug.FreeOSMemory()
+	for m.due(is.TotalAlloc, is.HeapAlloc, is.NumGC > 0 || given) {
+		freeOSMemory()
 		given = true
 	}
 	return given

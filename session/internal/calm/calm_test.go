@@ -21,8 +21,24 @@ func TestCalm(t *testing.T) {
 		{20*mb + 2, 5 * mb, false}, {20*mb + 3, 5 * mb, true}, {20*mb + 4, 5 * mb, false}, // bit by bit
 		{20*mb + mb/2 + 3, 16 * mb, false}, {21*mb + 3, 16 * mb, true}, {21*mb + 4, 16 * mb, false},
 	} {
-		if got := c.due(s.allocated, s.live); got != s.want {
+		if got := c.due(s.allocated, s.live, true); got != s.want {
 			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
+
+// A heap that was never collected and is small stays as it is, until it has grown or was collected for another reason.
+func TestASmallHeapIsLeft(t *testing.T) {
+	const mb = 1 << 20
+	for _, s := range []struct {
+		live      uint64
+		collected bool
+		want      bool
+	}{{mb, false, false}, {3 * mb, false, true}, {mb, true, true}} {
+		var c Memory
+		c.last = 3 * mb
+		if got := c.due(3*mb+1, s.live, s.collected); got != s.want {
+			t.Errorf("%+v: %v", s, got)
 		}
 	}
 }

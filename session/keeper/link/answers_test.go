@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // A listener is closed when the keeper says that it is over, when another one comes, and with the connection: of a keeper
@@ -115,7 +116,7 @@ func TestMemoryThatHangsHoldsNobodyUp(t *testing.T) {
 	f := newFake(t)
 	accepted := make(chan *wire.Conn, 1)
 	go func() { accepted <- f.accept(ours) }()
-	uc, err := wire.Dial(f.path)
+	uc, err := unixsock.Dial(f.path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,20 +4,20 @@ package link
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // fake is a keeper whose answers a test writes by hand.
 type fake struct {
 	t    *testing.T
 	path string
-	l    *net.UnixListener
+	l    *unixsock.Listener
 }
 
 func newFake(t *testing.T) *fake {
@@ -27,7 +27,7 @@ func newFake(t *testing.T) *fake {
 		t.Fatal(err)
 	}
 	f := &fake{t: t, path: filepath.Join(dir, "s")}
-	if f.l, err = wire.Listen(f.path); err != nil {
+	if f.l, err = unixsock.Listen(f.path); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -39,7 +39,7 @@ func newFake(t *testing.T) *fake {
 
 // accept takes a connection and its greeting, and greets back with m; nil: not at all.
 func (f *fake) accept(m wire.Message) *wire.Conn {
-	uc, err := f.l.AcceptUnix()
+	uc, err := f.l.Accept()
 	if err != nil {
 		f.t.Error(err)
 		return nil

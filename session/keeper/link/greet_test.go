@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // A keeper that takes the connection and says nothing, as one that is stopped does, is given
@@ -22,7 +23,7 @@ func TestGreetingHasADeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	l, err := wire.Listen(filepath.Join(dir, "s"))
+	l, err := unixsock.Listen(filepath.Join(dir, "s"))
 	if err != nil {
 		t.Fatal(err)
 	}

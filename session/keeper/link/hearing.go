@@ -131,7 +131,7 @@ func (l *Link) hear() bool {
 // linger waits a moment. What there is has a bit each: the connection the first, and then those that were taken over.
 func (l *Link) linger() (ready uint) {
 	r := &l.reading.hearing
-	raw, err := l.conn.NetConn().SyscallConn()
+	raw, err := l.conn.File().SyscallConn()
 	if err != nil {
 		return 1 // who reads finds that, too
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
 // Notices receives what a keeper says unasked. Its methods must not block: they run
@@ -92,7 +93,7 @@ var greetTime = 10 * time.Second
 
 // Dial connects to the keeper at a socket. notices may be nil for tools.
 func Dial(path, role, build string, notices Notices) (*Link, error) {
-	uc, err := wire.Dial(path)
+	uc, err := unixsock.Dial(path)
 	if err != nil {
 		return nil, err
 	}

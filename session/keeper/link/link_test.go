@@ -30,7 +30,7 @@ func TestGreetingsThatDoNotFit(t *testing.T) {
 		text   string
 	}{
 		"closes at once":   {func(*fake, *wire.Conn) {}, io.EOF, "greet the keeper"},
-		"half a header":    {raw(1, 0, 0), io.EOF, "greet the keeper"},
+		"half a header":    {raw(1, 0, 0), io.ErrUnexpectedEOF, "greet the keeper"},
 		"half a payload":   {raw(9, 0, 0, 0, 1, 0, 0, 0, 'x'), io.ErrUnexpectedEOF, "cut short"},
 		"4 GiB":            {raw(0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0), wire.ErrTooLarge, ""},
 		"200 descriptors":  {raw(0, 0, 0, 0, 1, 0, 200, 0), wire.ErrTooLarge, ""},
@@ -64,7 +64,7 @@ func TestGreetingsThatDoNotFit(t *testing.T) {
 }
 
 func raw(b ...byte) func(*fake, *wire.Conn) {
-	return func(_ *fake, c *wire.Conn) { _, _ = c.NetConn().Write(b) }
+	return func(_ *fake, c *wire.Conn) { _, _ = c.File().Write(b) }
 }
 
 func saying(m wire.Message) func(*fake, *wire.Conn) {

@@ -7,18 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 // Conn is one end of a connection. Read and Write may be used by one goroutine each.
 type Conn struct {
-	uc  *net.UnixConn
+	f   *os.File
 	br  *bufio.Reader
 	fds []batch // received, not yet claimed by a frame; FIFO like the bytes
 	out []byte
@@ -31,25 +31,25 @@ type batch struct {
 	cut bool
 }
 
-// NewConn wraps a connected Unix socket.
-func NewConn(uc *net.UnixConn) *Conn {
-	c := &Conn{uc: uc}
+// NewConn wraps a connected Unix socket (unixsock.Dial), whose name and deadlines stay the caller's.
+func NewConn(f *os.File) *Conn {
+	c := &Conn{f: f}
 	c.br = bufio.NewReaderSize(rightsReader{c}, 4096)
 	return c
 }
 
 // Close closes the socket and every descriptor that was not claimed.
-func (c *Conn) Close() error { return c.uc.Close() }
+func (c *Conn) Close() error { return c.f.Close() }
 
-// NetConn is the socket.
-func (c *Conn) NetConn() *net.UnixConn { return c.uc }
+// File is the socket.
+func (c *Conn) File() *os.File { return c.f }
 
 // rightsReader reads bytes and puts the descriptors that come with them in a queue.
 type rightsReader struct{ c *Conn }
 
 func (r rightsReader) Read(p []byte) (int, error) {
 	oob := make([]byte, syscall.CmsgSpace(4*MaxDescriptors))
-	n, oobn, flags, err := nowait.ReadMsg(r.c.uc, p, oob)
+	n, oobn, flags, err := nowait.ReadMsg(r.c.f, p, oob)
 	if cut := flags&syscall.MSG_CTRUNC != 0; oobn > 0 || cut {
 		fds, ferr := parseRights(oob[:oobn])
 		r.c.fds = append(r.c.fds, batch{fds, cut})
@@ -136,7 +136,7 @@ func (c *Conn) Write(msg Message, files ...*os.File) error {
 // WriteFrame sends a frame made by AppendFrame.
 func (c *Conn) WriteFrame(frame []byte, files ...*os.File) error {
 	if len(files) == 0 {
-		_, err := c.uc.Write(frame)
+		_, err := c.f.Write(frame)
 		return err
 	}
 	d, err := Duplicate(files...)
@@ -150,7 +150,7 @@ func (c *Conn) WriteFrame(frame []byte, files ...*os.File) error {
 // TryWrite sends what the socket takes of a frame without waiting, and says how much that was. Errors are left
 // to the next Write to find. Nobody else may be writing.
 func (c *Conn) TryWrite(frame []byte) (n int) {
-	raw, err := c.uc.SyscallConn()
+	raw, err := c.f.SyscallConn()
 	if err != nil {
 		return 0
 	}
@@ -194,12 +194,32 @@ func (d Descriptors) Close() { closeFDs(d) }
 // WriteDescriptors sends a frame with descriptors, which stay the caller's.
 func (c *Conn) WriteDescriptors(frame []byte, fds Descriptors) error {
 	if len(fds) == 0 {
-		_, err := c.uc.Write(frame)
+		_, err := c.f.Write(frame)
 		return err
 	}
-	n, _, err := c.uc.WriteMsgUnix(frame, syscall.UnixRights(fds...), nil)
+	n, err := c.sendRights(frame, syscall.UnixRights(fds...))
 	if err == nil && n < len(frame) { // the descriptors went with the first part
-		_, err = c.uc.Write(frame[n:])
+		_, err = c.f.Write(frame[n:])
 	}
 	return err
+}
+
+// sendRights sends a part of a frame, and descriptors with it.
+func (c *Conn) sendRights(frame, rights []byte) (n int, err error) {
+	raw, err := c.f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	outer := raw.Write(func(fd uintptr) bool {
+		for {
+			n, err = unix.SendmsgN(int(fd), frame, rights, nil, 0)
+			if !errors.Is(err, unix.EINTR) {
+				return !errors.Is(err, unix.EAGAIN)
+			}
+		}
+	})
+	if outer != nil {
+		return 0, sys.RawError(c.f, outer)
+	}
+	return max(n, 0), os.NewSyscallError("sendmsg", err)
 }

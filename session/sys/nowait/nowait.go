@@ -11,49 +11,11 @@ package nowait
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// Conn is a connection that reads and writes so, where the system lets it: else c itself.
-func Conn(c net.Conn) net.Conn {
-	u, ok := c.(*net.UnixConn)
-	if !ok || !works {
-		return c
-	}
-	raw, err := u.SyscallConn()
-	if err != nil {
-		return c
-	}
-	return &conn{u, stream{raw}}
-}
-
-type conn struct {
-	*net.UnixConn
-	stream
-}
-
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.stream.Read(p)
-	return n, c.told("read", err)
-}
-
-func (c *conn) Write(p []byte) (int, error) {
-	n, err := c.stream.Write(p)
-	return n, c.told("write", err)
-}
-
-// told is an error as other connections return it.
-func (c *conn) told(op string, err error) error {
-	var told *net.OpError
-	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &told) {
-		return err
-	}
-	return &net.OpError{Op: op, Net: "unix", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
-}
 
 // File reads from and writes to a file so, where the system lets it. The file must not block: a terminal, a pipe.
 func File(f *os.File) io.ReadWriter {
@@ -61,17 +23,21 @@ func File(f *os.File) io.ReadWriter {
 	if err != nil || !works {
 		return f
 	}
-	return &stream{raw}
+	return &Stream{raw}
 }
 
-// stream is a descriptor that the runtime waits for.
-type stream struct{ raw syscall.RawConn }
+// Works says that calls are made without the runtime's knowledge.
+const Works = works
 
-func (s stream) Read(p []byte) (n int, err error) {
+// Stream is a descriptor that the runtime waits for.
+type Stream struct{ Raw syscall.RawConn }
+
+// Read implements io.Reader.
+func (s Stream) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if outer := s.raw.Read(func(fd uintptr) bool {
+	if outer := s.Raw.Read(func(fd uintptr) bool {
 		n, err = Read(int(fd), p)
 		return !errors.Is(err, syscall.EAGAIN)
 	}); outer != nil {
@@ -86,8 +52,9 @@ func (s stream) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (s stream) Write(p []byte) (n int, err error) {
-	outer := s.raw.Write(func(fd uintptr) bool {
+// Write implements io.Writer.
+func (s Stream) Write(p []byte) (n int, err error) {
+	outer := s.Raw.Write(func(fd uintptr) bool {
 		for n < len(p) {
 			var more int
 			if more, err = Write(int(fd), p[n:]); err != nil {

@@ -5,10 +5,12 @@ package nowait
 import (
 	"errors"
 	"io"
-	"net"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // works says that calls are made without the runtime's knowledge.
@@ -39,8 +41,8 @@ func call(number uintptr, fd int, p []byte) (int, error) {
 	}
 }
 
-// ReadMsg is ReadMsgUnix of a connection.
-func ReadMsg(c *net.UnixConn, p, oob []byte) (n, oobn, flags int, err error) {
+// ReadMsg is recvmsg(2) of a connection: bytes, and what came with them.
+func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, 0, 0, err
@@ -49,13 +51,13 @@ func ReadMsg(c *net.UnixConn, p, oob []byte) (n, oobn, flags int, err error) {
 		n, oobn, flags, err = receive(fd, p, oob)
 		return !errors.Is(err, unix.EAGAIN)
 	}); outer != nil {
-		return 0, 0, 0, outer
+		return 0, 0, 0, sys.RawError(c, outer)
 	}
 	if n == 0 && err == nil {
-		err = io.EOF
+		return 0, oobn, flags, io.EOF
 	}
 	if err != nil {
-		return n, oobn, flags, &net.OpError{Op: "read", Net: "unix", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
+		return n, oobn, flags, os.NewSyscallError("recvmsg", err)
 	}
 	return n, oobn, flags, nil
 }

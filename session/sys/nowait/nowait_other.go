@@ -4,9 +4,12 @@ package nowait
 
 import (
 	"errors"
-	"net"
+	"io"
+	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // works is false: the race detector has to see calls, which order what goroutines do, and other systems have no calls that
@@ -33,10 +36,31 @@ func Write(fd int, p []byte) (int, error) {
 	}
 }
 
-// ReadMsg is ReadMsgUnix of a connection.
-func ReadMsg(c *net.UnixConn, p, oob []byte) (n, oobn, flags int, err error) {
-	n, oobn, flags, _, err = c.ReadMsgUnix(p, oob)
-	return n, oobn, flags, err
+// ReadMsg is recvmsg(2) of a connection: bytes, and what came with them.
+func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if outer := raw.Read(func(fd uintptr) bool {
+		n, oobn, flags, err = receive(int(fd), p, oob)
+		return !errors.Is(err, unix.EAGAIN)
+	}); outer != nil {
+		return 0, 0, 0, sys.RawError(c, outer)
+	}
+	if n == 0 && err == nil {
+		return 0, oobn, flags, io.EOF
+	}
+	return n, oobn, flags, os.NewSyscallError("recvmsg", err)
+}
+
+func receive(fd int, p, oob []byte) (n, oobn, flags int, err error) {
+	for {
+		n, oobn, flags, _, err = unix.Recvmsg(fd, p, oob, cloexec)
+		if !errors.Is(err, unix.EINTR) {
+			return max(n, 0), oobn, flags, err
+		}
+	}
 }
 
 // windowSize is for others to ask.

@@ -22,8 +22,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // daemon is one whose sessions and conversations a test writes.
@@ -57,7 +57,7 @@ func newDaemon(t *testing.T, sessions ...api.Session) *daemon {
 // serve begins to answer.
 func (d *daemon) serve() {
 	d.t.Helper()
-	l, err := wire.Listen(d.dirs.Socket())
+	l, err := netsock.Listen(d.dirs.Socket())
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -11,14 +11,14 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
 // HTTP speaks plain HTTP to the daemon.
 func (i *Instance) HTTP() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			return wire.Dial(i.Dir + "/run/daemon.sock")
+			return netsock.Dial(i.Dir + "/run/daemon.sock")
 		},
 		DisableKeepAlives: true,
 	}}

@@ -1,9 +1,8 @@
-package wire
+package unixsock
 
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,7 +25,7 @@ func TestDialRefusesAnotherUsersSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "s")
-	var l *net.UnixListener
+	var l *Listener
 	if os.Geteuid() == 0 {
 		l, err = listenAs(path, nobody)
 	} else { // we are the other user
@@ -59,7 +58,7 @@ func TestDialRefusesAnotherUsersSocket(t *testing.T) {
 
 // listenAs listens as another user: the kernel asks the thread that begins to listen. The
 // thread ends with its goroutine.
-func listenAs(path string, uid int) (l *net.UnixListener, err error) {
+func listenAs(path string, uid int) (l *Listener, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

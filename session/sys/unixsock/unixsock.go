@@ -1,0 +1,143 @@
+//go:build unix
+
+// Package unixsock has Unix sockets that are files: with what package os knows of files that the runtime waits for (deadlines,
+// a Close that ends what is under way), and without package net. That one is initialised late, after half of all that is linked
+// into the program, which a keeper would then carry for as long as its sessions last (see cmd/longterm/internal/keeping).
+// Where a net.Conn or a net.Listener is needed, there is netsock.
+package unixsock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// maxPath is what fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on
+// Linux, with the final NUL).
+const maxPath = 103
+
+// backlog is how many connections may wait to be accepted: as many as the system lets, which cuts it to its own limit.
+const backlog = 1<<15 - 1
+
+// Listener accepts connections.
+type Listener struct{ f *os.File }
+
+// Listen listens on a Unix socket at path, however long the path is. The name stays when the listener is closed: a successor may
+// have taken it over.
+func Listen(path string) (*Listener, error) {
+	f, err := open(path, func(fd int, to unix.Sockaddr) error {
+		if err := unix.Bind(fd, to); err != nil {
+			return os.NewSyscallError("bind", err)
+		}
+		return os.NewSyscallError("listen", unix.Listen(fd, backlog))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	}
+	return &Listener{f}, nil
+}
+
+// AdoptListener is a listener that another execution of this process left open.
+func AdoptListener(fd uintptr) (*Listener, error) {
+	if _, err := unix.Getsockname(int(fd)); err != nil {
+		return nil, os.NewSyscallError("getsockname", err)
+	}
+	if err := unix.SetNonblock(int(fd), true); err != nil {
+		return nil, os.NewSyscallError("setnonblock", err)
+	}
+	return &Listener{os.NewFile(fd, "listener")}, nil
+}
+
+// Accept waits for the next connection; os.ErrClosed: the listener was closed.
+func (l *Listener) Accept() (*os.File, error) {
+	raw, err := l.f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	outer := raw.Read(func(listener uintptr) bool {
+		for {
+			fd, err = accept(int(listener))
+			// Whoever hung up before he was accepted is nobody to tell of (accept(2)).
+			if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED) {
+				return !errors.Is(err, unix.EAGAIN)
+			}
+		}
+	})
+	if outer != nil {
+		return nil, sys.RawError(l.f, outer)
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("accept", err)
+	}
+	return os.NewFile(uintptr(fd), "connection"), nil
+}
+
+// Close ends it, and an Accept that waits.
+func (l *Listener) Close() error { return l.f.Close() }
+
+// File is the socket, which stays the listener's.
+func (l *Listener) File() *os.File { return l.f }
+
+// ErrForeign is returned for a socket that another user serves: what is sent there, such as
+// an environment, would be his.
+var ErrForeign = errors.New("the socket is served by another user; nothing was sent")
+
+// ourUID is the user who must serve what we connect to. Tests are another one.
+var ourUID = os.Geteuid
+
+// Dial connects to the Unix socket at path, however long the path is. Only our own user may
+// serve it.
+func Dial(path string) (*os.File, error) {
+	f, err := open(path, func(fd int, to unix.Sockaddr) error {
+		return os.NewSyscallError("connect", unix.Connect(fd, to))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dial unix %s: %w", path, err)
+	}
+	uid, _, err := sys.PeerOf(f)
+	if err == nil && uid != ourUID() {
+		err = fmt.Errorf("%w: uid %d serves %s, you are uid %d", ErrForeign, uid, path, ourUID())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// open makes a socket of whose address use makes something.
+func open(path string, use func(fd int, at unix.Sockaddr) error) (*os.File, error) {
+	fd, err := socket()
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	err = withShortPath(path, func(p string) error { return use(fd, &unix.SockaddrUnix{Name: p}) })
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// withShortPath calls f with a name for path that fits a socket address: the path
+// itself, or one through a descriptor of its directory.
+func withShortPath(path string, f func(string) error) error {
+	if len(path) <= maxPath {
+		return f(path)
+	}
+	if _, ok := sys.OwnFile(0); !ok {
+		return fmt.Errorf("socket path %s is longer than %d bytes; set LONGTERM_DIR to a shorter directory", path, maxPath)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	short, _ := sys.OwnFile(dir.Fd())
+	return f(short + "/" + filepath.Base(path))
+}

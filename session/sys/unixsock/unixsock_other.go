@@ -1,0 +1,37 @@
+//go:build unix && !linux
+
+package unixsock
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// socket makes one that no child inherits and that does not block.
+func socket() (int, error) {
+	return ours(func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0) })
+}
+
+func accept(listener int) (int, error) {
+	return ours(func() (int, error) {
+		fd, _, err := unix.Accept(listener)
+		return fd, err
+	})
+}
+
+// ours has a new descriptor closed in children, none of which is born before it is.
+func ours(open func() (int, error)) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	fd, err := open()
+	if err != nil {
+		return -1, err
+	}
+	unix.CloseOnExec(fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
