@@ -103,13 +103,30 @@ func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration, look
 	defer func() { sys.SignalAll(known, syscall.SIGKILL) }() // who survived, and could not be found any more
 	ended, err := ladder.Climb(ctx, ladder.Session(grace), &sessionTarget{h: h, e: e, known: known, all: known, fresh: true})
 	if err == nil && !ended {
-		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
-			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
+		return e.untold(ctx, pid, known)
 	}
 	if err != nil && e.Session.Status().State == session.Running { // it runs on as if nobody had asked
 		e.toEnd.Store(false)
 	}
 	return err
+}
+
+// takenTime is how long a session whose process has ended gets to take what it printed: after a crash of the daemon thousands may
+// have much to read at once.
+const takenTime = 2 * time.Minute
+
+// untold is why the end of a killed process was not told in time: it lives, or its session has not come to its end yet. nil: it
+// was told now.
+func (e *Handle) untold(ctx context.Context, pid int, known []sys.Process) error {
+	if slices.ContainsFunc(known, func(p sys.Process) bool { return p.PID == pid && p.Lives() }) {
+		return api.Errorf(api.CodeTimeout, "process %d did not end by SIGKILL", pid).
+			WithHint("it hangs in the kernel; see `ps -o stat,wchan %d`", pid)
+	}
+	if e.endsWithin(ctx, takenTime) {
+		return nil
+	}
+	return api.Errorf(api.CodeTimeout, "process %d has ended, but not all that it printed was taken so far", pid).
+		WithHint("the session ends by itself once it was; `longterm wait %s --for exit` waits for that", e.Record().Name)
 }
 
 // sessionTarget is all that runs of a session, for the kill ladder.

@@ -3,13 +3,19 @@
 package registry
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store"
 )
 
 func TestSignals(t *testing.T) {
@@ -55,4 +61,30 @@ func TestRecycledPIDIsLeftAlone(t *testing.T) {
 		t.Skip("no /proc on this system")
 	}
 	sys.SignalAll([]sys.Process{{PID: self.PID, Start: self.Start + 1}, {PID: self.PID}}, syscall.SIGKILL)
+}
+
+// A killed process whose end is not told in time hangs in the kernel only where it lives; else the session has still to take what
+// it printed, and that is said.
+func TestUntoldEnd(t *testing.T) {
+	kept := store.Session{ID: uuid.NewString(), Name: "kept", State: "running", PID: 1 << 30, Argv: []string{"sh"}, Created: time.Now(), Started: time.Now()}
+	r, _ := hosted(t, func(r *Registry) { record(t, r, kept) })
+	k := newOneKeeper(t, kept.ID, "printed")
+	r.AdoptAll(t.Context(), []string{"main"}, func(string) (Keeper, error) { return k, nil })
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	self, _ := processOf(os.Getpid())
+	for what, c := range map[string]struct {
+		pid   int
+		known []sys.Process
+		says  string
+	}{
+		"it lives":            {self.PID, []sys.Process{self}, "did not end by SIGKILL"},
+		"it has ended":        {1 << 30, []sys.Process{{PID: 1 << 30, Start: 1}}, "has ended, but not all"},
+		"it was gone by then": {1 << 30, nil, "has ended, but not all"},
+		"only others live":    {1 << 30, []sys.Process{self}, "has ended, but not all"},
+	} {
+		if err := r.ByID(kept.ID).untold(over, c.pid, c.known); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
