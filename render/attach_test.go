@@ -3,10 +3,14 @@ package render
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
+	"image/png"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -55,9 +59,11 @@ func TestJoinsInTheMiddle(t *testing.T) {
 	}
 }
 
-// red and green are pictures of 40×48 pixels, 5×3 cells, as sixel and as the kitty protocol has them.
+// red and green are pictures of 40×48 pixels, 5×3 cells, as sixel and as the kitty protocol has them; flag is as red, but blue
+// and half of it white further down.
 var (
 	redSixel   = "\x1bPq\"1;1;40;48#1;2;100;0;0" + strings.Repeat("#1!40~-", 8) + "\x1b\\"
+	flagSixel  = "\x1bPq\"1;1;40;48#1;2;100;0;0#2;2;0;0;100#3;2;100;100;100" + strings.Repeat("#1!40~-", 5) + strings.Repeat("#2!20~#3!20~-", 3) + "\x1b\\"
 	greenKitty = func(control string) string {
 		return "\x1b_Gf=24,s=40,v=48,q=2," + control + ";" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0, 255, 0}, 40*48)) + "\x1b\\"
 	}
@@ -96,6 +102,11 @@ func TestJoinsWithImages(t *testing.T) {
 		{"taken away by its id", greenKitty("a=T,i=7"), "\x1b_Ga=d,d=i,i=7\x1b\\", [2]int{3, 0}},
 		{"spread", greenKitty("a=T,c=9,r=2"), "x", [2]int{2, 2}},
 		{"half above the screen", redSixel + "\r\n\n\n\n\n\nx", "y", [2]int{2, 2}},
+		{"its upper half above the screen", flagSixel + "\r\n\n\n\n\n\nx", "y", [2]int{2, 2}},
+		{"below the edge", "\x1b[7;3H" + greenKitty("a=T,C=1"), "x", [2]int{2, 2}},
+		{"beyond the edge", "\x1b[2;18H" + greenKitty("a=T,C=1"), "x", [2]int{3, 3}},
+		{"over what comes later", greenKitty("a=T,z=5,C=1"), "\x1b[H" + redSixel, [2]int{3, 3}},
+		{"wide text over it", flagSixel + "\x1b[2;2H字x", "\x1b[3;1Hx", [2]int{4, 4}},
 		{"scrolls away", redSixel + "\r\n\n\n\n\n\nx", "\r\n", [2]int{2, 1}},
 		{"text over it", redSixel + "\x1b[2;2Hover\x1b[1;1H\x1b[44m \x1b[m", "\x1b[3;1Hx", [2]int{3, 3}},
 		{"one over the other", redSixel + "\x1b[2;3H" + greenKitty("a=T,i=3"), "x", [2]int{6, 6}},
@@ -120,6 +131,58 @@ func TestJoinsWithImages(t *testing.T) {
 				t.Errorf("%s, %q: %d rows of images, %d where it was joined, want %d\n%s\nwant\n%s", c.name, more, there, have, c.images[i], picture(frameOf(client, "")), picture(frameOf(program, "")))
 			}
 		}
+	}
+}
+
+// What a client is sent of images is bounded, in sequences of a length that clients take, and as sharp as the image is.
+//
+// FEATURES: R123
+func TestJoinedImagesAreBounded(t *testing.T) {
+	noise := func(w, h int) string {
+		b := make([]byte, 3*w*h)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return base64.StdEncoding.EncodeToString(b)
+	}
+	joined := func(cols, rows int, output string) []string {
+		e := native(cols, rows)
+		_, _ = e.Write([]byte(output))
+		var f vterm.Frame
+		e.Frame(&f, vterm.Query{})
+		return strings.Split(string(joinImages(nil, &f, true)), "\x1b_G")[1:]
+	}
+	var many strings.Builder
+	for i := range maxImages + 9 {
+		fmt.Fprintf(&many, "\x1b[%d;%dH\x1b_Ga=T,f=24,s=1,v=1,c=1,r=1,C=1,q=2;AAAA\x1b\\", i/70+1, i%70+1)
+	}
+	if n := len(joined(80, 24, many.String())); n != maxImages {
+		t.Errorf("%d images are sent", n)
+	}
+	large := "\x1b[H\x1b_Ga=T,f=24,s=480,v=480,c=20,r=10,C=1,q=2;" + noise(480, 480) + "\x1b\\"
+	var data strings.Builder
+	for i, part := range joined(80, 24, large) {
+		control, text, _ := strings.Cut(strings.TrimSuffix(part, "\x1b\\"), ";")
+		if text, _, _ = strings.Cut(text, "\x1b"); len(text) > maxChunk || i == 0 && !strings.Contains(control, "c=20,r=10,") {
+			t.Errorf("%d bytes in a sequence, %s", len(text), control)
+		}
+		data.WriteString(text)
+	}
+	b, err := base64.StdEncoding.DecodeString(data.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of cells of 8×16 pixels there are three times as many to a side, as far as the bytes go.
+	if c, err := png.DecodeConfig(bytes.NewReader(b)); err != nil || c.Width != 480 || c.Height != 480 {
+		t.Errorf("it has %d×%d pixels, %v", c.Width, c.Height, err)
+	}
+	size := 0
+	for _, part := range joined(300, 30, strings.Repeat(large, 40)) {
+		size += len(part)
+	}
+	if limit := maxImageBytes*4/3 + 2*termimage.MaxBytes; size == 0 || size > limit {
+		t.Errorf("%d bytes are sent, at most %d are to be", size, limit)
 	}
 }
 

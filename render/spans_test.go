@@ -43,6 +43,7 @@ func TestSpans(t *testing.T) {
 		{"plain", "ab c", "ab c", "ab c@0+4"},
 		{"equal styles merge", "\x1b[1ma\x1b[0;1mb\x1b[mc", "abc", "ab@0+2{bold}|c@2+1"},
 		{"attributes", "\x1b[1;2;3;4;5;7;8;9;53mx", "x", "x@0+1{bold dim italic blink inverse conceal strike overline single}"},
+		{"rapid blink", "\x1b[6mx", "x", "x@0+1{blink}"},
 		{"underlines", "\x1b[4:3mx\x1b[21my", "xy", "x@0+1{curly}|y@1+1{double}"},
 		{"palette", "\x1b[31;104mx", "x", "x@0+1{fg#cd0000 # bg#5c5cff #}"},
 		{"cube", "\x1b[38;5;196mx\x1b[38;5;232my", "xy", "x@0+1{fg#ff0000 #}|y@1+1{fg#080808 #}"},

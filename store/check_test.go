@@ -24,6 +24,11 @@ func TestEveryTableIsChecked(t *testing.T) {
 	}
 	damages := map[string]func(*testing.T, *Store, string){
 		"version is lost": statement("PRAGMA user_version = 0"),
+		"a page that no start reads": func(t *testing.T, s *Store, path string) {
+			var pages, size int64
+			must(t, s.db.QueryRow("SELECT (SELECT page_count FROM pragma_page_count), (SELECT page_size FROM pragma_page_size)").Scan(&pages, &size))
+			overwrite(t, s, path, pages-1, size)
+		},
 	}
 	for table := range tables() {
 		damages["no "+table] = statement("DROP TABLE " + table)
@@ -61,10 +66,16 @@ func spoil(t *testing.T, s *Store, path, table string) {
 	var root, size int64
 	row := s.db.QueryRow("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?", table)
 	must(t, row.Scan(&root, &size))
+	overwrite(t, s, path, root, size)
+}
+
+// overwrite makes a page none, once everything is in the file.
+func overwrite(t *testing.T, s *Store, path string, page, size int64) {
+	t.Helper()
 	must(t, s.Close())
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	must(t, err)
-	_, err = f.WriteAt([]byte(strings.Repeat("\xff", int(size))), (root-1)*size)
+	_, err = f.WriteAt([]byte(strings.Repeat("\xff", int(size))), (page-1)*size)
 	must(t, errors.Join(err, f.Close()))
 }
 

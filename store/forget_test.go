@@ -3,9 +3,11 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -40,8 +42,37 @@ func TestRemovedValuesAreInNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const lives = `{"argv":["true"],"set_env":["MORE=1"]}` // a job of a session that is there is started again with all it had
+	if err := errors.Join(s.CreateSession(ctx, Session{ID: "lives", Name: "lives", Argv: []string{"true"}, State: "running"}),
+		s.AddJob(ctx, Job{ID: "lives", Session: "lives", Kind: JobLine, State: "done", Request: []byte(lives)})); err != nil {
+		t.Fatal(err)
+	}
+	reader := openTest(t, filepath.Join(dir, "longterm.db"))
+	tx, err := reader.db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(ctx, "BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM jobs").Scan(&n); err != nil || n != 21 {
+		t.Fatal(n, err)
+	}
+	if err := s.ForgetRemoved(ctx); err == nil || !strings.Contains(err.Error(), "somebody reads") {
+		t.Errorf("while somebody reads: %v", err)
+	}
+	if _, err := tx.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&n); err != nil || n != 5000 {
+		t.Errorf("from then on others are waited for %d ms, %v", n, err)
+	}
 	if err := s.ForgetRemoved(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if j, err := s.Job(ctx, "lives"); err != nil || string(j.Request) != lives {
+		t.Errorf("the request of a session that is there is %s, %v", j.Request, err)
 	}
 	if j, err := s.Job(ctx, "id7"); err != nil || string(j.Request) != `{"argv":["true"]}` {
 		t.Errorf("the job's request is %s, %v", j.Request, err)

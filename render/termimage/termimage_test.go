@@ -14,6 +14,7 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"weak"
@@ -27,7 +28,7 @@ func sixels(w, h int, data string) *vterm.Image {
 
 // rows are an image's pixels, a letter each.
 func rows(pic *image.NRGBA) string {
-	names := map[color.NRGBA]byte{{}: '.', percent(100, 0, 0): 'r', percent(0, 100, 0): 'g', percent(0, 0, 100): 'b', percent(0, 0, 0): 'k'}
+	names := map[color.NRGBA]byte{{}: '.', percent(100, 0, 0): 'r', percent(0, 100, 0): 'g', percent(0, 0, 100): 'b', percent(0, 0, 0): 'k', percent(80, 13, 13): 'd'}
 	var b strings.Builder
 	for y := range pic.Rect.Dy() {
 		for x := range pic.Rect.Dx() {
@@ -58,6 +59,9 @@ func TestSixel(t *testing.T) {
 		{sixels(2, 1, "@"), "k./"},
 		{sixels(1, 1, "!99999999@#"), "k/"},
 		{sixels(1, 1, "#9999999;2;100;0;0@"), "r/"},
+		{sixels(2, 1, "#2@#18@"), "dd/"}, // colours that nobody set, and as many again
+		{sixels(2, 1, "#1;2;100;0;0#1025@#0@"), "rk/"},
+		{sixels(2, 1, "!0@@"), "kk/"},
 	} {
 		pic, err := Decode(c.img)
 		if err != nil {
@@ -129,14 +133,19 @@ func TestWhatIsNoImage(t *testing.T) {
 		"too few":            {Format: vterm.ImageRGB, Width: 2, Height: 1, Data: []byte{1, 2, 3}},
 		"too few, RGBA":      {Format: vterm.ImageRGBA, Width: 2, Height: 1, Data: []byte{1, 2, 3}},
 		"too many":           {Format: vterm.ImageRGB, Width: 1 << 16, Height: 1 << 16},
+		"too wide":           {Format: vterm.ImageRGB, Width: 1 << 24, Height: 1},
 		"overflow":           {Format: vterm.ImageRGB, Width: 1 << 62, Height: 4},
 		"not deflated":       {Format: vterm.ImageRGB, Deflated: true, Width: 1, Height: 1, Data: []byte{1, 2, 3}},
 		"no PNG":             {Format: vterm.ImagePNG, Data: []byte("<svg onload=alert(1)>")},
 		"a PNG that is huge": {Format: vterm.ImagePNG, Data: huge(1<<20, 1<<20)},
 		"of another format":  {Format: 77, Width: 1, Height: 1},
 	} {
-		if _, err := PNG(&img); err == nil {
+		_, err := PNG(&img)
+		if err == nil {
 			t.Errorf("%s: it is an image", name)
+		}
+		if large := slices.Contains([]string{"too many", "too wide", "overflow", "a PNG that is huge"}, name); large != errors.Is(err, errTooLarge) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -152,6 +161,13 @@ func TestLargeImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	flat, err := PNG(&vterm.Image{Format: vterm.ImageSixel, Width: 2000, Height: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := png.DecodeConfig(bytes.NewReader(flat)); err != nil || c.Width*c.Height > maxSent || c.Width != 1000 {
+		t.Errorf("%d×%d, %v", c.Width, c.Height, err)
+	}
 	c, err := png.DecodeConfig(bytes.NewReader(b))
 	if err != nil || len(b) > MaxBytes || c.Width*2 > 3*c.Height+2 || c.Width*2 < 3*c.Height-3 {
 		t.Errorf("%d bytes, %d×%d, %v", len(b), c.Width, c.Height, err)
@@ -165,7 +181,7 @@ func files(t testing.TB, w, h int) map[vterm.ImageFormat][]byte {
 	pic := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.NRGBA{0, 0, 254, 255}})
 	var j, g bytes.Buffer
 	part := *pic
-	part.Rect = image.Rect(0, 0, w, h-1)
+	part.Rect = image.Rect(2, 0, w, h-1)
 	err := gif.EncodeAll(&g, &gif.GIF{Image: []*image.Paletted{&part, pic}, Delay: []int{1, 1}, Config: image.Config{Width: w, Height: h, ColorModel: pic.Palette}})
 	if err := errors.Join(err, jpeg.Encode(&j, pic, nil)); err != nil {
 		t.Fatal(err)
@@ -190,6 +206,9 @@ func TestFiles(t *testing.T) {
 		if _, _, _, a := pic.At(15, 19).RGBA(); format == vterm.ImageGIF && a != 0 {
 			t.Error("a row that the first picture of a GIF leaves out is drawn")
 		}
+		if _, _, _, a := pic.At(1, 10).RGBA(); format == vterm.ImageGIF && a != 0 {
+			t.Error("a column that the first picture of a GIF leaves out is drawn")
+		}
 		for n := range len(data) - 16 {
 			if _, err := Decode(&vterm.Image{Format: format, Data: data[:n]}); err == nil && format == vterm.ImageJPEG {
 				t.Errorf("format %d is shown by %d bytes of %d", format, n, len(data))
@@ -211,6 +230,11 @@ func TestKeys(t *testing.T) {
 	a, same, other := sixels(1, 1, "@"), sixels(1, 1, "@"), sixels(1, 2, "@")
 	if k.Of(a) != k.Of(same) || k.Of(a) == k.Of(other) || len(k.Of(a)) != KeyLen {
 		t.Errorf("%s, %s, %s", k.Of(a), k.Of(same), k.Of(other))
+	}
+	bare := vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: []byte{1, 2, 3}}
+	packed := bare
+	if packed.Deflated = true; k.Of(&bare) == k.Of(&packed) {
+		t.Error("what is deflated has the key of the same bytes that are not")
 	}
 	for range 10 * maxKeys {
 		k.Of(sixels(1, 1, "@"))
@@ -253,6 +277,10 @@ func TestDrawer(t *testing.T) {
 		if got := dst.NRGBAAt(0, 0); got != red {
 			t.Errorf("%v: the first pixel is %v", cell, got)
 		}
+		d.Draw(dst, image.Pt(4-cell.X, 0), img, 8, 8, cell, image.Pt(7, 0), 1)
+		if got := dst.NRGBAAt(3, 0); got != (color.NRGBA{0, 255, 0, 255}) {
+			t.Errorf("%v: the last pixel of the first row is %v", cell, got)
+		}
 		dst = image.NewNRGBA(image.Rect(0, 0, 8, 8))
 		d.Draw(dst, image.Pt(4-cell.X, 4-cell.Y), img, 8, 8, cell, image.Pt(7, 7), 1) // its last cell, which ends in the middle
 		if dst.NRGBAAt(3, 3) != white || dst.NRGBAAt(4, 4) != (color.NRGBA{}) || dst.NRGBAAt(4, 3) != (color.NRGBA{}) {
@@ -267,7 +295,7 @@ func TestDrawer(t *testing.T) {
 		}
 	}
 	for range 300 { // what it keeps is bounded
-		d.Draw(image.NewNRGBA(image.Rect(0, 0, 1, 1)), image.Point{}, &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: img.Data}, 8, 8, image.Pt(40, 40), image.Point{}, 1)
+		d.Draw(image.NewNRGBA(image.Rect(0, 0, 1, 1)), image.Point{}, &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: img.Data}, 8, 8, image.Pt(60, 60), image.Point{}, 1)
 	}
 	if len(d.decoded)+len(d.scaled) > maxKept || d.pixels > maxDrawn {
 		t.Errorf("%d and %d images are kept, %d pixels", len(d.decoded), len(d.scaled), d.pixels)
@@ -291,6 +319,9 @@ func TestNothingSentIsKept(t *testing.T) {
 			t.Fatalf("image %d made small: %v", i, got)
 		}
 		gone = append(gone, weak.Make(img))
+	}
+	if s.Of(t.Context(), &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1<<21, 2) != nil {
+		t.Error("more pixels than are kept are made")
 	}
 	runtime.GC()
 	runtime.GC()

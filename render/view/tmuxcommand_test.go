@@ -48,10 +48,16 @@ func TestCommandsWithWords(t *testing.T) {
 	if !b.m.Tab().Sync {
 		t.Error("not synchronised")
 	}
+	b.shows("SYNC")
 	typed("setw synchronize-panes off")
 	if b.m.Tab().Sync {
 		t.Error("still synchronised")
 	}
+	typed("set-option -w synchronize-panes on")
+	if !b.m.Tab().Sync {
+		t.Error("-w is not taken")
+	}
+	typed("setw synchronize-panes off")
 	b.src.made = "c"
 	typed("neww -n logs")
 	b.call()
@@ -91,8 +97,16 @@ func TestCommandsWithWords(t *testing.T) {
 	}
 	typed("select-pane -t 9")
 	b.shows("no pane 9; they count from 1")
-	typed("selectl even-vertical")
-	b.shows("rows")
+	typed("selectp -t :.1")
+	if b.m.Focus != "a" {
+		t.Errorf("focus %s", b.m.Focus)
+	}
+	for line, says := range map[string]string{
+		"selectl even-vertical": "rows", "select-layout even-horizontal": "columns", "select-layout main-horizontal": "main above", "select-layout main-vertical": "main left", "select-layout tiled": "tiles",
+	} {
+		typed(line)
+		b.shows(says)
+	}
 	b.term.SetSize(120, 40)
 	b.send(tcell.NewEventResize(120, 40))
 	for line, want := range map[string]string{
@@ -257,6 +271,9 @@ func TestKeysOfTmux(t *testing.T) {
 			t.Errorf("%s says %q, want %q", key, got, want)
 		}
 	}
+	if b.message = ""; !b.tmuxKey(input.Key{Code: 't', Mods: input.CapsLock | input.NumLock}) || b.message == "" {
+		t.Errorf("with the locks of a keyboard it says %q", b.message)
+	}
 	b.m.Focus = "a"
 	if press("C-o"); strings.Join(b.m.Tiled(b.m.Tab()), " ") != "b a" {
 		t.Errorf("%v after a turn", b.m.Tiled(b.m.Tab()))
@@ -265,6 +282,11 @@ func TestKeysOfTmux(t *testing.T) {
 	if press("'"); b.over == nil {
 		t.Fatal("no tab is asked for")
 	}
+	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
+	if b.over != nil || b.message != "" {
+		t.Errorf("no answer is %q", b.message)
+	}
+	press("'")
 	b.keys("1")
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 	if b.m.Current != 0 {

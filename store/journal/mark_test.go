@@ -49,6 +49,9 @@ func TestMarks(t *testing.T) {
 	if got, err := DecodeCommand(marks[3]); err != nil || !reflect.DeepEqual(got, c) {
 		t.Errorf("got %+v %v", got, err)
 	}
+	if got, err := DecodeInput(Input{Bytes: 2, Data: []byte("abc")}.AppendTo(nil)); !errors.Is(err, ErrMark) {
+		t.Errorf("more content than was written: %+v %v", got, err)
+	}
 	if _, err := DecodeCommand(marks[0]); !errors.Is(err, ErrMark) {
 		t.Errorf("an input read as a command: %v", err)
 	}

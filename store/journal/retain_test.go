@@ -141,6 +141,47 @@ func TestRetainAge(t *testing.T) {
 	}
 }
 
+// Of two limits the one that keeps less counts; a segment that cannot be read, or is of a newer longterm, goes with those around it.
+//
+// FEATURES: R92
+func TestRetainBothLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limits Retention
+		damage func(b []byte) []byte // of the second segment
+		start  uint64
+	}{
+		{"age keeps less", Retention{MaxAge: 90 * time.Minute, MaxBytes: 400}, nil, 100},
+		{"bytes keep less", Retention{MaxAge: 10 * time.Hour, MaxBytes: 200}, nil, 200},
+		{"neither", Retention{MaxAge: 10 * time.Hour, MaxBytes: 4000}, nil, 0},
+		{"of a newer one", Retention{MaxAge: 30 * time.Minute}, func(b []byte) []byte {
+			return append(appendHeader(nil, header{version: version + 1, length: headerSize, id: 1, base: 100}), b[headerSize:]...)
+		}, 200},
+		{"without a time", Retention{MaxAge: 30 * time.Minute}, func(b []byte) []byte { clear(b[:headerSize]); return b }, 200},
+	} {
+		dir, names, o := threeSegments(t)
+		if c.damage != nil {
+			edit(t, names[1], c.damage)
+		}
+		j := open(t, dir, o)
+		got, err := j.Retain(epoch.Add(2*time.Hour+45*time.Minute), c.limits)
+		if err != nil || j.Start() != c.start || got.To != c.start {
+			t.Errorf("%s: it begins at %d, want %d: %+v, %v", c.name, j.Start(), c.start, got, err)
+		}
+	}
+}
+
+// What is dropped ends where a segment does, and reaches no further than asked for.
+func TestDropBefore(t *testing.T) {
+	for off, want := range map[uint64]uint64{0: 0, 99: 0, 100: 100, 101: 100, 200: 200, 1000: 200} {
+		dir, _, o := threeSegments(t)
+		j := open(t, dir, o)
+		if must(t, j.DropBefore(off)); j.Start() != want {
+			t.Errorf("before %d: it begins at %d, want %d", off, j.Start(), want)
+		}
+	}
+}
+
 func TestMeasure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "j")
 	j := open(t, dir, testOptions())
@@ -148,6 +189,12 @@ func TestMeasure(t *testing.T) {
 	u, err := Measure(dir)
 	if must(t, err); u.Bytes != j.size || u.Dir != dir || u.Last.IsZero() {
 		t.Errorf("%+v, size %d", u, j.size)
+	}
+	later := u.Last.Add(time.Hour)
+	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("!"), 0o600))
+	must(t, os.Chtimes(filepath.Join(dir, "notes.txt"), later, later))
+	if u, err := Measure(dir); err != nil || u.Bytes != j.size+1 || !u.Last.Before(later) {
+		t.Errorf("with another file %+v, %v", u, err)
 	}
 	if _, err := Measure(dir + "x"); err == nil {
 		t.Error("no error for a directory that is not there")

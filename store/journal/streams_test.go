@@ -2,8 +2,10 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -25,7 +27,8 @@ func TestStreamsMark(t *testing.T) {
 			t.Errorf("%+v became %+v, %v", c.s, got, err)
 		}
 	}
-	for _, b := range [][]byte{nil, {3}, {1, 0, 2}, {3, 0}, {3, 1, 2}, {3, 0, 1}, {3, 0, 0x80}} {
+	half := binary.AppendUvarint(nil, uint64(maxOffset/2+1)<<1)
+	for _, b := range [][]byte{slices.Concat([]byte{3, 0}, half, half), nil, {3}, {1, 0, 2}, {3, 0}, {3, 1, 2}, {3, 0, 1}, {3, 0, 0x80}} {
 		if _, err := DecodeStreams(b); !errors.Is(err, ErrMark) {
 			t.Errorf("% x: %v", b, err)
 		}

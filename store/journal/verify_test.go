@@ -173,6 +173,69 @@ func TestRepairKnowsSize(t *testing.T) {
 	}
 }
 
+// threeSegments is a closed journal whose segments hold 100 bytes each, printed an hour apart.
+func threeSegments(t *testing.T) (dir string, names []string, o Options) {
+	t.Helper()
+	now := epoch
+	dir, o = t.TempDir(), testOptions()
+	o.SegmentBytes, o.Plain, o.Now = 100, true, func() time.Time { return now }
+	j := open(t, dir, o)
+	for range 3 {
+		must(t, j.AppendOutput(make([]byte, 100)))
+		now = now.Add(time.Hour)
+	}
+	must(t, j.Close())
+	return dir, segments(t, dir), o
+}
+
+// The bytes of a segment that nothing can be read of stay, and what was damaged is mended also where more is wrong than is listed.
+//
+// FEATURES: R93
+func TestRepairKeepsWhatItCannotRead(t *testing.T) {
+	dir, names, o := threeSegments(t)
+	edit(t, names[1], func(b []byte) []byte { clear(b[:headerSize+recordHead]); return b })
+	was, err := os.ReadFile(names[1])
+	must(t, err)
+	for i := range maxProblems + 1 {
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("note%04d", i)), nil, 0o600))
+	}
+	rep, err := repair(dir, o)
+	if must(t, err); rep.More == 0 {
+		t.Fatal("all is listed")
+	}
+	if b, err := os.ReadFile(names[1] + damaged); err != nil || !slices.Equal(b, was) {
+		t.Errorf("%d bytes of %d are kept: %v", len(b), len(was), err)
+	}
+	j := open(t, dir, o)
+	if all := entries(t, j, 0); len(all) != 3 || all[1].Kind != KindGap || all[1].Lost != 100 {
+		t.Errorf("%v", all)
+	}
+}
+
+// A segment with a new head is as old as its first record says, and goes when that is too old.
+//
+// FEATURES: R92, R93
+func TestRepairKnowsAge(t *testing.T) {
+	dir, names, o := threeSegments(t)
+	edit(t, names[1], func(b []byte) []byte { clear(b[8:20]); return b })
+	_, err := repair(dir, o)
+	must(t, err)
+	j := open(t, dir, o)
+	h, ok, err := j.header(j.bases()[1])
+	if must(t, err); !ok || h.created != epoch.Add(time.Hour).UnixNano() {
+		t.Errorf("it is from %v, %t", time.Unix(0, h.created), ok)
+	}
+}
+
+// A record that reaches into what is known already is cut, a gap as output.
+func TestFromInside(t *testing.T) {
+	gap := raw{kind: KindGap, offset: 10, payload: le.AppendUint64(nil, 100)}.from(30)
+	output := raw{kind: KindOutput, offset: 10, payload: []byte("0123456789")}.from(14)
+	if gap.offset != 30 || gap.span() != 80 || output.offset != 14 || string(output.payload) != "456789" {
+		t.Errorf("%d+%d, %d %s", gap.offset, gap.span(), output.offset, output.payload)
+	}
+}
+
 // kept leaves out gaps without a size and joins those made by damage.
 func kept(all []timed) (some []timed) {
 	lost := timed{entry{Kind: KindGap}, time.Time{}.UnixNano()}

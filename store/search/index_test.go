@@ -309,6 +309,11 @@ func TestRoom(t *testing.T) {
 		must(t, x.Forget(ctx, fmt.Sprint("s", i)))
 	}
 	must(t, x.ForgetBefore(ctx, "s4", s.offsets["s4"]))
+	must(t, x.Add(ctx, Batch{Session: "little", Lines: lines(0, "one", "line more")})) // which waits for more
+	if n := count("SELECT count(*) FROM tails"); n != 1 {
+		t.Errorf("%d tails", n)
+	}
+	must(t, x.ForgetBefore(ctx, "little", 100))
 	for _, table := range []string{"tails", "blocks", "texts", "groups", "pages"} {
 		if n := count("SELECT count(*) FROM " + table); n != 0 {
 			t.Errorf("%d rows in %s", n, table)

@@ -143,11 +143,22 @@ func selectWindow(x *command) error {
 			}
 		}
 	}
-	p := activeIn(panes)
-	if p.WinUsed, err = x.used(); err != nil {
+	used, err := x.used()
+	if err != nil {
 		return err
 	}
-	return x.save(x.ctx, p)
+	return x.show(panes, used)
+}
+
+// show has a window be its session's active one. All of its panes know it: any of them may go.
+func (x *command) show(panes []*pane, used int) error {
+	for _, p := range panes {
+		p.WinUsed = used
+		if err := x.save(x.ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func renameWindow(x *command) error {
@@ -211,18 +222,20 @@ func (x *command) resize(p *pane, cols, rows int) error {
 	return err
 }
 
+var errInvalid = errors.New("invalid")
+
 // length is a size in cells or in percent of the window.
 func length(text string, whole int) (int, error) {
 	if bare, ok := strings.CutSuffix(text, "%"); ok {
 		n, err := strconv.Atoi(bare)
 		if err != nil || n < 0 || n > 100 {
-			return 0, fail("size invalid")
+			return 0, errInvalid
 		}
 		return whole * n / 100, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fail("size invalid")
+		return 0, errInvalid
 	}
 	return min(n, whole), nil
 }
@@ -236,12 +249,12 @@ func resizePane(x *command) error {
 	cols, rows := p.s.Cols, p.s.Rows
 	if x.has('x') {
 		if cols, err = length(x.flag('x'), p.Cols); err != nil {
-			return err
+			return fail("width %v", err)
 		}
 	}
 	if x.has('y') {
 		if rows, err = length(x.flag('y'), p.Rows); err != nil {
-			return err
+			return fail("height %v", err)
 		}
 	}
 	by := 1

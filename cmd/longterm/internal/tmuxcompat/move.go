@@ -2,7 +2,7 @@
 
 package tmuxcompat
 
-// respawnPane is respawn-pane: another program in a pane, which keeps its number, place and size.
+// respawnPane is respawn-pane: another program in a pane, or the same again, which keeps its number, place and size.
 func respawnPane(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -15,6 +15,9 @@ func respawnPane(x *command) error {
 		return err
 	}
 	next := &pane{place: p.place}
+	if p.Command != "" { // else it was a shell, which is started without words
+		next.ran = p.s.Argv
+	}
 	return x.start(next, p.s.Cols, p.s.Rows, p.s.Cwd)
 }
 
@@ -103,14 +106,19 @@ func joinPane(x *command) error {
 	p.place = of.place
 	p.Pane, p.Title, p.Command, p.PaneUsed = id, title, line, 0
 	if !x.has('d') {
-		p.PaneUsed, p.WinUsed = used, used
+		p.PaneUsed = used
 	}
 	if err := x.order(p, of); err != nil {
 		return err
 	}
 	x.panes = append(x.panes, p)
 	x.sort()
-	if err := x.save(x.ctx, p); err != nil {
+	if x.has('d') {
+		err = x.save(x.ctx, p)
+	} else {
+		err = x.show(x.inWindow(p.Window), used)
+	}
+	if err != nil {
 		return err
 	}
 	if rest := x.inWindow(left); len(rest) == 1 && left != of.Window {

@@ -4,7 +4,6 @@ package tmuxcompat
 
 import (
 	"encoding/hex"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,8 +35,8 @@ func sendKeys(x *command) error {
 	}
 	times := 1
 	if x.has('N') {
-		if times, err = strconv.Atoi(x.flag('N')); err != nil || times < 1 || times > 10000 {
-			return fail("repeat count invalid")
+		if times, err = count(x.flag('N'), 10000); err != nil {
+			return fail("repeat count %v", err)
 		}
 	}
 	var inputs []api.Input

@@ -121,7 +121,8 @@ func capturePane(x *command) error {
 	if x.has('a') {
 		if !p.s.Alt {
 			if x.has('q') {
-				return nil
+				_, err := fmt.Fprintln(x.Stdout)
+				return err
 			}
 			return fail("no alternate screen")
 		}

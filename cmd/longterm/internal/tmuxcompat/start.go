@@ -3,6 +3,7 @@
 package tmuxcompat
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -66,14 +67,19 @@ func size(text string, otherwise int) (int, error) {
 	if text == "" || text == "-" {
 		return otherwise, nil
 	}
+	return count(text, 1000)
+}
+
+// count is a number from 1 to most.
+func count(text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("invalid")
+		return 0, errInvalid
 	case n < 1:
-		return 0, fmt.Errorf("too small")
-	case n > 1000:
-		return 0, fmt.Errorf("too large")
+		return 0, errors.New("too small")
+	case n > most:
+		return 0, errors.New("too large")
 	}
 	return n, nil
 }
@@ -225,8 +231,8 @@ func splitWindow(x *command) error {
 	}
 	p := &pane{place: of.place}
 	p.Pane, p.Title, p.PaneUsed = n.Pane, "", 0
-	if !x.has('d') {
-		p.PaneUsed, p.WinUsed = n.Used, n.Used
+	if !x.has('d') { // it is its window's active one; which window is shown stays
+		p.PaneUsed = n.Used
 	}
 	if err := x.order(p, of); err != nil {
 		return err
@@ -312,14 +318,18 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 			return strings.HasPrefix(e, "TMUX=") || strings.HasPrefix(e, "TMUX_PANE=")
 		}),
 	}
-	switch len(x.args) {
-	case 0:
-	case 1:
+	again := len(x.args) == 0 && len(p.ran) > 0
+	switch {
+	case again:
+		n.Argv = p.ran
+	case len(x.args) == 1:
 		n.Line = x.args[0]
 	default:
 		n.Argv = x.args
 	}
-	p.Command = strings.Join(x.args, " ")
+	if !again { // else the pane has its words already
+		p.Command = strings.Join(x.args, " ")
+	}
 	if len(p.Command) > 200 { // a label is short
 		p.Command = strings.ToValidUTF8(p.Command[:200], "")
 	}

@@ -44,7 +44,8 @@ type place struct {
 // pane is a session of longterm as tmux has it.
 type pane struct {
 	place
-	s *api.Session
+	s   *api.Session
+	ran []string // what ran in it before, to be started again where nothing else is asked for
 }
 
 // numbers are those that are given once.

@@ -136,7 +136,7 @@ func (x *command) window(target string) ([]*pane, error) {
 	if panes := x.windowIn(name, rest); panes != nil {
 		return panes, nil
 	}
-	return nil, fail("can't find window: %s", rest)
+	return nil, fail("can't find window: %s", strings.TrimPrefix(rest, "="))
 }
 
 // windowIn is a session's window by index, id, name or sign; nil: there is none.

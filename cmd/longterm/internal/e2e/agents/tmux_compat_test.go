@@ -19,6 +19,7 @@ type both struct {
 	t            *testing.T
 	i            *e2e.Instance
 	tmux, socket string
+	env          []string // for both, such as the pane that a caller is in
 }
 
 func newBoth(t *testing.T) *both {
@@ -40,7 +41,7 @@ func (b *both) environ() []string {
 			env = append(env, e)
 		}
 	}
-	return append(env, "SHELL=/bin/sh")
+	return append(append(env, "SHELL=/bin/sh"), b.env...)
 }
 
 func (b *both) real(args ...string) *exec.Cmd {
@@ -237,7 +238,10 @@ func TestTmuxCompatChangesPlaces(t *testing.T) {
 	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
 		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
 	}
-	const panes = "list-panes -a -F '#{window_index}.#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'"
+	const (
+		panes = "list-panes -a -F '#{window_index}.#{pane_index} #{pane_id} #{pane_active} #{pane_width}x#{pane_height}'"
+		shown = "list-panes -a -F '#{window_index}.#{pane_index} #{pane_id} #{pane_active}#{window_active}'"
+	)
 	for _, line := range []string{
 		"new-session -d -s work -n main -x 80 -y 24 cat",
 		"split-window -h -l 20 -t work cat", "split-window -v -t work cat", panes,
@@ -246,12 +250,136 @@ func TestTmuxCompatChangesPlaces(t *testing.T) {
 		"new-window -t work -n second cat", "swap-pane -s work:0.0 -t work:1.0", panes,
 		"next-window -t work", "display-message -p '#I'", "previous-window -t work", "display-message -p '#I'", "last-window -t work", "display-message -p '#I'",
 		"next-window -t nope", "rotate-window -t work:1", panes,
+		// the window that is shown stays, whichever of its panes goes and wherever one begins
+		"kill-window -t work:1", "split-window -d -t work:0 cat", "new-window -t work -n later cat", "select-window -t work:0", "select-pane -t work:0.1", "kill-pane -t work:0.1", shown,
+		"split-window -t work:later cat", shown, "select-pane -t work:later.0", "join-pane -s work:later.0 -t work:0.0", "kill-pane -t work:0.1", shown,
 		"new-session -d -s whole -x 80 -y 24 cat", "split-window -h -t whole cat",
 		"split-window -f -l 6 -t whole -P -F '#{pane_index} #{pane_width}x#{pane_height}' cat",
 		"split-window -hbf -l 10 -t whole -P -F '#{pane_index} #{pane_width}x#{pane_height}' cat",
 		"kill-session -t whole", "next", "kill-session -t work",
 	} {
 		b.compare(line)
+	}
+}
+
+// What a target names, where the caller is, and how large a pane is made are as in tmux.
+//
+// FEATURES: R106
+func TestTmuxCompatTargets(t *testing.T) {
+	b := newBoth(t)
+	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
+		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
+	}
+	const (
+		panes   = "list-panes -a -F '#S:#I.#P #{pane_id} #{pane_active}#{window_active} #{pane_width}x#{pane_height} #{window_width}x#{window_height} #W'"
+		places  = "list-panes -a -F '#S:#I.#P #{pane_id} #{pane_active}#{window_active} #W'"
+		where   = " '#S:#I.#P #{pane_id} #{pane_active}#{window_active} #W'"
+		current = "display-message -p" + where
+	)
+	for _, line := range []string{
+		"", "new-session -d -s alps -n v1.2 -x - -y - cat", "new-session -d -s alpha -n aa -x 80 -y 24 cat", "new-session -d -x 70000 cat", "new-session -d -y 0 cat",
+		"new-session -d -x wide cat", panes, current,
+		"new-window -t alpha -n ab cat", "new-window -d -t alpha -n bc cat", "split-window -h -t alpha:aa cat", "split-window -v -b -t alpha:aa cat", panes, current,
+		// sessions
+		"has-session -t al", "has-session -t alp", "has-session -t 'a*a'", "has-session -t 'a*'", "has-session -t =alp", "has-session -t $1", "has-session -t $0", "has-session -t $9",
+		"list-windows -t %1 -F '#W'", "list-windows -t @2 -F '#W'", "list-windows -t %9", "has-session -t a.b:0", "has-session -t nope ; display-message -p x",
+		// windows
+		"list-panes -t alpha:^ -F '#W'", "list-panes -t alpha:$ -F '#W'", "list-panes -t alpha:! -F '#W'", "list-panes -t alpha:+ -F '#W'", "list-panes -t alpha:- -F '#W'",
+		"list-panes -t alpha:{start} -F '#W'", "list-panes -t alpha:{end} -F '#W'", "list-panes -t alpha:{last} -F '#W'", "list-panes -t alpha:{next} -F '#W'",
+		"list-panes -t alpha:{previous} -F '#W'", "list-panes -t alpha:b -F '#W'", "list-panes -t alpha:a", "list-panes -t alpha:=b", "list-panes -t alpha:=bc -F '#W'",
+		"list-panes -s -t alpha -F '#I.#P'", "list-panes -t alpha:9",
+		// panes
+		"display-message -p -t alpha:aa.!" + where, "display-message -p -t alpha:aa.{last}" + where, "display-message -p -t alpha:aa.%4" + where, "display-message -p -t %1 -t %3" + where,
+		"display-message -p -t :.0" + where, "display-message -p -t nope" + where, "display-message -p -F '#S' -t alps", "display-message -t alps x",
+		"select-window -t alpha:aa", "display-message -p -t alpha:aa.+" + where, "display-message -p -t alpha:aa.-" + where, "display-message -p -t alpha:aa.{next}" + where,
+		"display-message -p -t alpha:aa.{previous}" + where, "display-message -p -t 1" + where, "display-message -p -t 2" + where,
+		// selecting
+		"select-pane -t alpha:aa.0", "select-pane -R -t alpha:aa", panes, "select-pane -L -t alpha:aa", panes, "select-pane -m -t alpha:aa.2", panes, "select-pane -M",
+		"select-window -p -t alpha", panes, "select-window -n -t alpha", panes, "select-window -t nope:0",
+		"rename-session -t alps alps", "rename-session -t alps alpha", "rename-session -t alps ''", "rename-session -t alps", "rename-window -t alps",
+		"set-option", "show-options -gq nonsense", "show-options -g nonsense", "show-options -g prefix",
+		// sizes
+		"resize-pane -t alpha:aa.0 -x 30%", "display-message -p -t alpha:aa.0 '#{pane_width}'", "resize-pane -t alpha:aa.1 -y 5", "display-message -p -t alpha:aa.1 '#{pane_height}'",
+		"resize-pane -t alpha:aa.1 -y 25%", "display-message -p -t alpha:aa.1 '#{pane_height}'",
+		"resize-pane -t alpha:aa.0 -R 4", "display-message -p -t alpha:aa.0 '#{pane_width}'", "resize-pane -t alpha:aa.0 -L", "display-message -p -t alpha:aa.0 '#{pane_width}'",
+		"resize-pane -t alpha:aa.1 -D 3", "display-message -p -t alpha:aa.1 '#{pane_height}'", "resize-pane -t alpha:aa.1 -U 2", "display-message -p -t alpha:aa.1 '#{pane_height}'",
+		"resize-pane -t alps:0 -x 200 -y 90", places, "resize-pane -t alps:0 -R 7", "resize-pane -t alps:0 -x wide", "resize-pane -t alps:0 -L many", "display-message -p -t alps:0 '#{pane_width}x#{pane_height}'",
+		"resize-window -t alps:0 -x 100 -y 30", "display-message -p -t alps:0 '#{pane_width}x#{pane_height} #{window_width}x#{window_height}'",
+		"resize-window -t alps:0 -x 20000", "resize-window -t alps:0 -y 0",
+		// windows' places
+		"new-window -d -b -t alpha:1 -n before cat", "new-window -d -a -t alpha:2 -n behind cat", "new-window -d -k -t alpha:4 -n instead cat", "list-windows -t alpha -F '#I #W #{window_id}'",
+		"new-window -d -t 9 -n nine cat", "new-window -d -t alpha:{end} -n taken cat", "list-windows -a -F '#S:#I #W #{window_active}'",
+		"break-pane -d -s alpha:aa.0 -t alpha:1", "break-pane -s alpha:aa.0 -n out -P", places, "break-pane -d -s alpha:aa.0 -t alps: -P -F '#{window_index}'",
+		"join-pane -b -l 5 -s alpha:out -t alps:0", places, "join-pane -d -h -l 500 -s alps:1 -t alps:0.0", places, "join-pane -s alps:0.0 -t alpha:bc -p 30", places,
+		"respawn-pane -k -t alps:0.0", "display-message -p -t alps:0.0 '#{pane_start_command}'", "respawn-pane -k -t alps:0.0 sleep 1000", "display-message -p -t alps:0.0 '#{pane_start_command}'",
+		"swap-pane -s alps:0.0 -t alps:0.1", places, "swap-pane -d -s alps:0.0 -t alpha:aa.0", places,
+		"kill-session -C -t alpha", "new-session -d -s third -n t cat", "new-session -A -d -s third", "new-session -s third", "new-session -d -s 'a.b' -n dotted cat", places,
+		"kill-session -a -t third", places, "send-keys -X -t third copy", "send-keys -N 0 -t third x", "capture-pane -t third", "capture-pane -a -p -t third",
+		"capture-pane -a -q -p -t third", "attach-session -t third", "attach-session -t nope", "kill-session -t third",
+	} {
+		b.compare(line)
+	}
+}
+
+// A caller in a pane means its own, also where another window is shown (tmux means that one's); from anywhere else it is the
+// one used last.
+//
+// FEATURES: R106
+func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
+	b := newBoth(t)
+	ours := func(line string) string {
+		t.Helper()
+		out, status := outcome(t, b.ours(words(line)...))
+		if status != 0 {
+			t.Errorf("%s: %d %s", line, status, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	for _, line := range []string{"new-session -d -s w -x 80 -y 24 -n one cat", "split-window -t w cat", "new-window -t w -n two cat", "new-session -d -s x -n three cat"} {
+		ours(line)
+	}
+	for pane, want := range map[string]string{"": "x three", "%0": "w one", "%1": "w one", "%2": "w two", "%3": "x three", "%9": "x three", "x": "x three"} {
+		b.env = []string{"TMUX_PANE=" + pane}
+		if got := ours("display-message -p '#S #W'"); got != want {
+			t.Errorf("in %q it is %q, not %q", pane, got, want)
+		}
+	}
+	b.env = []string{"TMUX_PANE=%1"}
+	if got := ours("split-window -d -P -F '#W #{pane_id} #P' cat") + " " + ours("new-window -d -P -F '#S:#I' cat"); got != "one %4 2 w:2" {
+		t.Error(got)
+	}
+	ours("kill-pane")
+	b.env = nil
+	if got := ours("list-panes -t w:one -F '#{pane_id}'"); got != "%0\n%4" {
+		t.Errorf("%q are left", got)
+	}
+	// What it was started with is not the caller's, and what is too long for a label is cut where a character ends.
+	b.env = []string{"TMUX=/x,1,0", "TMUX_PANE=%0", "GIVEN=1"}
+	long := "sleep 1000 # " + strings.Repeat("ü", 200)
+	outcome(t, b.ours("new-session", "-d", "-s", "env", "-e", "MORE=2", "-c", "/", "-n", "five", long))
+	if got := ours("display-message -p -t env '#{pane_start_command}'"); !strings.HasPrefix(long, got) || len(got) < 190 {
+		t.Errorf("it was started as %q", got)
+	}
+	for _, c := range []struct {
+		line   string
+		status int
+		says   string
+	}{
+		{"set-option -t nope mouse on", 1, "nope"}, {"send-keys -H -t x xx", 1, "invalid key: xx"}, {"send-keys -H -t x a", 0, ""}, {"display-message -p -t %77 '#S'", 1, "can't find pane: %77"},
+		{"show-options -g @mine", 0, ""}, {"rename-window -t x " + strings.Repeat("n", 129), 1, "too long"}, {"rename-session -t x " + strings.Repeat("n", 129), 1, "invalid session"},
+		{"select-layout -t x bb62,80x24,0,0,1", 0, ""}, {"resize-pane -t w:one.0 -x 500 -y 500", 0, ""}, {"new-window -k -t w:2 -n again cat", 0, ""}, {"start-server", 0, ""}, {"source-file x", 0, ""},
+	} {
+		if out, status := outcome(t, b.ours(words(c.line)...)); status != c.status || !strings.Contains(out, c.says) || c.says == "" && out != "" {
+			t.Errorf("%s: %d %q", c.line, status, out)
+		}
+	}
+	if got := ours("list-panes -t w:one -F '#{pane_width}x#{pane_height}'"); !strings.HasPrefix(got, "80x24") {
+		t.Errorf("a pane is larger than its window: %s", got)
+	}
+	ours("rename-window -t x v1.2")
+	ours("new-window -d -t x -n v1x cat")
+	if got := ours("list-panes -t x:v1.2 -F '#W'") + " " + ours("list-panes -t x:v1.2.0 -F '#W'"); got != "v1.2 v1.2" {
+		t.Errorf("a window with a dot in its name is %q", got)
 	}
 }
 
