@@ -160,6 +160,37 @@ func TestLooseLetters(t *testing.T) {
 	}
 }
 
+// TestLooseRuns prints single letters with a sequence each, where as many as come behind each other have the same colour.
+//
+// FEATURES: R25
+func TestLooseRuns(t *testing.T) {
+	for _, most := range []int{1, 2, 9, 300} {
+		r := rand.New(rand.NewPCG(uint64(most), 13))
+		var b strings.Builder
+		for b.Len() < 20_000 {
+			c := r.IntN(1 << 24)
+			if r.IntN(4) == 0 {
+				c = 1<<16 | r.IntN(1<<12) // the table has it
+			}
+			for range 1 + r.IntN(most) {
+				fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dm%c", c>>16, c>>8&255, c&255, 'a'+r.IntN(26))
+			}
+		}
+		data := []byte(b.String())
+		for _, cols := range []int{1, 2, 40, 290} {
+			o := Options{Cols: cols, Rows: 3, ScrollbackLines: 50}
+			fast, slow := New(o), New(o)
+			for _, term := range []*Terminal{fast, slow} {
+				for i := range grid.LastingStyles {
+					term.tables.Styles.ID(&Style{FG: RGB(1, byte(i>>8), byte(i))})
+				}
+				term.sgrSeen.misses = manyMisses + 1
+			}
+			compareFast(t, fast, slow, data, 5000, r.IntN(5000))
+		}
+	}
+}
+
 // TestNewColors holds what is read at once of sequences that set a colour to what the parser reads.
 //
 // FEATURES: R25
@@ -287,6 +318,47 @@ func TestPassLines(t *testing.T) {
 	}
 }
 
+// TestPassSteps writes lines of one letter without CR at once and in pieces too small for any to pass the screen.
+//
+// FEATURES: R27
+func TestPassSteps(t *testing.T) {
+	for _, size := range [][3]int{{1, 1, 60}, {2, 1, 60}, {9, 2, 70}, {30, 3, 100}, {80, 24, 250}, {127, 9, 21}, {127, 9, 100}, {127, 9, 250}, {128, 9, 250}, {20, 300, 1300}} {
+		o := Options{Cols: size[0], Rows: size[1]}
+		var steps string
+		for i := range size[2] {
+			steps += string(rune('a'+i%26)) + "\n"
+		}
+		for i, begin := range []string{"", "old\r\n\x1b[2;9999r", "wraps over the margin of a few\x1b[1;3r\x1b[3;2H", "\x1b[?1049h", "\x1b[?69h\x1b[2;9s",
+			"\x1b[44m", "\x1b[31m", "\x1b[20h", "\x1b[?7l", "\x1b[1\"q", "\x1b(0", "\x1b#6", "full of words", "\x1b[?1049h\x1b[4;7r\x1b[7;1H"} {
+			o.ScrollbackLines = []int{-1, 7, 100_000}[i%3]
+			if i%2 == 0 {
+				begin += "\x1b[9999H"
+			}
+			whole, cut := New(o), New(o)
+			data := []byte(begin + "\n" + steps + "longer\n" + steps + "\r\n" + steps[:len(steps)-1])
+			if i%3 == 2 {
+				data = data[:len(begin)+1+len(steps)]
+			}
+			_, _ = whole.Write(data)
+			for piece := range slices.Chunk(data, 5) {
+				_, _ = cut.Write(piece)
+			}
+			for _, term := range []*Terminal{whole, cut} {
+				term.Resize(max(1, o.Cols/3), o.Rows)
+			}
+			cut.tables.Version = whole.tables.Version
+			whole.parser, cut.parser = parse.Parser{}, parse.Parser{} // what is left of a sequence means nothing
+			if what := broken(whole); what != "" {
+				t.Fatalf("%+v after %q: %s", o, begin, what)
+			}
+			if !bytes.Equal(whole.AppendSnapshot(nil), cut.AppendSnapshot(nil)) {
+				x, y := firstDifference(state(whole), state(cut))
+				t.Errorf("%+v after %q: in pieces it differs\n%.500q\n%.500q", o, begin, x, y)
+			}
+		}
+	}
+}
+
 // TestFastEscapes runs what programs of the whole screen print: sequences one behind the other, text that runs over the margin,
 // in cells and packed, and updates that begin and end.
 //
@@ -339,6 +411,8 @@ func FuzzFast(f *testing.F) {
 	for _, p := range payload.All {
 		f.Add(p.Generate(300)[:300], uint16(100), uint16(20))
 	}
+	f.Add([]byte("\x1b[2;4r\x1b[4;3H"+strings.Repeat("y\n", 30)), uint16(100), uint16(3<<8|20))
+	f.Add([]byte(strings.Repeat("x\n", 60)), uint16(30), uint16(5<<8|30))
 	f.Fuzz(func(t *testing.T, data []byte, cut, size uint16) {
 		if len(data) > 4096 {
 			return

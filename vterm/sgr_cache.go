@@ -207,78 +207,25 @@ func (r *rendition) newSGR(p []byte, s *parse.Seq) {
 // bits, prints the text behind it, and goes on while the like follows. It returns the bytes taken, 0 for any other sequence.
 func (t *Terminal) newColors(p []byte) (at int) {
 	for len(p)-at >= keyReach && t.sgrSeen.seldom() {
-		q := (*[keyReach]byte)(p[at:])
-		to := &t.pen.FG
-		switch binary.LittleEndian.Uint64(q[:]) & (1<<56 - 1) {
-		case setsText:
-		case setsBackground:
-			to = &t.pen.BG
-		default:
-			return at
-		}
-		c, n := rgbOf(q)
+		rgb, n, background := scan.Color((*[scan.ColorReach]byte)(p[at:]))
 		if n == 0 {
 			return at
 		}
 		t.sgrSeen.misses++
-		*to = c
+		if c := RGB(0, 0, 0) | Color(rgb); background {
+			t.pen.BG = c
+		} else {
+			t.pen.FG = c
+		}
 		t.penChanged()
 		t.join = 0
 		if at += n; len(p)-at > 1 && p[at]-0x20 < 0x5f {
-			if p[at+1] < ' ' && t.looseLetter(p[at]) {
-				at++
-			} else {
-				at += t.looseText(p[at:])
+			single := p[at+1] < ' '
+			at += t.looseText(p[at:])
+			if single {
+				at += t.looseLetters(p[at:])
 			}
 		}
 	}
 	return at
-}
-
-// "ESC [38;2;" and "ESC [48;2;", the first byte lowest.
-const (
-	setsText       = 0x1b | '['<<8 | '3'<<16 | '8'<<24 | ';'<<32 | '2'<<40 | ';'<<48
-	setsBackground = setsText ^ ('3'^'4')<<16
-	rgbFrom        = 7 // what is behind them
-)
-
-// rgbOf reads a sequence of setsText or setsBackground and "r;g;bm", numbers of one to three digits, and its length; 0 when
-// it is anything else. All numbers are read at once: how long they are is not to be foreseen, so a loop over them would be
-// mispredicted at each.
-func rgbOf(p *[keyReach]byte) (c Color, n int) {
-	first := binary.LittleEndian.Uint64(p[rgbFrom:])
-	n1 := uint(bits.TrailingZeros64(nonDigits(first))) / 8
-	from := (rgbFrom + n1 + 1) & 15 // as it is anyway
-	rest := binary.LittleEndian.Uint64(p[from : from+8])
-	ends := nonDigits(rest)
-	n2 := uint(bits.TrailingZeros64(ends)) / 8
-	end := uint(bits.TrailingZeros64(ends&(ends-1))) / 8
-	n3 := end - n2 - 1
-	if n1-1 > 2 || n2-1 > 2 || n3-1 > 2 ||
-		byte(first>>(8*n1&63)) != ';' || byte(rest>>(8*n2&63)) != ';' || byte(rest>>(8*end&63)) != 'm' {
-		return 0, 0
-	}
-	r, g := first<<((64-8*n1)&63), rest<<((64-8*n2)&63) // the last digit highest
-	b := rest >> ((8*n2 + 8) & 63) << ((64 - 8*n3) & 63)
-	rg, blue := twoNumbers(r>>32|g>>32<<32), uint32(twoNumbers(b>>32))
-	red, green := uint32(rg), uint32(rg>>32)
-	if red|green|blue > 255 {
-		return 0, 0
-	}
-	return RGB(0, 0, 0) | Color(red<<16|green<<8|blue), int(from+end) + 1
-}
-
-// nonDigits marks in their high bit those of 8 bytes that are no decimal digits.
-func nonDigits(w uint64) uint64 {
-	w ^= '0' * scan.LowBits
-	return (w&(0x7f*scan.LowBits) + 0x76*scan.LowBits | w) & (0x80 * scan.LowBits) // 9 and 0x76 do not reach the high bit
-}
-
-// twoNumbers reads two numbers of three digits, or fewer with zero bytes before them: each half of w has one in its highest
-// bytes, the last digit highest.
-func twoNumbers(w uint64) uint64 {
-	const low = 0x000000ff000000ff
-	w &= 0x0f0f0f000f0f0f00
-	w = 10*w + w>>8 // byte 0 of each half has the hundreds now, byte 2 the rest
-	return w>>16&low + w&low*100
 }

@@ -2,6 +2,7 @@ package vterm
 
 import (
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
@@ -92,21 +93,36 @@ func (t *Terminal) looseText(p []byte) int {
 	return n
 }
 
-// looseLetter is looseText for a single letter before the last column, in a colour, behind others of the kind: images of
-// characters are made of them. It returns false to leave the letter to looseText.
-func (t *Terminal) looseLetter(c byte) bool {
-	col := t.cur.Col
-	if !t.simple || t.protect != 0 || col >= t.right {
-		return false
+// looseLetters is newColors and looseText for single letters on the cursor's row, each in a colour, behind others of the kind:
+// images of characters are made of them. It returns the bytes taken; what it leaves is for those.
+func (t *Terminal) looseLetters(p []byte) (at int) {
+	if !t.simple || t.protect != 0 || t.cur.Pending || !t.pen.ColorOnly() {
+		return 0
 	}
 	r := t.scr.Raw(t.cur.Row)
-	if !r.AppendColored(&t.tables, c, col, &t.pen) {
-		return false
+	var letters [sampleEvery]scan.ColoredLetter
+	for few := 16; ; few = len(letters) { // what is read and not taken is read again
+		col := t.cur.Col
+		room := t.right - col + 1
+		if room <= 0 || t.cur.Pending || !t.sgrSeen.seldom() || !r.EndsColored(col) {
+			return at
+		}
+		read := scan.ColoredLetters(p[at:], letters[:min(room, few, sampleEvery-t.sgrSeen.misses%sampleEvery)])
+		n := r.AppendColored(&t.tables, letters[:read])
+		if n == 0 {
+			return at
+		}
+		t.sgrSeen.misses += n
+		last := letters[n-1]
+		t.pen.FG = RGB(0, 0, 0) | Color(last.RGB())
+		t.penChanged()
+		r.Version = t.tables.Version
+		t.lastRune, t.join = rune(last.Letter()), width.Plain
+		t.advance(r, col+n, t.right+1)
+		if at += last.End(); n < read {
+			return at
+		}
 	}
-	r.Version = t.tables.Version
-	t.lastRune, t.join = rune(c), width.Plain
-	t.cur.Col = col + 1
-	return true
 }
 
 // fastLines prints whole lines of printable ASCII, which is what a log is made of, while the
@@ -114,14 +130,10 @@ func (t *Terminal) looseLetter(c byte) bool {
 // state. It comes to the same as text, CR and LF one after the other. It returns the bytes
 // taken.
 func (t *Terminal) fastLines(p []byte) int {
-	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.simple || t.penStale || t.protect != 0 ||
-		t.modes&modeNewLine != 0 || t.join != 0 || t.cur.Pending || !t.marginsFull() || t.scrolls != nil {
+	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.plainLines() {
 		return 0
 	}
-	var kept *grid.Scrollback
-	if t.top == 0 && t.scr == t.primary {
-		kept = t.scrollback
-	}
+	kept := t.kept()
 	at := 0
 	for n := 1; n > 0 && t.cell == 0 && t.pen.BG == 0; at += n {
 		n = t.scr.PassLines(p[at:], t.top, t.bottom, kept)
@@ -133,6 +145,41 @@ func (t *Terminal) fastLines(p []byte) int {
 		t.scr.Unlink(t.top)
 		t.scr.Touch(t.top, t.bottom+1)
 		t.noteLast(p[:at])
+	}
+	return at
+}
+
+// plainLines reports whether nothing is special about lines that are printed on the lowest row of the margins.
+func (t *Terminal) plainLines() bool {
+	return t.simple && !t.penStale && t.protect == 0 && t.modes&modeNewLine == 0 && t.join == 0 && !t.cur.Pending &&
+		t.marginsFull() && t.scrolls == nil
+}
+
+// kept is where lines go that leave the top margin, nil when they are not kept.
+func (t *Terminal) kept() *grid.Scrollback {
+	if t.top == 0 && t.scr == t.primary {
+		return t.scrollback
+	}
+	return nil
+}
+
+// fastSteps is fastLines for lines of one letter that are ended by LF alone: each begins where the one before ended.
+func (t *Terminal) fastSteps(p []byte) (at int) {
+	if t.cur.Row != t.bottom || !t.plainLines() || t.cell != 0 || t.pen.BG != 0 {
+		return 0
+	}
+	for {
+		n := t.scr.PassSteps(p[at:], t.cur.Col, t.top, t.bottom, t.kept())
+		if n == 0 {
+			break
+		}
+		at += 2 * n
+		t.cur.Col = min(t.cur.Col+n, t.cols-1)
+	}
+	if at > 0 {
+		t.scr.Unlink(t.top)
+		t.scr.Touch(t.top, t.bottom+1)
+		t.lastRune = rune(p[at-2])
 	}
 	return at
 }

@@ -43,7 +43,11 @@ func (t *Terminal) ground(p []byte) {
 		switch c := p[at]; {
 		case c-0x20 < 0x5f:
 			if at == 0 || p[at-1] == '\n' {
-				if n := t.fastLines(p[at:]); n > 0 {
+				n := t.fastLines(p[at:])
+				if n == 0 && len(p)-at > 1 && p[at+1] == '\n' {
+					n = t.fastSteps(p[at:])
+				}
+				if n > 0 {
 					at += n
 					continue
 				}

@@ -19,6 +19,9 @@ const (
 	rawShare   = 4 // blocks are compressed when raw ones take all but 1/rawShare of the bound
 	blockCost  = 128
 	dropAtOnce = 64 // records above the bound are dropped so many at a time
+	// A block that shrinks by less than a part in worthPart is kept as it is while more comes, and so are that many after it.
+	worthPart   = 5
+	notWorthFor = 15
 )
 
 // Log is a bounded log of records. Its zero value keeps nothing; see New.
@@ -30,7 +33,8 @@ type Log struct {
 	dropped    uint64 // records ever dropped from the front
 	n          int    // records kept, and up to dropAtOnce that are to be dropped
 	cur        *block // the last block, while it is raw
-	raw        int    // index of the first block that is not compressed
+	raw        int    // blocks from here on are yet to be compressed, if that is worth it
+	skip       int    // blocks that are not compressed next, because one before them hardly shrank
 	scratch    []byte
 	spare      *block // for the next one
 
@@ -182,22 +186,31 @@ func (l *Log) sizeOfNext(n int) int {
 }
 
 // compress packs the oldest raw blocks when they take too much room. It costs about as
-// much as all else that is done with a line, so what is small is left alone.
+// much as all else that is done with a line, so what is small, or hardly gets smaller, is left alone.
 func (l *Log) compress() {
 	for (len(l.blocks)-l.raw)*blockBytes > l.maxBytes-l.maxBytes/rawShare && l.raw < len(l.blocks)-1 {
 		b := l.blocks[l.raw]
+		l.raw++
+		if l.skip > 0 {
+			l.skip--
+			continue
+		}
+		l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
+		if len(l.scratch) > len(b.data)-len(b.data)/worthPart {
+			l.skip = notWorthFor
+			continue
+		}
 		data := b.data
-		l.pack(b)
+		l.keepPacked(b)
 		if cap(data) == blockBytes {
 			l.spare = &block{data: data}
 		}
-		l.raw++
 	}
 }
 
-func (l *Log) pack(b *block) {
+// keepPacked has a block keep what it was packed to in scratch.
+func (l *Log) keepPacked(b *block) {
 	before := b.cost()
-	l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
 	b.packed = append(make([]byte, 0, len(l.scratch)), l.scratch...)
 	b.data, b.ends = nil, slices.Clip(b.ends)
 	l.bytes += b.cost() - before
@@ -205,8 +218,12 @@ func (l *Log) pack(b *block) {
 
 // Pack packs all blocks but the last, for when nothing is going to happen for a while.
 func (l *Log) Pack() {
-	for ; l.raw < len(l.blocks)-1; l.raw++ {
-		l.pack(l.blocks[l.raw])
+	l.raw = max(0, len(l.blocks)-1)
+	for _, b := range l.blocks[:l.raw] {
+		if b.packed == nil {
+			l.scratch = s2.Encode(l.scratch[:cap(l.scratch)], b.data)
+			l.keepPacked(b)
+		}
 	}
 	l.scratch, l.spare, l.cached, l.content = nil, nil, nil, nil
 }

@@ -1,7 +1,10 @@
 package arena
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -135,5 +138,44 @@ func TestPackedBlockIsUsedAgain(t *testing.T) {
 	}
 	if &l.cur.data[0] != spare {
 		t.Error("the next block is another")
+	}
+}
+
+// Blocks that hardly shrink are left as they are while more comes, but for a try now and then, and packed once there is time.
+func TestWhatHardlyShrinksIsLeft(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const blocks, alike = 64, "record after record that is alike"
+	noise, last, skipped := make([]byte, 256), []byte(nil), 0
+	l := New(1<<20, blocks*blockBytes)
+	packed := func() (n int) {
+		for _, b := range l.blocks {
+			if b.packed != nil {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 * blocks * blockBytes / len(noise) {
+		for k := range noise {
+			noise[k] = byte(r.Uint32())
+		}
+		l.Append(noise)
+		last, skipped = slices.Clone(noise), max(skipped, l.skip)
+	}
+	if n := packed(); n > 0 || skipped == 0 {
+		t.Errorf("%d blocks of noise are packed, %d are left without a try", n, skipped)
+	}
+	if !bytes.Equal(l.At(l.Len()-1), last) {
+		t.Error("noise came back as something else")
+	}
+	for range 2 * blocks * blockBytes / len(alike) {
+		l.Append([]byte(alike))
+	}
+	if n := packed(); n == 0 {
+		t.Error("no block is packed of what shrinks")
+	}
+	l.Pack()
+	if n := packed(); n != len(l.blocks)-1 || string(l.At(0)) != alike {
+		t.Errorf("%d of %d blocks are packed at rest, the first record is %q", n, len(l.blocks), l.At(0))
 	}
 }

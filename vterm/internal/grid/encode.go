@@ -187,14 +187,14 @@ func (tb *Tables) encodeStyle(dst []byte, id StyleID) []byte {
 	return appendStyle(dst, &tb.Styles.List[id])
 }
 
-// colorOnly reports whether a style is a colour of 24 bits for the text and nothing else.
-func (s *Style) colorOnly() bool {
+// ColorOnly reports whether a style is a colour of 24 bits for the text and nothing else.
+func (s *Style) ColorOnly() bool {
 	return s.FG.Kind() == color.KindRGB && uint32(s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Link)|uint32(s.Underline) == 0
 }
 
 // appendStyle appends a style itself.
 func appendStyle(dst []byte, s *Style) []byte {
-	if s.colorOnly() {
+	if s.ColorOnly() {
 		return binary.AppendUvarint(dst, uint64(s.FG))
 	}
 	dst = append(dst, 0)

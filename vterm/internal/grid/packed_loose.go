@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/longterm-dev/longterm/vterm/internal/color"
+	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // Colours of 24 bits that hardly come again would fill the style table with what is looked up only to be written out in
@@ -82,20 +83,57 @@ func (r *Row) AppendLoose(tb *Tables, p []byte, col, limit int, st *Style) int {
 	return n
 }
 
-// AppendColored is AppendLoose for one letter in a colour that the table is known to lack, at the row's end and behind another
-// colour. It returns false for any other.
-func (r *Row) AppendColored(tb *Tables, c byte, col int, st *Style) bool {
-	d, end := &r.Packed, len(r.Packed.Text)
-	if r.Inflated || r.Size != LineNormal || col != r.Used || end >= cap(d.Text) || st.FG == d.loose.FG ||
-		!st.colorOnly() || !tb.Styles.lacksColor(st.FG) || !d.closeColor(col) {
-		return false
+// EndsColored reports whether a row is packed and ends right before col, with a run in a colour that has no id.
+func (r *Row) EndsColored(col int) bool {
+	d := &r.Packed
+	return !r.Inflated && r.Size == LineNormal && col == r.Used && d.Style == looseStyle && d.loose.ColorOnly()
+}
+
+// AppendColored is AppendLoose for single letters in colours, the first of which is another than that of the run before it
+// (EndsColored). It stops before a colour that the table has, and where there is no room. It returns how many it took.
+func (r *Row) AppendColored(tb *Tables, letters []scan.ColoredLetter) (n int) {
+	d, from, closed := &r.Packed, r.Packed.from, len(r.Packed.styles)
+	last := uint32(d.loose.FG)
+	if !d.closeColor(r.Used) {
+		return 0
 	}
-	d.loose.FG = st.FG
-	d.Text = d.Text[:end+1]
-	d.Text[end] = c
-	d.Last = int32(end)
-	r.Used = col + 1
-	return true
+	text, styles, at := d.Text[len(d.Text):cap(d.Text)], d.styles[len(d.styles):cap(d.styles)], 0
+	letters = letters[:min(len(letters), len(text), 0x7f)] // so that a run is counted by one byte
+	for ; n < len(letters) && len(styles)-at >= 8; n++ {
+		if c := uint32(color.RGB(0, 0, 0)) | letters[n].RGB(); c != last {
+			if fg := color.Color(c); !tb.Styles.lacksColor(fg) && !tb.Styles.Lacks(&Style{FG: fg}) {
+				break
+			}
+			binary.LittleEndian.PutUint64(styles[at:], 1|colorVarint(c)<<8)
+			at += colorBytes
+			last = c
+		} else if at == 0 {
+			break
+		} else {
+			styles[at-colorBytes]++
+		}
+		text[n] = letters[n].Letter()
+	}
+	if n == 0 {
+		d.styles, d.from = d.styles[:closed], from
+		return 0
+	}
+	at -= colorBytes // the last run is open
+	r.Used += n
+	d.styles, d.from = d.styles[:len(d.styles)+at], int32(r.Used)-int32(styles[at])
+	d.loose.FG = color.Color(last)
+	d.Text = d.Text[:len(d.Text)+n]
+	d.Last = int32(len(d.Text) - 1)
+	return n
+}
+
+// colorBytes is what a run of fewer than 128 cells takes that is a colour of 24 bits and nothing else.
+const colorBytes = 5
+
+// colorVarint is a colour of 24 bits as a varint, the first byte lowest. All that is above them is the kind, so it takes four
+// bytes.
+func colorVarint(fg uint32) uint64 {
+	return uint64(fg&0x7f | fg&0x3f80<<1 | fg&0x1fc000<<2 | fg&0xfe00000<<3 | 0x808080)
 }
 
 // lacksColor reports whether a style that is only a colour is known to be lacking (Lacks).
@@ -108,14 +146,13 @@ func hashColor(c color.Color) uint64 { return hashRest(uint64(c)<<32, 0) }
 
 // closeColor is closeRun for a loose style that is only a colour; false if the open run is of another kind.
 func (d *Packed) closeColor(end int) bool {
-	n, at, fg := end-int(d.from), len(d.styles), uint64(d.loose.FG)
-	if d.Style != looseStyle || n <= 0 || n >= 0x80 || cap(d.styles)-at < 8 || !d.loose.colorOnly() {
+	n, at := end-int(d.from), len(d.styles)
+	if d.Style != looseStyle || n <= 0 || n >= 0x80 || cap(d.styles)-at < 8 || !d.loose.ColorOnly() {
 		return false
 	}
-	// Of a colour all that is above its 24 bits is the kind, so it takes four bytes as a varint.
 	out := d.styles[:at+8]
-	binary.LittleEndian.PutUint64(out[at:], uint64(n)|(fg&0x7f|fg&0x3f80<<1|fg&0x1fc000<<2|fg&0xfe00000<<3|0x808080)<<8)
-	d.styles, d.from = out[:at+5], int32(end)
+	binary.LittleEndian.PutUint64(out[at:], uint64(n)|colorVarint(uint32(d.loose.FG))<<8)
+	d.styles, d.from = out[:at+colorBytes], int32(end)
 	return true
 }
 
