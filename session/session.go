@@ -208,6 +208,8 @@ func (s *Session) Lost() {
 		if s.Status().State == Running {
 			now := time.Now()
 			s.update(ChangeState, func(st *Status) { st.State, st.Ended = Lost, now })
+			s.watch.frames() // who follows it has all there will be
+			s.watch.output()
 		}
 		s.endWaits()
 		s.mayRest()

@@ -184,7 +184,7 @@ func TestMigrateFromFirst(t *testing.T) {
 	must(t, s.CreateSession(ctx, full("old")))
 	_, err := s.db.Exec(`DROP TRIGGER session_done; DROP TABLE approvals; DROP TABLE askings; DROP TABLE grants;
 		ALTER TABLE sessions DROP COLUMN policy; ALTER TABLE sessions DROP COLUMN agent;
-		ALTER TABLE sessions DROP COLUMN call_id; ALTER TABLE sessions DROP COLUMN asked;
+		ALTER TABLE sessions DROP COLUMN call_id; ALTER TABLE sessions DROP COLUMN asked; ALTER TABLE sessions DROP COLUMN stopped;
 		DROP TABLE jobs; DROP TABLE commands; DROP TABLE completions; DROP TABLE subscriptions; PRAGMA user_version = 1`)
 	must(t, errors.Join(err, s.Close()))
 	s = openTest(t, path)

@@ -36,6 +36,7 @@ type Session struct {
 	State    string `json:"state"`               // running, exited, lost
 	ExitCode *int   `json:"exit_code,omitempty"` // nil: not exited, or ended by a signal
 	Signal   string `json:"signal,omitempty"`
+	Stopped  bool   `json:"stopped,omitempty"` // ended by request
 	Title    string `json:"title,omitempty"`
 
 	Created time.Time     `json:"created,omitzero"`
@@ -66,6 +67,7 @@ var sessionColumns = columns[Session]{
 	{"state", func(s *Session) any { return s.State }, func(s *Session) any { return &s.State }},
 	{"exit_code", func(s *Session) any { return s.ExitCode }, func(s *Session) any { return &s.ExitCode }},
 	{"signal", func(s *Session) any { return s.Signal }, func(s *Session) any { return &s.Signal }},
+	{"stopped", func(s *Session) any { return s.Stopped }, func(s *Session) any { return &s.Stopped }},
 	{"title", func(s *Session) any { return s.Title }, func(s *Session) any { return &s.Title }},
 	{"created_ns", func(s *Session) any { return nanos(s.Created) }, func(s *Session) any { return nanosInto{&s.Created} }},
 	{"started_ns", func(s *Session) any { return nanos(s.Started) }, func(s *Session) any { return nanosInto{&s.Started} }},

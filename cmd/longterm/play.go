@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/recording"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/render/view/player"
@@ -21,6 +22,7 @@ import (
 func playVerb(a *app, c *cobra.Command) {
 	var o player.Options
 	var from string
+	var with int
 	c.Long = `Play the output of a running or ended session at its original pace; or a recording in a FILE
 (asciicast 2 or 3; a name with a slash or ending in .cast is a file).
 
@@ -30,6 +32,9 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 		if !term.IsTerminal(int(a.stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
 			return fmt.Errorf("%w; `longterm export` writes a file", termio.ErrNoTerminal)
 		}
+		if with < 0 {
+			return exit.Usagef("--pid %d is no number of a process", with)
+		}
 		rec, err := a.recording(cmd.Context(), args[0], &o)
 		if err != nil {
 			return err
@@ -37,12 +42,19 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 		if o.From, err = startOf(rec, from); err != nil {
 			return err
 		}
-		return player.Play(cmd.Context(), rec, o)
+		ctx := cmd.Context()
+		if with != 0 {
+			var stop context.CancelFunc
+			ctx, stop = processes.Until(ctx, with)
+			defer stop()
+		}
+		return player.Play(ctx, rec, o)
 	}
 	f := c.Flags()
 	f.Float64Var(&o.Speed, "speed", 1, "playback speed, 2 being twice as fast")
 	f.DurationVar(&o.IdleLimit, "idle-limit", 0, "shorten longer pauses to this")
 	f.BoolVar(&o.Paused, "paused", false, "stand still at first, until Space")
+	f.IntVar(&with, "pid", 0, "end when the process of this number has ended")
 	f.StringVar(&from, "from", "", "where to begin: how long after the start (90s), or how long before the end (-5m)")
 }
 

@@ -219,7 +219,9 @@ func writeStates(w io.Writer, states []projectrun.State) {
 		}
 		switch {
 		case s.Returns:
-			note = "starts again after a pause, unless somebody ended it"
+			note = "starts again after a pause"
+		case s.Stopped:
+			note = "ended by request"
 		case s.Changed:
 			note = "the file has changed since"
 		}

@@ -171,5 +171,5 @@ func ownOutput() []os.FileInfo {
 
 // statusOf is a command's own exit status.
 func statusOf(s *api.Session) error {
-	return foreground.EndStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal, Error: "the command's end was not seen (" + s.State + ")"})
+	return foreground.EndStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal, Error: watchrun.Lost})
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/keymap"
@@ -126,7 +127,28 @@ func toward(dx, dy int) action {
 
 // growing has the pane grow (1) or shrink (-1).
 func growing(stacked bool, way int) action {
-	return func(v *viewer, k input.Key) { grow(v, stacked, way*v.growBy(stacked, k)) }
+	return func(v *viewer, k input.Key) {
+		move := v.m.Grow
+		if v.pointing(k) {
+			move = v.m.MoveBorder
+		}
+		if !move(v.paneArea(), stacked, way*v.growBy(stacked, k)) {
+			v.message = noBorder
+		}
+	}
+}
+
+// pointing reports that a key says where a border moves to, as with tmux's and zellij's keys, whichever side of it the pane is on.
+// Our own say what becomes of the pane.
+func (v *viewer) pointing(k input.Key) bool {
+	if !v.o.Tmux && len(v.o.Modes) == 0 {
+		return false
+	}
+	switch k.Code {
+	case input.KeyLeft, input.KeyDown, input.KeyUp, input.KeyRight:
+		return true
+	}
+	return k.Mods == 0 && strings.ContainsRune("hjkl", k.Code)
 }
 
 // growBy is by how many cells a key resizes; one of tmux's by as many as there: one with Ctrl, five with Alt.

@@ -29,12 +29,6 @@ func lastTab(v *viewer) {
 	}
 }
 
-func grow(v *viewer, stacked bool, by int) {
-	if !v.m.Grow(v.paneArea(), stacked, by) {
-		v.message = "there is no border to move"
-	}
-}
-
 func rearrange(v *viewer) {
 	if name := v.m.Rearrange(v.paneArea()); name != "" {
 		v.message = name

@@ -15,8 +15,9 @@ import (
 type problems struct {
 	session string
 	list    []model.Problem
-	at      int  // the one that was opened last; -1: none
-	opening bool // the terminal is the editor's
+	at      int           // the one that was opened last; -1: none
+	opening bool          // the terminal is the editor's
+	closed  chan struct{} // closed when the editor that was opened last has ended
 }
 
 // openProblems lists the errors of the focused session, or of the next one that has some; Enter opens the editor.
@@ -152,10 +153,11 @@ func (v *viewer) edit(i int) {
 		v.message = "no editor is opened: " + err.Error()
 		return
 	}
-	v.problems.opening = true
+	closed := make(chan struct{})
+	v.problems.opening, v.problems.closed = true, closed
 	v.pasting, v.pointer.held, v.pointer.grab = nil, 0, "" // their ends are not seen
 	v.beside(func(ctx context.Context) func() {
-		err := v.o.Editor.Edit(ctx, p)
+		err := v.edited(ctx, p, closed)
 		return func() {
 			v.problems.opening = false
 			if back := canvas.TakeBack(v.o.Screen, insideTmux()); back != nil {
@@ -169,4 +171,19 @@ func (v *viewer) edit(i int) {
 			}
 		}
 	})
+}
+
+func (v *viewer) edited(ctx context.Context, p model.Problem, closed chan<- struct{}) error {
+	defer close(closed)
+	return v.o.Editor.Edit(ctx, p)
+}
+
+// reclaim takes the terminal from an editor once that has ended, where the viewer leaves meanwhile: what the editor has set
+// on it goes with what the viewer gives back.
+func (v *viewer) reclaim() {
+	if !v.problems.opening {
+		return
+	}
+	<-v.problems.closed
+	_ = v.o.Screen.Resume() // the terminal may be gone
 }

@@ -490,10 +490,10 @@ func TestKeysRepeat(t *testing.T) {
 	}
 	width := func() int { return b.panes.Get("c").Area.W }
 	was := width()
-	if b.pressed("C-b", "C-Left", "C-Left", "C-Left"); width() != was-3 {
+	if b.pressed("C-b", "C-Left", "C-Left", "C-Left"); width() != was+3 { // the border before the last one
 		t.Errorf("%d columns of %d", width(), was)
 	}
-	if b.pressed("M-Left"); width() != was-8 {
+	if b.pressed("M-Left"); width() != was+8 {
 		t.Errorf("%d columns of %d", width(), was)
 	}
 	b.pressed("C-b", ":") // what is asked has its keys
@@ -618,4 +618,45 @@ func TestActionsByTheirNames(t *testing.T) {
 	b.over.Paste("layout-load")
 	b.pressed("Enter")
 	b.shows("no layout was saved; Ctrl-b : layout save saves one")
+}
+
+// Arrows say where a border goes with tmux's and zellij's keys, also that of the last pane; letters of our own what becomes of it.
+//
+// FEATURES: R119
+func TestArrowsMoveBorders(t *testing.T) {
+	for name, c := range map[string]struct {
+		tmux  bool
+		modes []keymap.Mode
+		key   string
+		by    int
+	}{
+		"tmux, left":          {true, nil, "C-Left", 1},
+		"tmux, right by five": {true, nil, "M-Right", -5},
+		"zellij, left":        {false, []keymap.Mode{{Name: "resize", Key: "C-n"}}, "h", growBy},
+		"zellij, right":       {false, []keymap.Mode{{Name: "resize", Key: "C-n"}}, "Right", -growBy},
+		"zellij, larger":      {false, []keymap.Mode{{Name: "resize", Key: "C-n"}}, "+", growBy},
+		"our own, narrower":   {false, nil, "H", -growBy},
+		"our own, S-Right":    {false, nil, "S-Right", growBy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 120, 30, Options{})
+			b.list(running("a"))
+			b.makes("b", "^|")
+			b.o.Tmux, b.o.Modes = c.tmux, c.modes
+			k, err := input.ParseKey(c.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			action := keymap.Action("wider")
+			if strings.Contains(name, "left") || strings.Contains(name, "narrower") {
+				action = "narrower"
+			}
+			width := b.panes.Get("b").Area.W
+			actions[action](b.viewer, k)
+			b.settle()
+			if w := b.panes.Get("b").Area.W; w != width+c.by {
+				t.Errorf("%d columns were %d, want %d", w, width, width+c.by)
+			}
+		})
+	}
 }

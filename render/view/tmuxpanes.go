@@ -58,7 +58,7 @@ func (v *viewer) border(id string, stacked bool) int {
 	return p.Area.W - p.Inner().W
 }
 
-// resizePane takes a number, or a size; without any it is an action's name.
+// resizePane takes a number, one where there is none, or a size.
 func resizePane(v *viewer, words []string) func() {
 	o, rest, ok := options(words, "LRUDZ", "xy")
 	if !ok || len(o) != 1 || o.has("Z") {
@@ -68,6 +68,9 @@ func resizePane(v *viewer, words []string) func() {
 		if o.has(side) && rest == "" {
 			return v.sized(o[side], side == "y")
 		}
+	}
+	if rest == "" {
+		rest = "1"
 	}
 	cells, err := strconv.Atoi(rest)
 	if err != nil || cells < 1 || cells > 1000 {

@@ -95,6 +95,7 @@ func Run(ctx context.Context, src Source, o Options) error {
 	defer o.Screen.Fini()
 	defer v.canvas.Undraw()
 	defer canvas.LeaveGround(o.Screen)
+	defer v.reclaim()
 	defer cancel()
 	v.listen(said)
 	v.askMeans()

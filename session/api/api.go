@@ -40,6 +40,8 @@ type Session struct {
 	Ended     *time.Time        `json:"ended,omitempty"`
 	ExitCode  *int              `json:"exit_code" doc:"null while it runs, when a signal ended it and when unknown"`
 	Signal    string            `json:"signal,omitempty" doc:"the signal that ended it"`
+	Stopped   bool              `json:"stopped,omitempty" doc:"it was ended by request, as by kill: its status, whatever it is, tells of no failure"`
+	RestartAt *time.Time        `json:"restarts_at,omitempty" doc:"it has ended, and is started again then by its restart policy; past: somebody is asked first, or it starts; absent: it stays ended"`
 	Duration  int64             `json:"duration_ms" doc:"how long it ran or has been running"`
 	Usage     *Usage            `json:"usage,omitempty" doc:"what it used, once it ended"`
 	Output    Range             `json:"output" doc:"offsets of the output kept"`

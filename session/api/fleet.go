@@ -103,6 +103,7 @@ type FleetSession struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Agent    string            `json:"agent,omitempty"`
 	ExitCode *int              `json:"exit_code,omitempty"`
+	Stopped  bool              `json:"stopped,omitempty" doc:"it was ended by request"`
 	Since    time.Time         `json:"since,omitzero" doc:"when it was started, by its host's clock"`
 }
 

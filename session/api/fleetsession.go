@@ -136,6 +136,8 @@ func (r *sessionReader) member(key string, s *FleetSession) (ok bool) {
 		var n int
 		n, ok = r.number()
 		s.ExitCode = &n
+	case "stopped":
+		s.Stopped, ok = r.boolean()
 	case "since":
 		var at string
 		at, ok = r.str()

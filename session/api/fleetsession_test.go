@@ -44,7 +44,7 @@ func TestFleetSessionIsReadQuickly(t *testing.T) {
 	code := 3
 	b, err := json.Marshal(FleetSession{
 		Host: "h", Away: true, ID: "1", Name: "n", State: "exited", Needs: "password", Approval: 2, Progress: 3, Command: `a "b" <c>`, Cwd: "/ü",
-		Labels: map[string]string{"k": "v"}, Agent: "x", ExitCode: &code, Since: time.Date(2026, 11, 24, 1, 2, 3, 0, time.UTC),
+		Labels: map[string]string{"k": "v"}, Agent: "x", ExitCode: &code, Stopped: true, Since: time.Date(2026, 11, 24, 1, 2, 3, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)

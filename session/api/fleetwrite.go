@@ -73,10 +73,7 @@ func (w *sessionWriter) line(depth int) {
 func (w *sessionWriter) session(s *FleetSession) error {
 	w.empty = true
 	w.text("host", s.Host)
-	if s.Away {
-		w.key("away")
-		w.b = append(w.b, "true"...)
-	}
+	w.set("away", s.Away)
 	w.text("id", s.ID)
 	w.text("name", s.Name)
 	w.text("state", s.State)
@@ -99,11 +96,20 @@ func (w *sessionWriter) session(s *FleetSession) error {
 		w.key("exit_code")
 		w.b = strconv.AppendInt(w.b, int64(*s.ExitCode), 10)
 	}
+	w.set("stopped", s.Stopped)
 	if err := w.time("since", s.Since); err != nil {
 		return err
 	}
 	w.end('}', 1)
 	return nil
+}
+
+// set writes a member that is there where it is true.
+func (w *sessionWriter) set(name string, is bool) {
+	if is {
+		w.key(name)
+		w.b = append(w.b, "true"...)
+	}
 }
 
 // key begins a member of the session.

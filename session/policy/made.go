@@ -53,6 +53,29 @@ func (w *walk) filled(target string, out stream) {
 		text = hole
 	}
 	w.made[full] = made{text: text}
+	w.changed(full)
+}
+
+// changed notes that the line changes a file here.
+func (w *walk) changed(full string) {
+	if len(w.changes) < maxMade && !slices.ContainsFunc(w.changes, func(c Change) bool { return c.File == full }) {
+		w.changes = append(w.changes, Change{full, len(w.commands)})
+	}
+}
+
+// edited notes the files that a program changes in their place.
+func (w *walk) edited(x *invocation) {
+	inPlace := func(a string) bool {
+		return a == "--in-place" || strings.HasPrefix(a, "--in-place=") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "i")
+	}
+	if !slices.ContainsFunc(x.argv[1:], inPlace) {
+		return
+	}
+	for _, a := range x.argv[1:] {
+		if full, ok := w.spot(a); ok && !strings.HasPrefix(a, "-") && !isSomewhere(full) {
+			w.changed(full)
+		}
+	}
 }
 
 // startsLater reports files whose text shells and git run by themselves.

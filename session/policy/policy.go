@@ -85,6 +85,13 @@ type Judgement struct {
 	Cut      bool      // a shell would wait for more of it: the end of a block, a quote, a here-document
 	Unread   bool      // it is one line that the shell, bash, cannot parse: it would run nothing of it
 	Commands []Command // in the order in which they were found; at most MaxCommands
+	Changes  []Change  // of files, that the line makes itself
+}
+
+// Change is a file that a line writes, or changes, before some of its commands.
+type Change struct {
+	File   string // clean path
+	Before int    // the index of the first command that finds it changed
 }
 
 // MaxCommands is how many commands a Judgement lists. All of them are judged.
@@ -145,7 +152,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 }
 
 func (w *walk) judgement() Judgement {
-	j := Judgement{Commands: w.commands, Risk: w.risky, Cut: w.cut, Unread: w.unread}
+	j := Judgement{Commands: w.commands, Risk: w.risky, Cut: w.cut, Unread: w.unread, Changes: w.changes}
 	if w.worst != nil {
 		j.Verdict, j.Rule, j.Why, j.Instead = w.worst.Verdict, w.worst.Rule, w.worst.Why, w.worst.Instead
 		j.Words = joinWords(w.worst.Argv)

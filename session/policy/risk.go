@@ -134,6 +134,7 @@ func pseudoRisk(c *Command) Risk {
 type verdicts struct {
 	at       *files
 	commands []Command
+	changes  []Change
 	worst    *Command
 	refused  *Command // the first that is denied, also where that only makes it a question
 	risky    Risk

@@ -449,6 +449,18 @@ func (w *walk) inputIsData(x *invocation) bool {
 
 // keep notes what a program makes, that later commands of the line may run or remove.
 func (w *walk) keep(x *invocation) {
+	if before := len(w.made); before < maxMade {
+		defer func() {
+			if len(w.made) > before {
+				for full := range w.made {
+					w.changed(full)
+				}
+			}
+		}()
+	}
+	if x.name == "sed" || x.name == "gsed" || x.name == "perl" || x.name == "ruby" {
+		w.edited(x)
+	}
 	switch x.name {
 	case "cp", "mv", "ln", "install", "gcp":
 		w.copied(x)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"syscall"
 )
@@ -43,16 +42,4 @@ func (e *Error) Is(target error) bool {
 		return errors.Is(e.Err, fs.ErrPermission)
 	}
 	return false
-}
-
-// RawError is an error of a syscall.RawConn of a file, as the file's own methods tell it: os.ErrClosed where it was closed, which a
-// RawConn says in words of its own.
-func RawError(f *os.File, err error) error {
-	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		return err
-	}
-	if _, closed := f.Read(nil); errors.Is(closed, os.ErrClosed) {
-		return closed
-	}
-	return err
 }

@@ -6,130 +6,29 @@ import (
 	imagecolor "image/color"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/picture"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
-// emulated is our own emulator as the terminal.
-type emulated struct {
-	cols, rows int
-	typed      chan []byte
-	stopped    chan struct{}
-	once       sync.Once
-
-	mu      sync.Mutex // guards the rest
-	emu     vterm.Engine
-	written []byte // all of it
-	resized func()
-	wrote   chan struct{} // something was written since the last time
-}
-
-func (e *emulated) Start() error { return nil }
-func (e *emulated) Stop() error  { return nil }
-func (e *emulated) Close() error { return nil }
-
-func (e *emulated) NotifyResize(resized func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.resized = resized
-}
-
-func (e *emulated) Drain() error {
-	e.once.Do(func() { close(e.stopped) })
-	return nil
-}
-
-func (e *emulated) WindowSize() (tcell.WindowSize, error) {
-	return tcell.WindowSize{Width: e.cols, Height: e.rows}, nil
-}
-
-func (e *emulated) Read(p []byte) (int, error) {
-	select {
-	case b := <-e.typed:
-		return copy(p, b), nil
-	case <-e.stopped:
-		return 0, nil
-	}
-}
-
-func (e *emulated) Write(b []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_, _ = e.emu.Write(b)
-	e.written = append(e.written, b...)
-	if r := e.emu.Replies(nil); len(r) > 0 {
-		e.typed <- r
-	}
-	select {
-	case e.wrote <- struct{}{}:
-	default:
-	}
-	return len(b), nil
-}
-
-func (e *emulated) lines() []render.Line {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var f vterm.Frame
-	e.emu.Frame(&f, vterm.Query{})
-	var s render.Screen
-	render.FromFrame(&s, &f)
-	return s.Lines
-}
-
-// shows is what the terminal shows: its text, with # where there is an image.
-func (e *emulated) shows() string {
-	var out []string
-	for _, l := range e.lines() {
-		row := []rune(l.Text + strings.Repeat(" ", e.cols-len([]rune(l.Text))))
-		for _, sp := range l.Spans {
-			for i := range sp.Width {
-				if sp.Image != nil {
-					row[sp.Col+i] = '#'
-				}
-			}
-		}
-		out = append(out, strings.TrimRight(string(row), " "))
-	}
-	return strings.TrimRight(strings.Join(out, "\n"), "\n")
-}
-
-// texts are those of its rows.
-func (e *emulated) texts() (all []string) {
-	for _, l := range e.lines() {
-		all = append(all, strings.TrimRight(l.Text, " "))
-	}
-	return append(all, make([]string, e.rows-len(all))...)
-}
-
-// size is how many bytes were written.
-func (e *emulated) size() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.written)
-}
-
 // emulator is a canvas on an emulated terminal, and what that says of its means.
-func emulator(t testing.TB, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
+func emulator(t testing.TB, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Means) {
 	t.Helper()
 	return emulatorOf(t, "xterm-256color", cols, rows)
 }
 
 // emulatorOf is emulator under another name, which says what the terminal can do.
-func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *emulated, chan picture.Means) {
+func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest.Emulated, chan picture.Means) {
 	t.Helper()
 	t.Setenv("TERM", name)
 	t.Setenv("STY", "")
 	t.Setenv("TMUX", "")
-	e := &emulated{cols: cols, rows: rows, typed: make(chan []byte, 64), stopped: make(chan struct{}), wrote: make(chan struct{}, 1), emu: vterm.New(vterm.Options{Cols: cols, Rows: rows})}
+	e := screentest.NewEmulated(cols, rows)
 	h := &hearing{Tty: e, tell: func(theme.Ground) {}}
 	screen, err := tcell.NewTerminfoScreenFromTty(h)
 	h.screen = screen
@@ -154,7 +53,7 @@ func TestAnswersAreNoKeys(t *testing.T) {
 	for means := (picture.Means{}); means.Cell == (image.Point{}); {
 		means = <-able
 	}
-	e.typed <- []byte("x")
+	e.Typed <- []byte("x")
 	for {
 		if k, ok := c.screen.PollEvent().(*tcell.EventKey); ok {
 			if k.Rune() != 'x' {
@@ -223,8 +122,8 @@ func TestPictures(t *testing.T) {
 				{"lent", func() { c.Undraw(); c.Show() }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
 				{"as blocks", func() { c.Draws(picture.Means{}); show(1) }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
 			} {
-				if step.do(); e.shows() != step.want {
-					t.Errorf("%s:\n%s\nwant\n%s", step.name, e.shows(), step.want)
+				if step.do(); e.Shows() != step.want {
+					t.Errorf("%s:\n%s\nwant\n%s", step.name, e.Shows(), step.want)
 				}
 			}
 		})
@@ -258,7 +157,7 @@ func TestLargePicturesAreEncodedBeside(t *testing.T) {
 			}
 		}
 		c.Show()
-		shows := strings.Split(strings.ReplaceAll(e.shows(), "t"+strings.Repeat("#", 90), drawn), "\n")
+		shows := strings.Split(strings.ReplaceAll(e.Shows(), "t"+strings.Repeat("#", 90), drawn), "\n")
 		if got := []string{shows[0], shows[2], shows[3], shows[4], shows[6]}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -294,8 +193,8 @@ func TestNotAsked(t *testing.T) {
 	<-able
 	t.Setenv("TERM", "linux")
 	AskMeans(c.screen, func(picture.Means) { t.Error("asked") })
-	if e.shows() != "" {
-		t.Errorf("%q", e.shows())
+	if e.Shows() != "" {
+		t.Errorf("%q", e.Shows())
 	}
 }
 
@@ -304,13 +203,9 @@ func TestTmuxIsNotAskedForKitty(t *testing.T) {
 	for name, value := range map[string]string{"TMUX": "/tmp/tmux,1,0", "TERM": "screen-256color"} {
 		c, e, _ := emulator(t, 10, 2)
 		t.Setenv(name, value)
-		e.mu.Lock()
-		e.written = nil
-		e.mu.Unlock()
+		e.Forget()
 		AskMeans(c.screen, func(picture.Means) {})
-		e.mu.Lock()
-		asked := string(e.written)
-		e.mu.Unlock()
+		asked := e.Written()
 		if asked != picture.AskOthers || strings.Contains(asked, "\x1b_") {
 			t.Errorf("%s: asked %q", name, asked)
 		}

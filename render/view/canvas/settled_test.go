@@ -47,7 +47,7 @@ func TestSettledCells(t *testing.T) {
 		if c.settled.locked != nil {
 			settled++
 		}
-		if got, want := e.shows(), want.shows(); got != want {
+		if got, want := e.Shows(), want.Shows(); got != want {
 			t.Fatalf("after drawing %d the terminal shows\n%s\nwith all cells compared\n%s", i, got, want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSettledWideCharacters(t *testing.T) {
 		}
 		c.Show()
 		all.unsettled().Show()
-		got, want := e.texts(), want.texts()
+		got, want := e.Texts(), want.Texts()
 		for y := range rows {
 			if !broken[y] && got[y] != want[y] {
 				t.Fatalf("after drawing %d row %d shows\n%q\nwith all cells compared\n%q", i, y, got[y], want[y])
@@ -109,7 +109,7 @@ func TestSettledCorner(t *testing.T) {
 	c.Show()
 	c.Text(19, 2, 1, "5", Plain)
 	c.Show()
-	if got := e.texts()[2]; c.settled.locked == nil || got != "aaaaaaaaaaaaaaaa1235" {
+	if got := e.Texts()[2]; c.settled.locked == nil || got != "aaaaaaaaaaaaaaaa1235" {
 		t.Errorf("it shows %q", got)
 	}
 }
@@ -127,13 +127,13 @@ func TestSettledWithAnImageThatWaits(t *testing.T) {
 	}
 	c.Show()
 	for i := range 8 {
-		before := e.size()
+		before := len(e.Written())
 		c.Text(0, 0, 1, string(rune('A'+i)), Plain)
 		for y := range 10 {
 			c.Picture(picture.Part{Key: "k", Y: 5 + y, W: 80, H: 1, FromY: y}, img)
 		}
 		c.Show()
-		if n := e.size() - before; i > 0 && n > 200 {
+		if n := len(e.Written()) - before; i > 0 && n > 200 {
 			t.Errorf("drawing %d of one letter takes %d bytes", i, n)
 		}
 	}
@@ -157,22 +157,19 @@ func TestDrawnAnewWhenAsked(t *testing.T) {
 	if c.settled.locked == nil {
 		t.Fatal("a small change leaves cells unsettled")
 	}
-	want := e.shows()
-	e.mu.Lock()
-	_, _ = e.emu.Write([]byte("\x1b[2J"))
-	resized := e.resized
-	e.mu.Unlock()
-	resized()
-	for deadline := time.After(20 * time.Second); e.shows() != want; {
+	want := e.Shows()
+	e.Meanwhile("\x1b[2J")
+	e.Resize()
+	for deadline := time.After(20 * time.Second); e.Shows() != want; {
 		select {
-		case <-e.wrote:
+		case <-e.Wrote:
 		case <-deadline:
-			t.Fatalf("it shows %q", e.shows())
+			t.Fatalf("it shows %q", e.Shows())
 		}
 	}
 	c.Text(0, 0, 20, "third", Plain)
 	c.Show()
-	if got := e.shows(); got != "third\nx" {
+	if got := e.Shows(); got != "third\nx" {
 		t.Errorf("then it shows %q", got)
 	}
 }
@@ -186,12 +183,10 @@ func TestDrawnAnewWhileItSettles(t *testing.T) {
 	c.Text(0, 2, 40, "third", Plain)
 	c.unsettled().Show()
 	c.hearing().anew.Store(true) // the screen takes its turn after the next drawing
-	e.mu.Lock()
-	_, _ = e.emu.Write([]byte("\x1b[2J"))
-	e.mu.Unlock()
+	e.Meanwhile("\x1b[2J")
 	c.Text(0, 1, 1, "x", Plain)
 	c.Show()
-	if got, want := e.shows(), "first\nx\nthird"; got != want {
+	if got, want := e.Shows(), "first\nx\nthird"; got != want {
 		t.Errorf("it shows %q", got)
 	}
 	if c.hearing().asksAnew() {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/theme"
-	"github.com/longterm-dev/longterm/vterm"
 )
 
 // A terminal without UTF-8 is given something like the characters that programs print often, not a row of question marks.
@@ -17,7 +17,7 @@ import (
 func TestLookalikes(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("LC_ALL", "C")
-	e := &emulated{cols: 20, rows: 3, typed: make(chan []byte, 64), stopped: make(chan struct{}), wrote: make(chan struct{}, 1), emu: vterm.New(vterm.Options{Cols: 20, Rows: 3})}
+	e := screentest.NewEmulated(20, 3)
 	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Ground) {})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestLookalikes(t *testing.T) {
 		c.Put(i, 0, 1, string(r), Plain)
 	}
 	c.Show()
-	if got, want := e.texts()[0], `"it's" ~ ## > +`; got != want {
+	if got, want := e.Texts()[0], `"it's" ~ ## > +`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

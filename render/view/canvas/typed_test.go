@@ -16,7 +16,7 @@ func TestTypedBytesThatAreNoUTF8(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	c, e, _ := emulator(t, 10, 3)
 	for _, piece := range []string{"A\xffB", "\xc3", "C", "\xed\xa0\x80D\xf4\x90\x80\x80", "\xe4\xbd", "\xa0E", "caf\xe9!", "\ufffd."} {
-		e.typed <- []byte(piece)
+		e.Typed <- []byte(piece)
 	}
 	want, got := "AÿBÃCí\u00a0?Dô???你Ecafé!?.", ""
 	for len(got) < len(want) {

@@ -106,10 +106,7 @@ func (d *Divider) Before() int { return d.sizes[d.index] }
 
 // Move moves a divider by some cells, as far as the panes beside it keep a size.
 func (d *Divider) Move(by int) {
-	least := MinWidth
-	if d.Stacked {
-		least = MinHeight
-	}
+	least := d.least()
 	a, b := d.sizes[d.index], d.sizes[d.index+1]
 	by = min(max(by, least-a), b-least)
 	if a+by < least || b-by < least {
@@ -117,6 +114,34 @@ func (d *Divider) Move(by int) {
 	}
 	d.sizes[d.index] += by
 	d.sizes[d.index+1] -= by
+	d.share()
+}
+
+// Push moves a divider by some cells, and those behind it that way when the pane between has its least size, as tmux does.
+func (d *Divider) Push(by int) {
+	grows, shrinks, step := d.index, d.index+1, 1
+	if by < 0 {
+		grows, shrinks, step, by = shrinks, grows, -1, -by
+	}
+	for ; by > 0 && shrinks >= 0 && shrinks < len(d.sizes); shrinks += step {
+		n := max(0, min(by, d.sizes[shrinks]-d.least()))
+		d.sizes[grows] += n
+		d.sizes[shrinks] -= n
+		by -= n
+	}
+	d.share()
+}
+
+// least is what a pane beside the divider keeps.
+func (d *Divider) least() int {
+	if d.Stacked {
+		return MinHeight
+	}
+	return MinWidth
+}
+
+// share has the group keep the sizes.
+func (d *Divider) share() {
 	for i, k := range d.group.Kids {
 		k.Share = float64(d.sizes[i])
 	}
@@ -136,11 +161,11 @@ func (n *Node) Grow(session string, area Rect, gap int, stacked bool, by int) bo
 	return true
 }
 
-// MoveBorder moves the border that Grow would to the right or down, whichever side of it the session is on.
+// MoveBorder moves the border that Grow would to the right or down, whichever side of it the session is on. Others give way to it.
 func (n *Node) MoveBorder(session string, area Rect, gap int, stacked bool, by int) bool {
 	d := n.border(session, area, gap, stacked)
 	if d != nil {
-		d.Move(by)
+		d.Push(by)
 	}
 	return d != nil
 }

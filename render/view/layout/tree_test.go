@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -195,5 +196,40 @@ func TestReorder(t *testing.T) {
 	n.Reorder([]string{"c", "a", "b"})
 	if got := strings.Join(n.Sessions(), " "); got != "c a b" || n.Kids[1].Open != "b" {
 		t.Errorf("%s, %s is open", got, n.Kids[1].Open)
+	}
+}
+
+// A border moves as in tmux (3.3a, resize-pane -L and -R): the one behind a pane, before the last one; it pushes those that
+// stand in its way, as far as panes keep a size.
+//
+// FEATURES: R119
+func TestMoveBorder(t *testing.T) {
+	for _, c := range []struct {
+		session string
+		by      int
+		want    string
+	}{
+		{"a", -3, "29 35 34"}, {"a", 3, "35 29 34"},
+		{"b", -3, "32 29 37"}, {"b", 3, "32 35 31"},
+		{"c", -3, "32 29 37"}, {"c", 3, "32 35 31"},
+		{"c", -40, "14 10 74"}, {"a", 40, "72 10 16"}, {"c", -400, "10 10 78"}, {"a", -50, "10 54 34"}, {"c", 50, "32 56 10"},
+		{"c", 0, "32 32 34"},
+	} {
+		n := &Node{Kids: []*Node{{Session: "a", Share: 32}, {Session: "b", Share: 32}, {Session: "c", Share: 34}}}
+		area := Rect{0, 0, 100, 30}
+		if n.MoveBorder(c.session, area, 1, true, c.by) {
+			t.Error("a row has no border to move up or down")
+		}
+		if !n.MoveBorder(c.session, area, 1, false, c.by) {
+			t.Errorf("%s has no border", c.session)
+		}
+		places, _, _ := n.Arrange(area, 1)
+		var got []string
+		for _, p := range places {
+			got = append(got, strconv.Itoa(p.Area.W))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s by %d: %s, want %s", c.session, c.by, text, c.want)
+		}
 	}
 }

@@ -246,7 +246,7 @@ func TestViewersCountAlike(t *testing.T) {
 	before := []Session{{ID: "asks", State: StateRunning}, {ID: "fails", State: StateRunning}, {ID: "old", State: "exited", ExitCode: &one, Ended: now.Add(-2 * time.Hour)}, {ID: "killed", State: StateRunning}}
 	after := []Session{
 		{ID: "asks", State: StateRunning, Needs: "confirm"}, {ID: "fails", State: "exited", ExitCode: &one, Ended: now}, before[2],
-		{ID: "killed", State: "exited", ExitCode: none, Signal: "SIGTERM", Ended: now},
+		{ID: "killed", State: "exited", ExitCode: none, Signal: "SIGTERM", Ended: now}, {ID: "stopped", State: "exited", ExitCode: &one, Stopped: true, Ended: now}, // it answered so
 	}
 	early, late := New(nil), New(nil)
 	early.Update(Update{Sessions: before}, now)
@@ -257,10 +257,36 @@ func TestViewersCountAlike(t *testing.T) {
 		if a := m.Alerts["asks"].Kind; a != AlertNeeds {
 			t.Errorf("%s: what asks is alert %d", name, a)
 		}
-		for i, want := range []Attention{AttentionNeeds, AttentionFailed, AttentionEnded, AttentionEnded} {
+		for i, want := range []Attention{AttentionNeeds, AttentionFailed, AttentionEnded, AttentionEnded, AttentionEnded} {
 			if a := m.Attention(&m.Sessions[i]); a != want {
 				t.Errorf("%s: %s is %s, want %s", name, m.Sessions[i].ID, a, want)
 			}
+		}
+	}
+}
+
+// What was ended by request has not failed, whatever status it answers with, and also where it had to be killed.
+//
+// FEATURES: R76
+func TestEndedByRequestIsNoFailure(t *testing.T) {
+	code := 3
+	for name, c := range map[string]struct {
+		over Session
+		want AlertKind
+	}{
+		"by itself":                     {Session{ExitCode: &code}, AlertFailed},
+		"by request":                    {Session{ExitCode: &code, Stopped: true}, AlertFinished},
+		"killed, perhaps out of memory": {Session{Signal: "SIGKILL"}, AlertFailed},
+		"killed by request":             {Session{Signal: "SIGKILL", Stopped: true}, AlertFinished},
+	} {
+		m := New(nil)
+		m.Update(running("a", "b"), epoch)
+		c.over.ID, c.over.State, c.over.Ended = "b", "exited", epoch
+		after := running("a")
+		after.Sessions = append(after.Sessions, c.over)
+		m.Update(after, epoch)
+		if s := m.Session("b"); m.Alerts["b"].Kind != c.want || s.Failed() != (c.want == AlertFailed) {
+			t.Errorf("%s: %q, failed: %v", name, m.Alerts["b"].Kind.Words(), s.Failed())
 		}
 	}
 }

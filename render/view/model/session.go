@@ -18,6 +18,7 @@ type Session struct {
 	Cwd      string
 	ExitCode *int
 	Signal   string // the one that ended it
+	Stopped  bool   // it was ended by request, whatever its status
 	Started  time.Time
 	Ended    time.Time // zero while it runs
 	Size     string    // whose size it takes: latest, largest, smallest, fixed
@@ -65,9 +66,9 @@ func (s *Session) Ran(now time.Time) time.Duration {
 	return max(0, now.Sub(s.Started))
 }
 
-// Failed reports an end that people should look at.
+// Failed reports an end that people should look at. A program may answer a request to end with any status.
 func (s *Session) Failed() bool {
-	return s.State != StateRunning && (s.ExitCode == nil || *s.ExitCode != 0)
+	return s.State != StateRunning && !s.Stopped && (s.ExitCode == nil || *s.ExitCode != 0)
 }
 
 // PromptFailed reports a shell at its prompt whose last command failed.

@@ -93,7 +93,8 @@ func (g *Gateway) Recall(ctx context.Context, session string, a Ask) {
 	answer := Answer{Verdict: policy.Allow}
 	if r, err := g.c.Store.ApprovalOf(ctx, a.ID); err == nil && r.State == store.ApprovalAnswered {
 		if e, err := entryOf(&r); err == nil && e.view.Answer != answerReject && !lifted(&e.view) {
-			answer.Judgement, answer.Approval, a.Files = judgementOf(&e.view.Judgement), e.view.ID, e.ask.Files
+			answer.Judgement, answer.Approval = judgementOf(&e.view.Judgement), e.view.ID
+			a.Files, a.Own = e.ask.Files, e.ask.Own
 		}
 	}
 	g.fly(session, &a, &answer)
@@ -196,7 +197,8 @@ func (g *Gateway) allowedByLine(a *Ask, j *policy.Judgement) string {
 	return ""
 }
 
-// holds says that files which a person was shown, and an execution is about, are those still.
+// holds says that files which a person was shown, and an execution is about, are those still, but for those that the line
+// changes itself, as he was told.
 func (f *flight) holds(a *Ask) bool {
 	for _, words := range slices.Concat([][]string{{a.Path}, a.Argv}, a.Also, a.Scripts) {
 		for _, w := range words {
@@ -204,7 +206,7 @@ func (f *flight) holds(a *Ask) bool {
 				w = "./" + w
 			}
 			file := fileOf(w, a.Cwd)
-			if id, shown := f.ask.Files[file]; shown && sys.FileID(file) != id {
+			if id, shown := f.ask.Files[file]; shown && sys.FileID(file) != id && !slices.Contains(f.ask.Own, file) {
 				return false
 			}
 		}

@@ -63,6 +63,8 @@ type Ask struct {
 	Argv      []string
 	// Files, of a line, are those that it names as programs, as they were when a person was asked: he answers for no others.
 	Files map[string]string
+	// Own are those of them that the line itself changes before it runs them, as the person was told.
+	Own []string `json:",omitempty"`
 	// Link, of an execution, is the name in the system's directories that it was executed by, where root has put the
 	// file that this leads to elsewhere: what presets say is said of the program of that name. Installed says that root has
 	// put the file where packages are.

@@ -32,7 +32,7 @@ type Pending struct {
 // ask records an approval, tells of it, and holds it. closed is how many had been closed when it was looked
 // whether this asking was answered; with more it is errAnswered.
 func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[ruledBy]inEffect, closed int) (*Pending, error) {
-	a.Files = filesShown(&a, &j)
+	a.Files, a.Own = filesShown(&a, &j), sayChanged(&a, &j)
 	digest := digestOf(&a)
 	proposal, none := g.propose(&a, &j), ""
 	if proposal == "" {
@@ -64,7 +64,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[rul
 		e.view.Rule, e.view.NoRule = proposal, none
 	}
 	told := e.view
-	a.Files = e.ask.Files // as they were when it was asked first, perhaps by the daemon before
+	a.Files, a.Own = e.ask.Files, e.ask.Own // as they were when it was asked first, perhaps by the daemon before
 	g.mu.Unlock()
 	p := &Pending{g: g, e: e, id: a.ID, a: a, j: j}
 	if !changed {

@@ -53,6 +53,47 @@ func filesShown(a *Ask, j *policy.Judgement) map[string]string {
 	return files
 }
 
+// sayChanged has a person told of the files that a line changes itself before it runs them, beside what is asked about these,
+// and returns them: as they are now nobody runs them.
+func sayChanged(a *Ask, j *policy.Judgement) (own []string) {
+	if len(j.Changes) == 0 || a.Kind != Line && a.Kind != Command {
+		return nil
+	}
+	commands := slices.Clone(j.Commands)
+	for i, c := range commands[:min(len(commands), maxShown)] {
+		if c.Verdict != policy.Ask || len(c.Argv) == 0 {
+			continue
+		}
+		file := changedBefore(a, j, i)
+		if file == "" {
+			continue
+		}
+		why := c.Why + "; this line changes " + inLine(file) + " first, and runs it as it is by then"
+		if j.Why == c.Why {
+			j.Why = why
+		}
+		commands[i].Why, own = why, append(own, file)
+	}
+	j.Commands = commands
+	return own
+}
+
+// changedBefore is a file that the i-th command of a line runs, and that the line changes before; empty: none.
+func changedBefore(a *Ask, j *policy.Judgement, i int) string {
+	c, runs := &j.Commands[i], map[string]string{}
+	holdFirst(runs, c.Argv[:1], firstOf(c.Dir, a.Cwd)) // a script that a shell was given stands there without its directory, too
+	holdScripts(runs, j.Commands[i:i+1], &Ask{Cwd: a.Cwd})
+	for _, ch := range j.Changes {
+		file := fileOf(ch.File, "")
+		for shown := range runs {
+			if ch.Before <= i && fileOf(shown, "") == file {
+				return shown
+			}
+		}
+	}
+	return ""
+}
+
 // hold notes a file as it is, if there is one.
 func hold(files map[string]string, file string) (is bool) {
 	id := sys.FileID(file)
@@ -198,7 +239,7 @@ func (s *shownCommand) is(c *policy.Command, home string) bool {
 // means reports whether a program, by the file that is executed, is the one that was shown.
 func (s *shownCommand) means(program, home string) bool {
 	if filepath.Base(s.argv[0]) != filepath.Base(program) {
-		return false
+		return s.leadsTo(program)
 	}
 	switch named := !strings.Contains(program, "/"); {
 	case s.file == "":
@@ -234,4 +275,15 @@ func namesLead(file, home string) bool {
 	}
 	return slices.ContainsFunc(installedBelow, below) ||
 		filepath.IsAbs(file) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(file))
+}
+
+// leadsTo reports whether a program is the system's interpreter that the shown name is a link to, as sh is to dash: the name
+// of what is executed is another one then.
+func (s *shownCommand) leadsTo(program string) bool {
+	name := filepath.Base(s.argv[0])
+	if s.file != "" && !ofSystem(s.file) || !ofSystem(program) || !slices.Contains(runsFiles, name) || !slices.Contains(runsFiles, filepath.Base(program)) {
+		return false
+	}
+	real := realFile(program)
+	return slices.ContainsFunc(programDirs, func(dir string) bool { return realFile(filepath.Join(dir, name)) == real })
 }

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/policy"
 )
 
 // answered has a person allow an asking once.
@@ -264,6 +267,91 @@ func TestLineIsForTheFilesThatStart(t *testing.T) {
 			if asked := p != nil; err != nil || asked != (name != "as it was") {
 				t.Errorf("%s, another daemon %v: asked %v, %v", name, again, asked, err)
 			}
+		}
+	}
+}
+
+// A line that changes a script itself, and then runs it, is asked about once, with both reasons; where the line does not say so,
+// what was changed since is asked about again.
+//
+// FEATURES: R63 R107
+func TestLineThatChangesItsScript(t *testing.T) {
+	sh := realFile("/bin/sh")
+	for text, c := range map[string]struct {
+		told, asked bool
+	}{
+		"sed -i s/good/other/ ./s.sh && sh ./s.sh":   {true, false},
+		"echo other >> s.sh; sh s.sh":                {true, false},
+		"sed -i s/good/other/ s.sh && ./s.sh":        {true, false},
+		"cp other.sh s.sh && ./s.sh":                 {false, true}, // what he was asked about is other.sh
+		"sleep 1 && sh ./s.sh":                       {false, true},
+		"sh ./s.sh; sed -i s/good/other/ ./s.sh":     {false, true},
+		"sed -i s/good/other/ other.sh && sh ./s.sh": {false, true},
+		"sed s/good/other/ ./s.sh && sh ./s.sh":      {false, true},
+	} {
+		for _, again := range []bool{false, true} {
+			dir, root := t.TempDir(), t.TempDir()
+			for _, name := range []string{"s.sh", "other.sh"} {
+				if err := os.WriteFile(filepath.Join(root, name), []byte("good\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g := open(t, dir)
+			a := line("job", text, agent)
+			a.Policy, a.Cwd = "listed", root
+			p := waiting(t, g, a)
+			v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool {
+				return strings.Contains(c.Why, "; this line changes "+filepath.Join(root, "s.sh")+" first")
+			})
+			if told != c.told {
+				t.Errorf("%s: told %v: %+v", text, told, v.Judgement.Commands)
+			}
+			if _, err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(root, "s.sh"), []byte("other\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if again {
+				g = open(t, dir)
+				g.Recall(t.Context(), a.Session, a)
+			}
+			e := Ask{ID: "e", Kind: Execution, Actor: agent, Session: "s", Path: sh, Argv: []string{"sh", "./s.sh"}, Cwd: root, Home: "/home/u", Policy: "listed"}
+			switch {
+			case strings.HasSuffix(text, "&& ./s.sh"):
+				e.Path, e.Argv = filepath.Join(root, "s.sh"), []string{"./s.sh"}
+			case strings.HasSuffix(text, " sh s.sh"):
+				e.Argv[1] = "s.sh"
+			}
+			_, q, err := g.Begin(t.Context(), e)
+			if asked := q != nil; err != nil || asked != c.asked {
+				t.Errorf("%s, another daemon %v: asked %v, %v", text, again, asked, err)
+			}
+		}
+	}
+}
+
+// The system's interpreter that a shown name leads to is the one that was shown, whatever its own name; no other file is.
+func TestNamesThatAreLinks(t *testing.T) {
+	sh := realFile("/bin/sh")
+	if filepath.Base(sh) == "sh" || !ofSystem(sh) || !slices.Contains(runsFiles, filepath.Base(sh)) {
+		t.Skip("sh is no link to another shell here")
+	}
+	for _, c := range []struct {
+		shown, file string
+		executed    string
+		want        bool
+	}{
+		{"sh", "", sh, true}, {"/bin/sh", "/usr/bin/sh", sh, true},
+		{"sh", "", "/tmp/" + filepath.Base(sh), false}, {"./sh", "/tmp/sh", sh, false}, {"perl", "", sh, false}, {"true", "", sh, false},
+	} {
+		allowed := []shownCommand{{argv: []string{c.shown, "x"}, file: c.file}}
+		if got := allowsAll(allowed, []policy.Command{{Argv: []string{c.executed, "x"}, Verdict: policy.Ask}}, "/h"); got != c.want {
+			t.Errorf("%s executed as %s: %v", c.shown, c.executed, got)
 		}
 	}
 }

@@ -32,7 +32,7 @@ const maxShown = 240
 func View(s *api.Session, mask func(string) string) api.FleetSession {
 	v := api.FleetSession{
 		ID: s.ID, Name: s.Name, State: s.State, Approval: len(s.Approvals), Command: short(mask(s.Command)), Cwd: short(s.Cwd),
-		Labels: s.Labels, Agent: s.Agent, ExitCode: s.ExitCode, Since: s.Started.UTC().Truncate(time.Second),
+		Labels: s.Labels, Agent: s.Agent, ExitCode: s.ExitCode, Stopped: s.Stopped, Since: s.Started.UTC().Truncate(time.Second),
 	}
 	if s.Needs != nil {
 		v.Needs = s.Needs.Kind

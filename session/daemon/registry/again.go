@@ -28,6 +28,7 @@ type restarts struct {
 
 	mu    sync.Mutex
 	pause map[string]time.Duration // the next one, by session
+	at    map[*Handle]time.Time    // when each is to be started again of those that are, until that is done or has failed
 	over  bool
 }
 
@@ -48,6 +49,7 @@ func (r *restarts) ended(e *Handle, st session.Status) {
 	}
 	wait := r.pause[id]
 	r.pause[id] = min(2*wait, lastPause)
+	r.at[e] = time.Now().Add(wait)
 	r.ask(wait, func() { r.again(e) })
 }
 
@@ -62,16 +64,31 @@ func wantsAgain(policy string, x *session.Exit) bool {
 	return false
 }
 
-// wanted says that a session that has ended is to be started again still, and nobody else did so.
-func (r *restarts) wanted(e *Handle) bool {
+// due is when a session that has ended is started again; nil: it is not, or somebody else did so. A time that has passed is that
+// of a session about which a person is asked, or that starts.
+func (r *restarts) due(e *Handle) *time.Time {
 	r.mu.Lock()
+	at, is := r.at[e]
 	over := r.over
 	r.mu.Unlock()
-	return !over && !e.toEnd.Load() && !r.reg.host.Leaving() && r.reg.ByID(e.ID()) == e && e.Record().Labels[api.RestartLabel] != ""
+	if !is || over || e.toEnd.Load() || r.reg.host.Leaving() || r.reg.ByID(e.ID()) != e || e.Record().Labels[api.RestartLabel] == "" {
+		return nil
+	}
+	return &at
+}
+
+func (r *restarts) wanted(e *Handle) bool { return r.due(e) != nil }
+
+// settled notes that it was started again, or is not.
+func (r *restarts) settled(e *Handle) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.at, e)
 }
 
 // again starts it, if it is still wanted.
 func (r *restarts) again(e *Handle) {
+	defer r.settled(e)
 	if !r.wanted(e) {
 		return
 	}

@@ -53,6 +53,7 @@ func TestKilledInThePause(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			due := func() bool { return r.Describe(e, e.Session.Status()).RestartAt != nil }
 			kill := func(at string) {
 				if at != when {
 					return
@@ -60,21 +61,35 @@ func TestKilledInThePause(t *testing.T) {
 				if err := r.Kill(t.Context(), e, 0); err != nil {
 					t.Error(err)
 				}
+				if due() || r.Lives(e) {
+					t.Error("it is ended, and told to come back")
+				}
 			}
 			asked := false
 			r.restarts.may = func(context.Context, *Handle, *api.Restore) error {
-				asked = true
+				if asked = true; !due() {
+					t.Error("somebody is asked, and it is told to stay ended")
+				}
 				kill("asked")
 				return nil
 			}
 			var start func()
 			r.restarts.ask = func(_ time.Duration, f func()) { start = f }
+			if due() {
+				t.Error("it ended under a daemon before, and is told to come back")
+			}
 			r.restarts.ended(e, session.Status{State: session.Exited, Exit: &session.Exit{}})
 			if start == nil {
 				t.Fatal("it is not to be started again")
 			}
+			if !due() || !r.Lives(e) {
+				t.Error("it is not told that it comes back")
+			}
 			kill("pause")
 			start() // there is no keeper here, which a notice tells
+			if due() {
+				t.Error("it is told to come back still")
+			}
 			if asked != (when != "pause") || (len(h.notices) > 0) != (when == "") {
 				t.Errorf("asked: %v, then %q", asked, h.notices)
 			}

@@ -50,6 +50,8 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	a.Needs = NeedsOf(st)
 	if st.State == session.Running {
 		a.AgentIs = e.agent.get()
+	} else {
+		a.Stopped, a.RestartAt = r.Stopped, h.restarts.due(e)
 	}
 	if !st.LastOutput.IsZero() {
 		a.LastWrite = &st.LastOutput
@@ -105,7 +107,7 @@ func (e *Handle) CurrentDir(st session.Status) string {
 // saveEnd records how a session ended. Owners call it.
 func (h *Registry) saveEnd(e *Handle, st session.Status) {
 	h.saveLater(e, func(r *store.Session) {
-		r.State, r.Ended, r.Title = string(st.State), st.Ended, st.Title
+		r.State, r.Ended, r.Title, r.Stopped = string(st.State), st.Ended, st.Title, e.toEnd.Load()
 		if st.Cwd != "" {
 			r.Cwd = st.Cwd
 		}

@@ -143,7 +143,7 @@ func New(c Config) *Registry {
 		h.walker.read = func() *sys.Table { return &sys.Table{} }
 	}
 	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, told: map[string]time.Time{}, unborn: map[string]bool{}}
-	h.restarts = restarts{reg: h, may: c.Again, pause: map[string]time.Duration{}, ask: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+	h.restarts = restarts{reg: h, may: c.Again, pause: map[string]time.Duration{}, at: map[*Handle]time.Time{}, ask: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
 }
@@ -351,10 +351,10 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 		e.bells.Ring(func(n int) { h.publishBell(e, n) })
 		return
 	}
-	h.tell(e, eventKinds[c], func() session.Status { return st })
 	if c == session.ChangeState {
-		h.restarts.ended(e, st)
+		h.restarts.ended(e, st) // who is told that it ended is told, too, whether it comes back
 	}
+	h.tell(e, eventKinds[c], func() session.Status { return st })
 	if c == session.ChangeState && e.Temporary() {
 		h.removeSoon(e)
 	}

@@ -43,14 +43,17 @@ func TestRestartInEachState(t *testing.T) {
 	type end struct {
 		state, signal string
 		code          *int
+		stopped       bool
 	}
 	want := map[string]end{
-		"ended": {"exited", "", &code}, "killed": {"exited", "KILL", nil}, "was-lost": {"lost", "", nil}, "ran": {"lost", "", nil}, "kept": {"exited", "", &code},
+		"ended": {"exited", "", &code, false}, "killed": {"exited", "KILL", nil, false}, "stopped": {"exited", "", &code, true},
+		"was-lost": {"lost", "", nil, false}, "ran": {"lost", "", nil, false}, "kept": {"exited", "", &code, false},
 	}
 	r, _ := hosted(t, func(r *Registry) {
 		for _, rec := range []store.Session{
 			{Name: "ended", State: "exited", ExitCode: &code, Ended: at, Title: "a title"},
 			{Name: "killed", State: "exited", Signal: "KILL", Ended: at},
+			{Name: "stopped", State: "exited", ExitCode: &code, Stopped: true, Ended: at},
 			{Name: "was-lost", State: "lost", Ended: at},
 			{Name: "ran", State: "running", PID: 1 << 30},
 			{Name: "kept", State: "exited", ExitCode: &code, Ended: time.Now(), Temporary: true},
@@ -69,8 +72,8 @@ func TestRestartInEachState(t *testing.T) {
 		for _, e := range all {
 			v := r.Describe(e, e.Session.Status())
 			w := want[v.Name]
-			if v.State != w.state || v.Signal != w.signal || (v.ExitCode == nil) != (w.code == nil) || w.code != nil && *v.ExitCode != *w.code {
-				t.Errorf("daemon %d: %s is %s, %q, %v", life, v.Name, v.State, v.Signal, v.ExitCode)
+			if v.State != w.state || v.Signal != w.signal || (v.ExitCode == nil) != (w.code == nil) || w.code != nil && *v.ExitCode != *w.code || v.Stopped != w.stopped {
+				t.Errorf("daemon %d: %s is %s, %q, %v, stopped: %v", life, v.Name, v.State, v.Signal, v.ExitCode, v.Stopped)
 			}
 			if v.Labels["is"] != v.Name || !v.Created.Equal(at) || v.Output.End != uint64(len("what was printed\r\n")) {
 				t.Errorf("daemon %d: %+v", life, v)

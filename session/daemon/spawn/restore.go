@@ -55,7 +55,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 	if err := p.pin(req.Judged); err != nil {
 		return nil, err
 	}
-	rec.State, rec.ExitCode, rec.Signal, rec.Ended = string(session.Running), nil, "", time.Time{}
+	rec.State, rec.ExitCode, rec.Signal, rec.Stopped, rec.Ended = string(session.Running), nil, "", false, time.Time{}
 	rec.User, rec.System, rec.MaxRSS = 0, 0, 0
 	p.Record, p.argv = rec, argv
 	return p, s.checkSandbox(p)

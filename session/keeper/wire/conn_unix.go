@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
@@ -219,7 +218,7 @@ func (c *Conn) sendRights(frame, rights []byte) (n int, err error) {
 		}
 	})
 	if outer != nil {
-		return 0, sys.RawError(c.f, outer)
+		return 0, nowait.RawError(c.f, outer)
 	}
 	return max(n, 0), os.NewSyscallError("sendmsg", err)
 }

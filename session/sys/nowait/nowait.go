@@ -82,3 +82,15 @@ func WindowSize(f *os.File) (*unix.Winsize, error) {
 	}
 	return s, os.NewSyscallError("TIOCGWINSZ", err)
 }
+
+// RawError is an error of a syscall.RawConn of a file, as the file's own methods tell it: os.ErrClosed where it was closed, which a
+// RawConn says in words of its own.
+func RawError(f *os.File, err error) error {
+	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	if _, closed := f.Read(nil); errors.Is(closed, os.ErrClosed) {
+		return closed
+	}
+	return err
+}

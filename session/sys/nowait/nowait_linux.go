@@ -9,8 +9,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // works says that calls are made without the runtime's knowledge.
@@ -51,7 +49,7 @@ func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 		n, oobn, flags, err = receive(fd, p, oob)
 		return !errors.Is(err, unix.EAGAIN)
 	}); outer != nil {
-		return 0, 0, 0, sys.RawError(c, outer)
+		return 0, 0, 0, RawError(c, outer)
 	}
 	if n == 0 && err == nil {
 		return 0, oobn, flags, io.EOF

@@ -8,8 +8,6 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // works is false: the race detector has to see calls, which order what goroutines do, and other systems have no calls that
@@ -46,7 +44,7 @@ func ReadMsg(c *os.File, p, oob []byte) (n, oobn, flags int, err error) {
 		n, oobn, flags, err = receive(int(fd), p, oob)
 		return !errors.Is(err, unix.EAGAIN)
 	}); outer != nil {
-		return 0, 0, 0, sys.RawError(c, outer)
+		return 0, 0, 0, RawError(c, outer)
 	}
 	if n == 0 && err == nil {
 		return 0, oobn, flags, io.EOF

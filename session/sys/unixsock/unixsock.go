@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
 // maxPath is what fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on
@@ -70,7 +71,7 @@ func (l *Listener) Accept() (*os.File, error) {
 		}
 	})
 	if outer != nil {
-		return nil, sys.RawError(l.f, outer)
+		return nil, nowait.RawError(l.f, outer)
 	}
 	if err != nil {
 		return nil, os.NewSyscallError("accept", err)

@@ -41,8 +41,7 @@ export function state(s) {
   if (s.needs_approval?.length) return ['wants', 'needs approval'];
   if (asks(s)) return ['wants', asks(s).kind === 'password' ? 'asks for a password' : 'asks'];
   if (agentAsks(s)) return ['wants', s.agent_state.state === 'needs_input' ? 'agent asks' : 'agent needs approval'];
-  if (s.state === 'lost') return ['bad', 'lost'];
-  if (s.state !== 'running') return s.exit_code === 0 ? ['good', 'done'] : ['bad', s.signal || (s.exit_code === null ? 'ended' : 'exit ' + s.exit_code)];
+  if (s.state !== 'running') return s.stopped || s.exit_code === 0 ? ['good', 'done'] : ['bad', s.signal || (s.exit_code ? 'exit ' + s.exit_code : s.state)];
   if (s.agent_state?.state !== 'working' && s.shell?.phase === 'prompt') return ['idle', 'at its prompt']; // whatever is read yet of what ran
   return ['busy', 'running'];
 }

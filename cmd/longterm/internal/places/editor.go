@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -169,7 +170,9 @@ func (e *Editor) Open(ctx context.Context, p *Place) error {
 	// The trap has the shell wait for it then; what it runs has none.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", "trap : INT; "+line)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
+	leaving, stop := signal.NotifyContext(context.WithoutCancel(ctx), endings()...)
+	defer stop()
+	if err := run(leaving, cmd, endTime); err != nil {
 		var ended *exec.ExitError
 		if errors.As(err, &ended) && ended.ExitCode() == notFound {
 			return fmt.Errorf("there is no such editor: %s; set EDITOR, or editor.command of the configuration", line)

@@ -70,6 +70,37 @@ func Alive(pid int) bool {
 	return st.State != 'Z'
 }
 
+// Until is a context that ends also when a process of this user's does. It takes a process that has the number later for
+// another one, where the system tells when a process began.
+func Until(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
+	return until(ctx, pid, untilPoll)
+}
+
+func until(ctx context.Context, pid int, poll time.Duration) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	began, err := sys.ReadStat(pid)
+	lives := func() bool {
+		st, serr := sys.ReadStat(pid)
+		return Alive(pid) && (err != nil || serr != nil || st.Start == began.Start)
+	}
+	go func() {
+		defer stop()
+		t := time.NewTicker(poll)
+		defer t.Stop()
+		for lives() {
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, stop
+}
+
+// untilPoll is how often a process is looked at whose end ends something.
+const untilPoll = time.Second
+
 // WithKeeper adds what the keeper knows when there is no daemon to ask.
 func WithKeeper(ctx context.Context, err error, dirs paths.Dirs, build func() string) error {
 	l, derr := link.Dial(dirs.KeeperSocket(paths.MainKeeper), wire.RoleTool, build(), nil)

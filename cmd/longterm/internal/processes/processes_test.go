@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -71,4 +72,28 @@ func TestAliveAndWaitGone(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// What is to end with a process does so, also where that has ended before; and no earlier.
+func TestUntil(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := until(t.Context(), cmd.Process.Pid, time.Millisecond)
+	defer stop()
+	if ctx.Err() != nil {
+		t.Error("it lives, and what is to end with it has ended")
+	}
+	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	late, stop := until(t.Context(), cmd.Process.Pid, time.Hour)
+	defer stop()
+	<-late.Done()
 }

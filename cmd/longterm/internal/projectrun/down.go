@@ -51,7 +51,7 @@ func Down(ctx context.Context, c *client.Client, root string, only []string, rem
 				return done, fmt.Errorf("remove %s: %w", s.Name, err)
 			}
 		}
-		if back := returns(s); runs || remove || back {
+		if back := s.RestartAt != nil; runs || remove || back {
 			done = append(done, Ended{s.ID, s.Name, remove, back})
 		}
 	}

@@ -53,8 +53,8 @@ type State struct {
 	Signal   string `json:"signal,omitempty" doc:"that ended it"`
 	Duration int64  `json:"duration_ms"`
 	Problem  string `json:"problem,omitempty"`
-	// Returns is as much as can be known from outside: an end by request looks the same.
-	Returns bool `json:"returns,omitempty" doc:"it has just ended, and is started again after a pause unless somebody ended it"`
+	Stopped  bool   `json:"stopped,omitempty" doc:"it was ended by request"`
+	Returns  bool   `json:"returns,omitempty" doc:"it has ended, and is started again after a pause"`
 	// WaitsFor is told while it is waited for, only.
 	WaitsFor []string `json:"-"`
 }
@@ -199,11 +199,17 @@ func (r *Runner) there(ctx context.Context) (map[string]*api.Session, error) {
 func (r *Runner) describe(s *project.Session, now *api.Session) State {
 	st := State{Name: s.Name, Called: r.File.SessionName(s.Name), State: "absent"}
 	if now != nil {
-		st.Session, st.Called, st.State, st.ExitCode, st.Signal, st.Duration = now.ID, now.Name, now.State, now.ExitCode, now.Signal, now.Duration
+		st.Session, st.Called = now.ID, now.Name
 		st.Changed, _ = s.Differs(now.Labels[labelDefinition])
-		st.Returns = returns(now)
+		st.follow(now)
 	}
 	return st
+}
+
+// follow takes over how the session is by now.
+func (st *State) follow(now *api.Session) {
+	st.State, st.ExitCode, st.Signal, st.Duration = now.State, now.ExitCode, now.Signal, now.Duration
+	st.Stopped, st.Returns = now.Stopped, now.RestartAt != nil
 }
 
 // finished says that a session was to end with 0, and has.

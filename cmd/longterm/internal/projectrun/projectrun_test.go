@@ -29,7 +29,7 @@ type fake struct {
 	refuse   func(n int) *api.Error     // the nth start; nil: as the names are
 	starts   int                        // that were asked for
 	hidden   int                        // that many lists have no sessions yet
-	waits    func(context.Context) bool // whether a wait is over well
+	waits    func(context.Context) bool // whether a wait is over well; nil: the session has ended
 }
 
 func (f *fake) client(t *testing.T) *client.Client {
@@ -65,7 +65,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, api.Version)
 	if strings.HasSuffix(path, "/wait") {
 		out := api.Waited{Outcome: "timeout", Session: f.byPath(path)}
-		if f.waits(r.Context()) {
+		switch {
+		case f.waits == nil:
+			out.Outcome = "ended"
+		case f.waits(r.Context()):
 			out.Outcome = "fired"
 		}
 		answer(w, out)
@@ -277,26 +280,31 @@ func TestReplaceKeepsTheOld(t *testing.T) {
 	}
 }
 
-// What is to be started again after a pause is told apart from what stays ended.
-func TestReturns(t *testing.T) {
-	zero, one := 0, 1
-	lately, long := time.Now(), time.Now().Add(-time.Hour)
+// Whether what has ended is started again, and whether somebody ended it, is as the daemon says, policy and status or not.
+func TestAsTheDaemonSays(t *testing.T) {
+	now, one := time.Now(), 1
 	for name, c := range map[string]struct {
-		policy string
-		s      api.Session
-		want   bool
+		at      *time.Time
+		stopped bool
+		problem string // of up, which waits for it
 	}{
-		"failed":       {project.RestartOnFailure, api.Session{State: "exited", ExitCode: &one, Ended: &lately}, true},
-		"a signal":     {project.RestartOnFailure, api.Session{State: "exited", Signal: "SIGKILL", Ended: &lately}, true},
-		"done":         {project.RestartOnFailure, api.Session{State: "exited", ExitCode: &zero, Ended: &lately}, false},
-		"done, always": {project.RestartAlways, api.Session{State: "exited", ExitCode: &zero, Ended: &lately}, true},
-		"no policy":    {"", api.Session{State: "exited", ExitCode: &one, Ended: &lately}, false},
-		"long ago":     {project.RestartAlways, api.Session{State: "exited", ExitCode: &one, Ended: &long}, false},
-		"runs":         {project.RestartAlways, api.Session{State: "running"}, false},
+		"to come back": {&now, false, "not ready after"},
+		"ended":        {nil, true, "somebody ended it"},
+		"failed":       {nil, false, "it ended before it was ready"},
 	} {
-		c.s.Labels = map[string]string{labelRestart: c.policy}
-		if got := returns(&c.s); got != c.want {
-			t.Errorf("%s: %v", name, got)
+		file := file("a")
+		file.Sessions[0].Ready, file.Sessions[0].Timeout = []string{"exit"}, time.Nanosecond
+		s := running(file, "a")
+		s.State, s.ExitCode, s.Ended, s.RestartAt, s.Stopped = "exited", &one, &now, c.at, c.stopped
+		s.Labels[labelRestart] = project.RestartAlways
+		r := &Runner{Client: (&fake{sessions: []api.Session{s}}).client(t), File: file}
+		states, err := r.Status(t.Context())
+		if err != nil || states[0].Returns != (c.at != nil) || states[0].Stopped != c.stopped {
+			t.Errorf("%s: %+v, %v", name, states, err)
+		}
+		var st State
+		if r.await(t.Context(), &file.Sessions[0], &s, &st, time.Nanosecond); st.Ready || !strings.HasPrefix(st.Problem, c.problem) {
+			t.Errorf("%s: %+v", name, st)
 		}
 	}
 }
@@ -305,7 +313,7 @@ func TestReturns(t *testing.T) {
 func TestDown(t *testing.T) {
 	file, one, now := file("a", "b"), 1, time.Now()
 	back, aside := running(file, "a"), running(file, "b")
-	back.State, back.ExitCode, back.Ended = "exited", &one, &now
+	back.State, back.ExitCode, back.Ended, back.RestartAt = "exited", &one, &now, &now
 	back.Labels[labelRestart] = project.RestartAlways
 	aside.State, aside.Name = "exited", "p-b.0"
 	aside.Labels[labelRoot], aside.Labels[labelAside] = "", file.Root
@@ -314,6 +322,10 @@ func TestDown(t *testing.T) {
 	done, err := Down(t.Context(), c, file.Root, nil, false)
 	if err != nil || len(done) != 1 || !done[0].Before || done[0].Called != "p-a" || !slices.Equal(f.asked, []string{"POST /sessions/" + back.ID + "/kill"}) {
 		t.Errorf("%+v, %v; asked %q", done, err, f.asked)
+	}
+	f.sessions[0].RestartAt = nil
+	if done, err = Down(t.Context(), c, file.Root, nil, false); err != nil || len(done) != 0 {
+		t.Errorf("said again: %+v, %v", done, err)
 	}
 	done, err = Down(t.Context(), c, file.Root, []string{"b"}, true)
 	if err != nil || len(done) != 1 || !done[0].Removed || done[0].Called != "p-b.0" {

@@ -58,7 +58,7 @@ func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session
 			return
 		}
 		now = &got.Session
-		st.State, st.ExitCode, st.Signal, st.Duration, st.Returns = now.State, now.ExitCode, now.Signal, now.Duration, returns(now)
+		st.follow(now)
 		exits := slices.Contains(s.Ready, "exit")
 		failed := now.State != "running" && (now.ExitCode == nil || *now.ExitCode != 0)
 		switch {
@@ -67,6 +67,9 @@ func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session
 			return
 		case !(got.Outcome == "ended" && !exits || exits && failed):
 			st.Ready = true
+			return
+		case now.Stopped:
+			st.Problem = "somebody ended it before it was ready; `longterm up` starts it again"
 			return
 		case !st.Returns:
 			st.Problem = fmt.Sprintf("it ended before it was ready; `longterm output %s` shows why", now.Name)
@@ -98,17 +101,6 @@ func (r *Runner) wait(ctx context.Context, s *project.Session, now *api.Session,
 	return r.Client.Session(now.ID).Wait(ctx, w)
 }
 
-// lastPause is the longest that the daemon takes before a restart.
-const lastPause = time.Minute
-
-// returns says that a session has ended as its restart policy starts it again, and so lately that this may be ahead.
-func returns(now *api.Session) bool {
-	failed := now.Signal != "" || now.ExitCode != nil && *now.ExitCode != 0
-	policy := now.Labels[labelRestart]
-	return now.State == "exited" && (policy == project.RestartAlways || policy == project.RestartOnFailure && failed) &&
-		now.Ended != nil && time.Since(*now.Ended) <= lastPause
-}
-
 // restarted waits until a session that returns has. nil: it has not, in time or at all.
 func (r *Runner) restarted(ctx context.Context, was *api.Session, until time.Time) (*api.Session, error) {
 	for {
@@ -118,7 +110,7 @@ func (r *Runner) restarted(ctx context.Context, was *api.Session, until time.Tim
 			return nil, err
 		case now.State == "running" || now.Started.After(was.Started):
 			return &now, nil
-		case !returns(&now) || !time.Now().Before(until):
+		case now.RestartAt == nil || !time.Now().Before(until):
 			return nil, nil
 		}
 		if err := pause(ctx); err != nil {

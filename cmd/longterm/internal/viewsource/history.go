@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/longterm-dev/longterm/render"
@@ -105,7 +106,8 @@ func pastName(of string) string {
 	return ""
 }
 
-// Past starts a session that plays another one, from the end on and standing still.
+// Past starts a session that plays another one, from the end on and standing still. It ends with this viewer, also one that is
+// killed: the session is the daemon's, so neither a signal nor an end of input tells it of that.
 func (v source) Past(ctx context.Context, id string) (string, error) {
 	of, err := v.c.Session(id).Info(ctx)
 	if err != nil {
@@ -119,7 +121,7 @@ func (v source) Past(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n.Name, n.Argv, n.Temporary = pastName(of.Name), []string{self, "play", of.ID, "--from", "-1ms", "--paused"}, true
+	n.Name, n.Argv, n.Temporary = pastName(of.Name), []string{self, "play", of.ID, "--from", "-1ms", "--paused", "--pid", strconv.Itoa(os.Getpid())}, true
 	n.Labels = map[string]string{pastLabel: of.Name}
 	s, err := v.c.NewSession(ctx, n)
 	var problem *api.Error

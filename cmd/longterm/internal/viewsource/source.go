@@ -227,7 +227,7 @@ func pause(ctx context.Context, d time.Duration) {
 func viewSession(s *api.Session) model.Session {
 	vs := model.Session{
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
-		ExitCode: s.ExitCode, Signal: s.Signal, FullScreen: s.Alt,
+		ExitCode: s.ExitCode, Signal: s.Signal, Stopped: s.Stopped, FullScreen: s.Alt,
 		Started: s.Started, Past: s.Labels[pastLabel],
 		Aside: s.Temporary || s.Labels[api.HookLabel] != "",
 	}

@@ -36,6 +36,7 @@ type reportJSON struct {
 	DurationMS int64              `json:"duration_ms"`
 	ExitCode   *int               `json:"exit_code"`
 	Signal     string             `json:"signal,omitempty"`
+	Error      string             `json:"error,omitempty"` // why neither is known
 	Errors     int                `json:"errors"`
 	Warnings   int                `json:"warnings"`
 	FirstError *api.Problem       `json:"first_error,omitempty"`
@@ -52,6 +53,9 @@ func (r *report) json(w io.Writer) error {
 	j := reportJSON{
 		Run: r.n, Command: r.command, Changed: r.cause, Started: r.started, DurationMS: r.run.Duration.Milliseconds(), ExitCode: r.run.Exit,
 		Signal: r.run.Signal, Errors: r.state.Errors, Warnings: r.state.Warnings, Tests: r.run.Result.Tests,
+	}
+	if r.lost() {
+		j.Error = Lost
 	}
 	if j.Changed == nil {
 		j.Changed = []string{}
@@ -70,12 +74,22 @@ func (r *report) json(w io.Writer) error {
 // maxTold bounds the lines of each sort in a report for people.
 const maxTold = 5
 
+// Lost says why nothing is known of how a run ended, where nothing is.
+const Lost = "its end was not seen: the keeper, which held its terminal, died or lost it, and what ran there was ended"
+
+// lost says that the run has no end that was seen.
+func (r *report) lost() bool { return isLost(r.run) }
+
+func isLost(run *diagnostics.Run) bool { return run.Exit == nil && run.Signal == "" }
+
 // lines say how the run went, for people.
 func (r *report) lines() []string {
 	head := "✓ done"
 	switch {
 	case r.run.Exit != nil && *r.run.Exit != 0:
 		head = fmt.Sprintf("✗ exit %d", *r.run.Exit)
+	case r.lost():
+		head = "✗ lost"
 	case r.run.Exit == nil:
 		head = "✗ " + r.run.Signal
 	}
@@ -90,6 +104,9 @@ func (r *report) lines() []string {
 		head += fmt.Sprintf(", tests: %d passed, %d failed", t.Passed, t.Failed)
 	}
 	lines := []string{head}
+	if r.lost() {
+		lines = append(lines, Lost)
+	}
 	if f := r.state.First; f != nil && r.changes == nil {
 		lines = append(lines, "first error: "+output.ProblemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
 	}
@@ -173,7 +190,10 @@ func (r *report) changed() []string {
 }
 
 func exitText(r *diagnostics.Run) string {
-	if r.Exit == nil {
+	switch {
+	case isLost(r):
+		return "lost"
+	case r.Exit == nil:
 		return r.Signal
 	}
 	return fmt.Sprint(*r.Exit)

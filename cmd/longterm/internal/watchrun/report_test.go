@@ -17,6 +17,7 @@ func TestReportLines(t *testing.T) {
 	zero, one := 0, 1
 	good := &diagnostics.Run{Exit: &zero, Duration: 2 * time.Second}
 	bad := &diagnostics.Run{Exit: &one, Duration: 300 * time.Millisecond, Result: diagnostics.Result{Tests: &diagnostics.Tests{Passed: 3, Failed: 1, Failures: []diagnostics.Failure{{Name: "TestA"}}}}}
+	lost := &diagnostics.Run{Duration: time.Second}
 	killed := &diagnostics.Run{Signal: "SIGKILL", Duration: time.Minute}
 	for _, c := range []struct {
 		name string
@@ -25,6 +26,11 @@ func TestReportLines(t *testing.T) {
 	}{
 		{"the first, good", report{run: good}, []string{"✓ done in 2.0s"}},
 		{"the first, bad", report{run: bad}, []string{"✗ exit 1 in 300ms, tests: 3 passed, 1 failed", "fails: TestA"}},
+		{"lost", report{run: lost}, []string{"✗ lost in 1.0s", Lost}},
+		{
+			"lost, after a good one", report{run: lost, before: good, changes: &diagnostics.Changes{ExitChanged: true}},
+			[]string{"✗ lost in 1.0s", Lost, "status: 0 before, lost now"},
+		},
 		{"killed", report{run: killed}, []string{"✗ SIGKILL in 1m00s"}},
 		{
 			"then bad", report{run: bad, before: good, changes: &diagnostics.Changes{ExitChanged: true, Slower: -1700 * time.Millisecond, NewFailures: []string{"TestA"}}},

@@ -1,5 +1,6 @@
-// Package screentest is a terminal for tests of what the viewer draws: tcell's simulation,
-// whose rows can be looked at from another goroutine, and which counts what is drawn.
+// Package screentest has terminals for tests of what the viewer draws: tcell's simulation (screen.go), whose rows can be
+// looked at from another goroutine, and which counts what is drawn; and our own emulator (emulated.go), behind what tcell
+// sends a real one.
 package screentest
 
 import (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/audit"
 )
 
 // Verbs do there what they do here: sessions start in the home there, with the environment of a login there; lines
@@ -91,6 +92,49 @@ func TestWhoAsks(t *testing.T) {
 		t.Errorf("no host in %s", got)
 	}
 }
+
+// A host's audit log is checked there, by its own daemon: here nothing is known of it, and what was kept here proves it. What
+// was changed there is told here, with the exit status of a log that is not in order.
+//
+// FEATURES: R94, R109
+func TestAuditOfTheHostIsVerified(t *testing.T) {
+	h := newHost(t, true)
+	h.here.Run("-H", "far", "run", "--", "sh", "-c", "exit 0")
+	head := strings.TrimSpace(h.here.Run("-H", "far", "audit", "--head"))
+	if there := strings.TrimSpace(h.Run("audit", "--head")); head != there {
+		t.Errorf("the head is %s there, and %s from here", there, head)
+	}
+	if got := h.here.Run("-H", "far", "audit", "--verify", "--anchor", head); !strings.Contains(got, "are as they were written, none is missing; newest "+head) {
+		t.Errorf("%q", got)
+	}
+	files, err := filepath.Glob(filepath.Join(h.Dir, "state", "audit", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	changed := strings.Replace(string(text), "exit 0", "exit 1", 1)
+	if err != nil || changed == string(text) {
+		t.Fatalf("no record of the command in %q, %v", text, err)
+	}
+	if err := os.WriteFile(files[0], []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _, code := h.here.Try("-H", "far", "audit", "--verify")
+	if code != api.ExitFailure || !strings.Contains(out, "damage: record ") || !strings.Contains(out, "it does not match its hash") {
+		t.Errorf("exit status %d, %q", code, out)
+	}
+	if r := e2e.Decode[audit.Report](t, first(h.here.Try("-H", "far", "audit", "--verify", "--json"))); r.OK || len(r.Findings) == 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, _, code := h.here.Try("-H", "far", "audit", "--verify", "--anchor", "1:x"); code != api.ExitUsage {
+		t.Errorf("exit status %d", code)
+	}
+	if got := h.here.Run("audit", "--verify"); got != "no records\n" { // of this host, where nothing was run
+		t.Errorf("%q", got)
+	}
+}
+
+func first(out, _ string, _ int) string { return out }
 
 // A host that cannot be used says why, each in its own words, and starts nothing.
 func TestHostsThatCannotBeUsed(t *testing.T) {
