@@ -126,7 +126,7 @@ func Run(cfg Config) error {
 			k.dropGone()
 			k.rouse()
 			k.restAll()
-			if looks++; looks%calmLooks == 0 && !memory.Look() && pages.Due(sys.PageFaults()) {
+			if looks++; looks%calmLooks == 0 && pages.Due(sys.PageFaults(), memory.Look()) {
 				sys.LeaveOwnPages()
 			}
 		case <-term:

@@ -70,7 +70,7 @@ func (m *Maintenance) run(ctx context.Context) {
 				m.reg.Bus.Publish("config", nil)
 			}
 		case <-calmly.C:
-			if !memory.Look() && pages.Due(sys.PageFaults()) {
+			if pages.Due(sys.PageFaults(), memory.Look()) {
 				sys.LeaveOwnPages()
 			}
 		case <-pack.C:

@@ -15,10 +15,15 @@ const (
 	idle, worth = 8, 32
 )
 
-// Due says, by the minor page faults there were ever, that pages are to be left now.
-func (p *Pages) Due(faults uint64) bool {
+// Due says, by the minor page faults there were ever, that pages are to be left now. calm: memory was given back just now, so that
+// the process is known to rest.
+func (p *Pages) Due(faults uint64, calm bool) bool {
 	moved := faults - p.faults
 	p.faults = faults
+	if calm {
+		p.fresh = true
+		return true
+	}
 	if p.fresh {
 		p.kept, p.fresh = faults, false
 		return false

@@ -6,18 +6,19 @@ import "testing"
 func TestPagesAreLeft(t *testing.T) {
 	var p Pages
 	for i, s := range []struct {
-		faults uint64
-		want   bool
+		faults     uint64
+		want, calm bool
 	}{
-		{2000, false}, {2100, false}, // it begins
-		{2104, true}, {2150, false}, // what it uses all the time comes back
-		{2151, false}, {2156, false},
-		{2179, false}, {2180, false}, // somebody asks for something
-		{2300, false}, {2302, true}, {2350, false}, // for more
-		{2358, false}, {2366, false}, {2374, false}, {2382, true}, // bit by bit
-		{2420, false}, {2421, false},
+		{2000, false, false}, {2100, false, false}, // it begins
+		{2104, true, false}, {2150, false, false}, // what it uses all the time comes back
+		{2151, false, false}, {2156, false, false},
+		{2179, false, false}, {2180, false, false}, // somebody asks for something
+		{2300, false, false}, {2302, true, false}, {2350, false, false}, // for more
+		{2358, false, false}, {2366, false, false}, {2374, false, false}, {2382, true, false}, // bit by bit
+		{2420, false, false}, {2421, false, false},
+		{2900, true, true}, {2950, false, false}, {2951, false, false}, {2990, false, false}, {2991, true, false},
 	} {
-		if got := p.Due(s.faults); got != s.want {
+		if got := p.Due(s.faults, s.calm); got != s.want {
 			t.Errorf("step %d, %d faults: %v", i, s.faults, got)
 		}
 	}
