@@ -11,8 +11,8 @@ type Pages struct {
 }
 
 const (
-	// idle is how many faults between two looks are none that matter, worth how many make it worth while: 2 MiB, mostly.
-	idle, worth = 8, 32
+	// idle is how many faults between two looks are none that matter, worth how many make it worth while: 1 MiB, mostly.
+	idle, worth = 12, 16
 )
 
 // Due says, by the minor page faults there were ever, that pages are to be left now. calm: memory was given back just now, so that

@@ -11,12 +11,11 @@ func TestPagesAreLeft(t *testing.T) {
 	}{
 		{2000, false, false}, {2100, false, false}, // it begins
 		{2104, true, false}, {2150, false, false}, // what it uses all the time comes back
-		{2151, false, false}, {2156, false, false},
-		{2179, false, false}, {2180, false, false}, // somebody asks for something
+		{2151, false, false}, {2156, false, false}, {2165, false, false}, {2166, true, false}, // and bit by bit more
+		{2200, false, false}, {2213, false, false}, // somebody asks for something
 		{2300, false, false}, {2302, true, false}, {2350, false, false}, // for more
-		{2358, false, false}, {2366, false, false}, {2374, false, false}, {2382, true, false}, // bit by bit
-		{2420, false, false}, {2421, false, false},
-		{2900, true, true}, {2950, false, false}, {2951, false, false}, {2990, false, false}, {2991, true, false},
+		{2365, false, false}, {2366, true, false}, {2420, false, false},
+		{2900, true, true}, {2950, false, false}, {2951, false, false}, {2965, false, false}, {2966, true, false}, // memory was given back
 	} {
 		if got := p.Due(s.faults, s.calm); got != s.want {
 			t.Errorf("step %d, %d faults: %v", i, s.faults, got)
