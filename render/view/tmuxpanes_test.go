@@ -21,8 +21,9 @@ type fakeSteward struct {
 }
 
 func (f *fakeSteward) did(what string) error {
+	err := f.err // whoever hears of it may change it
 	f.done <- what
-	return f.err
+	return err
 }
 
 func (f *fakeSteward) Restart(_ context.Context, id string) error { return f.did("restart " + id) }

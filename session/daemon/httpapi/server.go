@@ -52,6 +52,7 @@ type Server struct {
 	log    *slog.Logger
 	build  string
 	gate   *gateway.Gateway
+	lives  func(*registry.Handle) bool // that a session has something to end; nil: as the registry says, but in tests
 
 	reveals  reveals
 	requests metrics.Requests

@@ -257,8 +257,12 @@ func (s *Server) toKill(ctx context.Context, k *api.KillSeveral) (list []*regist
 	if !many {
 		return list, nil
 	}
+	lives := s.reg.Lives
+	if s.lives != nil {
+		lives = s.lives
+	}
 	for _, e := range s.reg.All() {
-		if !e.Pooled() && s.shows(ctx, e.ID()) && matchLabels(e.Record().Labels, k.Labels) && s.reg.Lives(e) {
+		if !e.Pooled() && s.shows(ctx, e.ID()) && matchLabels(e.Record().Labels, k.Labels) && lives(e) {
 			list = append(list, e)
 		}
 	}
