@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -101,5 +102,13 @@ func TestKeepingComesEarly(t *testing.T) {
 	}
 	if before < 0 || before > all*2/5 {
 		t.Errorf("%d allocations of %d come before the keeper's process begins; which package does what it is made of import?", before, all)
+	}
+	// It does not come to main. There is no such directory, so it ends at once.
+	none := filepath.Join(t.TempDir(), "none")
+	cmd = exec.Command(e2e.Build(t), "keeper", "--socket", filepath.Join(none, "s"), "--lock", filepath.Join(none, "l"))
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err = cmd.CombinedOutput()
+	if err == nil || strings.Contains(string(out), "\ninit main ") || !strings.Contains(string(out), "\nlongterm: ") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

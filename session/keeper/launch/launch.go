@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -85,6 +86,11 @@ func Process(what string, argv []string, log string) error {
 func keeperEnviron() []string {
 	var env []string
 	for _, kv := range os.Environ() {
+		if dir, is := strings.CutPrefix(kv, "LONGTERM_DIR="); is && dir != "" { // it runs in another directory than we
+			if abs, err := filepath.Abs(dir); err == nil {
+				kv = "LONGTERM_DIR=" + abs
+			}
+		}
 		if !strings.HasPrefix(kv, "LONGTERM_SESSION=") && !strings.HasPrefix(kv, "LONGTERM_HOST=") {
 			env = append(env, kv)
 		}

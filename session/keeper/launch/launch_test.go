@@ -60,3 +60,19 @@ func TestKeeper(t *testing.T) {
 		t.Errorf("a link as log: %v", err)
 	}
 }
+
+// A keeper, which runs in /, has the directory that we mean.
+func TestKeepersDirectoryIsAbsolute(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{"some/where": filepath.Join(here, "some/where"), "/else/where": "/else/where", "": ""} {
+		t.Setenv("LONGTERM_DIR", given)
+		if env := keeperEnviron(); !slices.Contains(env, "LONGTERM_DIR="+want) {
+			t.Errorf("%q: not %q in %q", given, want, env)
+		}
+	}
+}
