@@ -71,10 +71,13 @@ func (s *Session) unasked() bool {
 }
 
 // nothingDue says that none of the owner's clocks is set but the one of looks, which wakes it.
-func (s *Session) nothingDue() bool {
+func (s *Session) nothingDue() bool { return s.nothingElseDue() && !s.inputwait.soon(nap) }
+
+// nothingElseDue says that none but that of looks is set.
+func (s *Session) nothingElseDue() bool {
 	_, waits := s.waits.set.Next()
 	return !waits && s.clock.timer == nil && s.history.due.C() == nil && s.lines.timer == nil && s.rules.rests() &&
-		!s.history.record.Failing() && !s.inputwait.soon(nap)
+		!s.history.record.Failing()
 }
 
 // wake has the owner go on if it dozes.

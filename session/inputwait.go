@@ -8,6 +8,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/inputwait"
+	"github.com/longterm-dev/longterm/session/internal/pace"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
@@ -30,6 +31,7 @@ type inputWait struct {
 	s       *Session
 	machine *inputwait.Machine
 	timer   *time.Timer
+	alarm   *pace.Alarm      // in its place while the program sleeps and nobody waits for it to ask; nil: there is no other clock
 	at      time.Time        // when it fires; zero: it is not set
 	due     atomic.Bool      // it has fired
 	asking  bool             // an answer is under way
@@ -48,6 +50,9 @@ type inputWait struct {
 func newInputWait(s *Session) *inputWait {
 	h := &inputWait{s: s}
 	h.machine = inputwait.New(h)
+	if s.cfg.Pace != nil {
+		h.alarm = s.cfg.Pace.Alarm(h.fire)
+	}
 	return h
 }
 
@@ -82,11 +87,20 @@ func (h *inputWait) lookAt(at time.Time) {
 	d := max(0, time.Until(at))
 	h.at = at
 	h.due.Store(false)
+	if h.alarm != nil {
+		h.alarm.Stop()
+	}
 	if h.timer == nil {
 		h.timer = time.AfterFunc(d, h.fire)
 		return
 	}
 	h.timer.Reset(d)
+}
+
+func (h *inputWait) stopTimer() {
+	if h.timer != nil {
+		h.timer.Stop()
+	}
 }
 
 // fire has the owner look, or looks in its place while it dozes.
@@ -341,9 +355,17 @@ func (h *inputWait) saw(f inputwait.Finding) {
 		s.lines.machine.Look()
 	}
 	now := time.Now()
-	at := h.machine.Next(now, f.Doubt, s.waits.set.AwaitsInput(s.lines.followed()))
+	awaited := s.waits.set.AwaitsInput(s.lines.followed())
+	at := h.machine.Next(now, f.Doubt, awaited)
 	if h.machine.Slept() {
 		at = inputwait.Together(now, at)
+		if h.alarm != nil && !awaited && s.nothingElseDue() {
+			h.stopTimer()
+			h.at = at
+			h.due.Store(false)
+			h.alarm.Set(at)
+			return
+		}
 	}
 	h.lookAt(at)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
+	"github.com/longterm-dev/longterm/session/internal/pace"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -88,6 +89,8 @@ type Config struct {
 	Suspects chan struct{}
 	// FrameInterval is the least time between two frames, now; nil: the constant.
 	FrameInterval func() time.Duration
+	// Pace is how often a program that sleeps is looked at, and hears of everything else that happens; nil: one of its own.
+	Pace *pace.Pace
 }
 
 // Session is a terminal and its history. All methods may be called from any goroutine.

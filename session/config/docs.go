@@ -25,7 +25,7 @@ longterm config unset KEY            # back to the default
 ` + "```" + `
 
 A flag overrides a variable, a variable the file, the file the default. The daemon notices a changed file
-within a second and takes it; an event of the kind ` + "`config`" + ` says so. A file with a mistake in it is not taken
+within a second and takes it (what is written to a file that it is only a link to, within ten while nothing else happens); an event of the kind ` + "`config`" + ` says so. A file with a mistake in it is not taken
 at all: the last good values stay, after a restart of the daemon too, and ` + "`longterm doctor`" + `, ` + "`longterm daemon status`" + `
 and the log say what is wrong.
 

@@ -12,6 +12,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,6 +43,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/hosts"
+	"github.com/longterm-dev/longterm/session/internal/pace"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -60,6 +62,8 @@ type Config struct {
 	KeeperArgv func(key string, daemon bool) []string
 	// LinkArgv makes that of the process that holds the connection to a host over ssh; nil: there are no such hosts.
 	LinkArgv func(t hosts.Target, program string) []string
+	// Pace is how often things are looked at; nil: one of its own.
+	Pace *pace.Pace
 }
 
 // shutdownTime bounds how long an ending daemon waits for its clients' requests.
@@ -96,6 +100,7 @@ type Daemon struct {
 	keepers map[string]*keeperLink
 	notices []string
 
+	pace *pace.Pace
 	stop chan api.Stop
 }
 
@@ -106,7 +111,7 @@ var ErrRunning = errors.New("another daemon is running")
 func Run(ctx context.Context, cfg Config) (err error) {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
-		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), tokens: access.Open(cfg.Dirs.Tokens()),
+		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), pace: cmp.Or(cfg.Pace, new(pace.Pace)), tokens: access.Open(cfg.Dirs.Tokens()),
 	}
 	if err := cfg.Dirs.Make(); err != nil {
 		return err
@@ -148,7 +153,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
-	handler := face.Handler()
+	handler := d.stirred(face.Handler())
 	d.tcp = &tcpDoor{handler: face.Doorway(handler), reading: face.Reading, log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
@@ -231,6 +236,7 @@ func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
 		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post, Former: d.former, Elsewhere: d.elsewhere,
+		Pace: d.pace,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
 	if err := d.openGate(ctx); err != nil {

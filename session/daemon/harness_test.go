@@ -50,7 +50,7 @@ func testDirs(t *testing.T) paths.Dirs {
 }
 
 // startDaemon runs a daemon in this process until it is told to stop or the test ends.
-func startDaemon(t *testing.T, dirs paths.Dirs) *running {
+func startDaemon(t *testing.T, dirs paths.Dirs, set ...func(*Config)) *running {
 	t.Helper()
 	r := &running{t: t, dirs: dirs, ended: make(chan error, 1)}
 	r.http = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -66,13 +66,17 @@ func startDaemon(t *testing.T, dirs paths.Dirs) *running {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		r.ended <- Run(ctx, Config{
+		c := Config{
 			Dirs: dirs, Build: "test", Log: slog.New(slog.NewTextHandler(log, nil)),
 			KeeperArgv: func(key string, _ bool) []string {
 				return []string{testKeeper, key, dirs.KeeperSocket(key), dirs.KeeperLock(key), dirs.KeeperStateLock(key)}
 			},
 			LinkArgv: func(hosts.Target, string) []string { return []string{"no link"} },
-		})
+		}
+		for _, f := range set {
+			f(&c)
+		}
+		r.ended <- Run(ctx, c)
 	}()
 	t.Cleanup(func() {
 		cancel()

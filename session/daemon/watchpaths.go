@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/sys/dirwatch"
 )
 
 // locks make this the only daemon: of the state directory, which decides, and of the runtime
@@ -52,14 +53,18 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	dirs := d.cfg.Dirs
 	socket, _ := os.Lstat(dirs.Socket())
 	database, _ := os.Lstat(dirs.Database())
-	tick := time.NewTicker(launch.WatchEvery)
+	files := d.watchFiles()
+	defer files.close()
+	tick := d.pace.Ticker(launch.WatchEvery)
 	defer tick.Stop()
 	for said := error(nil); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
+		tick.Next()
+		files.again()
 		d.tcp.follow(d.conf.Get().HTTP.Listen)
 		d.web.again()
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
@@ -84,6 +89,50 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 			d.log.Warn("the socket or its lock was removed", "socket", dirs.Socket(), "made again", err == nil, "err", err)
 		}
 		said = err
+	}
+}
+
+// stirred has the daemon look at things more often once somebody asks for something.
+func (d *Daemon) stirred(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.pace.Stir()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// watchedFiles are those that a daemon at rest is told of when they change, and looks at every second otherwise.
+type watchedFiles struct {
+	d *Daemon
+	w *dirwatch.Watcher // nil: it is not told
+}
+
+func (d *Daemon) watchFiles() *watchedFiles {
+	dirs := d.cfg.Dirs
+	w, err := dirwatch.Watch(d.pace.Stir, dirs.Run, dirs.State, dirs.Locks(), dirs.Config)
+	if err != nil {
+		d.log.Info("files are looked at every second", "why", err)
+		return &watchedFiles{d: d}
+	}
+	d.pace.MayRest(true)
+	return &watchedFiles{d, w}
+}
+
+// again watches directories that were made, or made again.
+func (f *watchedFiles) again() {
+	if f.w == nil {
+		return
+	}
+	if err := f.w.Again(); err != nil {
+		f.d.log.Warn("files are looked at every second from here on", "why", err)
+		f.close()
+	}
+}
+
+func (f *watchedFiles) close() {
+	if f.w != nil {
+		f.d.pace.MayRest(false)
+		_ = f.w.Close()
+		f.w = nil
 	}
 }
 

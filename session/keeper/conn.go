@@ -143,6 +143,7 @@ func (k *Keeper) serve(c *conn) {
 	defer k.dropped(c)
 	for {
 		f, files, err := c.Read()
+		k.pace.Stir()
 		if err != nil && !errors.Is(err, wire.ErrDescriptors) { // an upgrade finds none missing
 			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 				k.log.Warn("connection", "role", c.role, "pid", c.pid, "err", err)

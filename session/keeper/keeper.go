@@ -3,6 +3,7 @@
 package keeper
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,8 +13,10 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/calm"
+	"github.com/longterm-dev/longterm/session/internal/pace"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/dirwatch"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
@@ -35,6 +38,8 @@ type Config struct {
 	DaemonRuns bool
 	// OpenPTY opens terminals; nil: the system's. Tests use it to have none.
 	OpenPTY func() (master, slave *os.File, err error)
+	// Pace is how often things are looked at; nil: one of its own.
+	Pace *pace.Pace
 	// Ready, when not nil, is told "ok\n" once the socket is served, or what went
 	// wrong, and closed.
 	Ready *os.File
@@ -52,15 +57,17 @@ type Keeper struct {
 	runs     uint64 // executions of this process
 
 	// Of Run's goroutine, as are writes to listener and locks.
-	stateLock *os.File    // nil: none could be had; written with mu held
-	socket    os.FileInfo // the one we made
-	lookError string      // said last
-	looks     int         // for what rests
+	stateLock *os.File          // nil: none could be had; written with mu held
+	socket    os.FileInfo       // the one we made
+	lookError string            // said last
+	looks     int               // for what rests
+	files     *dirwatch.Watcher // nil: they are looked at every second
 
 	cgroups  cgroups
 	freeze   sync.RWMutex
 	spawning sync.Mutex
 	resting  resting
+	pace     *pace.Pace
 	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
 	mu       sync.Mutex
@@ -75,14 +82,17 @@ type Keeper struct {
 	stop chan error // receives the reason to end; nil is a clean end
 }
 
-// calmLooks is every how many looks (launch.WatchEvery) memory is given back that is not needed any more.
-const calmLooks = 5
+const (
+	// calmEvery is how often memory is given back that is not needed any more, at rest so much after all else was done.
+	calmEvery, calmLate = 5 * time.Second, time.Second / 4
+)
 
 // Run serves until it is told to end. It is the whole life of a keeper process.
 func Run(cfg Config) error {
 	k := &Keeper{
 		cfg:      cfg,
 		log:      cfg.Log,
+		pace:     cmp.Or(cfg.Pace, new(pace.Pace)),
 		started:  time.Now(),
 		runs:     1,
 		children: map[string]*child{},
@@ -107,26 +117,31 @@ func Run(cfg Config) error {
 	signal.Notify(term, syscall.SIGTERM)
 
 	go k.accept(k.listener)
-	look := time.NewTicker(launch.WatchEvery)
+	look, calmly := k.pace.Ticker(launch.WatchEvery), k.pace.LateTicker(calmEvery, calmLate)
 	defer look.Stop()
+	defer calmly.Stop()
+	defer k.watchFiles()()
 	k.reap() // what ended between two executions
 	k.reportReady(nil)
 	k.firstDaemon()
 	time.AfterFunc(firstClient, k.endIfIdle)
 	var memory calm.Memory
 	var pages calm.Pages
-	looks := 0
 	for {
 		select {
 		case <-chld:
+			k.pace.Stir()
 			k.reap()
 		case <-hup:
-		case <-look.C:
+		case <-look.C():
+			look.Next()
 			k.look()
 			k.dropGone()
 			k.rouse()
 			k.restAll()
-			if looks++; looks%calmLooks == 0 && pages.Due(sys.PageFaults(), memory.Look()) {
+		case <-calmly.C():
+			calmly.Next()
+			if given := memory.Look(); pages.Due(sys.PageFaults(), given || k.pace.Resting()) {
 				sys.LeaveOwnPages()
 			}
 		case <-term:

@@ -73,6 +73,7 @@ func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
 			return false
 		}
 		o.idle.Store(false)
+		k.pace.Stir()
 		if moved > 0 {
 			if c.ring.Notice() {
 				k.notify(&wire.Output{ID: c.id})

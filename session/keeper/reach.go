@@ -66,6 +66,7 @@ func (k *Keeper) rouse() {
 		s.stopped = 0
 		return
 	}
+	k.pace.Stir() // the next look is soon
 	if st, err := sys.ReadStat(pid); err != nil || st.State != 'T' {
 		s.stopped = 0
 		return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/sys/dirwatch"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
@@ -74,8 +75,37 @@ func (k *Keeper) lockState() (*os.File, error) {
 	return f, err
 }
 
+// watchFiles has the keeper rest as long as nobody changes what it would look at every second.
+func (k *Keeper) watchFiles() (stop func()) {
+	dirs := []string{filepath.Dir(k.cfg.Socket), filepath.Dir(k.cfg.Lock)}
+	if k.cfg.StateLock != "" {
+		dirs = append(dirs, filepath.Dir(k.cfg.StateLock))
+	}
+	w, err := dirwatch.Watch(k.pace.Stir, dirs...)
+	if err != nil {
+		k.log.Info("files are looked at every second", "why", err)
+		return func() {}
+	}
+	k.files = w
+	k.pace.MayRest(true)
+	return func() { _ = w.Close() }
+}
+
+// renewFiles watches directories that were made again.
+func (k *Keeper) renewFiles() {
+	if k.files == nil {
+		return
+	}
+	if err := k.files.Again(); err != nil {
+		k.log.Warn("files are looked at every second from here on", "why", err)
+		k.files = nil
+		k.pace.MayRest(false)
+	}
+}
+
 // look has what was removed of ours made again, so that clients find the sessions.
 func (k *Keeper) look() {
+	k.renewFiles()
 	now, err := os.Lstat(k.cfg.Socket)
 	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && launch.IsFile(k.lock, k.cfg.Lock) {
 		k.socket = now

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,27 +76,29 @@ func PageFaults() uint64 {
 // LeaveOwnPages unmaps what is mapped of the program's own file and cannot have been written: code and constants that were
 // looked at while it began, and 64 KiB around each. They stay in the page cache; what is used again is mapped again.
 func LeaveOwnPages() {
-	exe, err := os.Readlink("/proc/self/exe")
-	if err != nil {
-		return
-	}
-	f, err := os.Open("/proc/self/maps")
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	var spans [8][2]uintptr // code and constants, mostly in two
-	n := 0
-	for s := bufio.NewScanner(f); n < len(spans) && s.Scan(); {
-		if start, end, ok := readOnlyOf(exe, s.Text()); ok {
-			spans[n] = [2]uintptr{start, end}
-			n++
-		}
-	}
-	for _, span := range spans[:n] { // at once, and without the runtime: what runs between is mapped again
+	for _, span := range ownSpans() { // at once, and without the runtime: what runs between is mapped again
 		_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, span[0], span[1]-span[0], unix.MADV_DONTNEED)
 	}
 }
+
+// ownSpans are code and constants of this program, which stay where they are.
+var ownSpans = sync.OnceValue(func() (spans [][2]uintptr) {
+	exe, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return nil
+	}
+	f, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if start, end, ok := readOnlyOf(exe, s.Text()); ok {
+			spans = append(spans, [2]uintptr{start, end})
+		}
+	}
+	return spans
+})
 
 // readOnlyOf is where a line of /proc/PID/maps (proc_pid_maps(5)) has a file mapped that nobody writes there.
 func readOnlyOf(file, line string) (start, end uintptr, ok bool) {

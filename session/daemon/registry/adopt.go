@@ -352,7 +352,7 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start 
 
 		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,
 		Known: h.known, Secrets: &answerer{h, e}, Fired: func(f session.Firing) { h.fired(e, f) },
-		FrameInterval: h.conf.FrameInterval,
+		FrameInterval: h.conf.FrameInterval, Pace: h.pace,
 	}
 	if dev != nil {
 		cfg.Device = dev

@@ -113,14 +113,15 @@ func (x *Indexer) compare(ctx context.Context) {
 
 // run feeds until ctx ends.
 func (x *Indexer) run(ctx context.Context) {
-	t := time.NewTicker(indexEvery)
+	t := x.reg.pace.Ticker(indexEvery)
 	defer t.Stop()
 	x.compare(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.C:
+		case <-t.C():
+			t.Next()
 			x.openAgain(ctx)
 			x.sweep(ctx, func(e *Handle, rest uint64) bool {
 				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter

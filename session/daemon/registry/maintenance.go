@@ -33,6 +33,7 @@ const (
 	lookEvery   = time.Second // the configuration
 	compactRest = 10 * time.Second
 	calmEvery   = 5 * time.Second // memory that a burst left behind
+	calmLate    = time.Second / 4 // after all else that is done at rest
 )
 
 // KeptJobs is how many records of jobs are kept.
@@ -46,8 +47,9 @@ type Maintenance struct {
 
 func (m *Maintenance) run(ctx context.Context) {
 	conf := m.reg.conf
-	sync, tidy, pack := time.NewTicker(conf.Get().Sync.Interval), time.NewTicker(tidyEvery), time.NewTicker(compactRest)
-	look, calmly := time.NewTicker(lookEvery), time.NewTicker(calmEvery)
+	at := m.reg.pace
+	sync, tidy, pack := at.Ticker(conf.Get().Sync.Interval), at.Ticker(tidyEvery), at.Ticker(compactRest)
+	look, calmly := at.Ticker(lookEvery), at.LateTicker(calmEvery, calmLate)
 	var memory calm.Memory
 	var pages calm.Pages
 	defer calmly.Stop()
@@ -60,23 +62,28 @@ func (m *Maintenance) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-sync.C:
+		case now := <-sync.C():
+			sync.Next()
 			if conf.Get().Sync.Policy != config.SyncNever {
 				m.sync(now)
 			}
-		case now := <-look.C:
+		case now := <-look.C():
+			look.Next()
 			if conf.Look(now) {
 				sync.Reset(conf.Get().Sync.Interval)
 				m.reg.Bus.Publish("config", nil)
 			}
-		case <-calmly.C:
-			if pages.Due(sys.PageFaults(), memory.Look()) {
+		case <-calmly.C():
+			calmly.Next()
+			if given := memory.Look(); pages.Due(sys.PageFaults(), given || at.Resting()) {
 				sys.LeaveOwnPages()
 			}
-		case <-pack.C:
+		case <-pack.C():
+			pack.Next()
 			m.pack(ctx)
 			m.emptyLog(ctx)
-		case now := <-tidy.C:
+		case now := <-tidy.C():
+			tidy.Next()
 			m.noteAllLeft()
 			if err := m.reg.store.PruneJobs(ctx, KeptJobs); err != nil {
 				m.reg.log.Error("forget old jobs", "err", err)

@@ -12,6 +12,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/internal/pace"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -54,6 +56,7 @@ type Registry struct {
 	former  func() string
 
 	Bus         events.Bus
+	pace        *pace.Pace
 	rebuilding  chan struct{}
 	suspects    chan struct{}
 	awake       *session.Awake
@@ -128,6 +131,8 @@ type Config struct {
 	Former func() string
 	// Elsewhere says that the sessions are copies of another machine's: no process here is one of theirs, whatever id it has.
 	Elsewhere bool
+	// Pace is how often things are looked at; nil: as often as while something happens.
+	Pace *pace.Pace
 }
 
 // New is a set without sessions; Load reads those there are.
@@ -138,6 +143,7 @@ func New(c Config) *Registry {
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
 		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
 		awake:   session.NewAwake(endedAwake),
+		pace:    cmp.Or(c.Pace, new(pace.Pace)),
 	}
 	if c.Elsewhere {
 		h.walker.read = func() *sys.Table { return &sys.Table{} }

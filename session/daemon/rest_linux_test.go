@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/internal/pace"
+)
+
+// A daemon at rest looks at nothing by itself: whoever changes its files, removes its socket or asks for something wakes it.
+//
+// FEATURES: R90 R93
+func TestWhatWakesADaemonAtRest(t *testing.T) {
+	dirs := testDirs(t)
+	if err := os.MkdirAll(dirs.Config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := &pace.Pace{After: time.Millisecond, Beat: time.Hour}
+	r := startDaemon(t, dirs, func(c *Config) { c.Pace = p })
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"sleep", "1000"}})
+	events := r.events(t)
+	until := func(what string, done func() bool) {
+		t.Helper()
+		look := time.NewTicker(5 * time.Millisecond)
+		defer look.Stop()
+		for range 6000 {
+			if done() {
+				return
+			}
+			<-look.C
+		}
+		t.Fatal(what)
+	}
+	rests := func() {
+		t.Helper()
+		until("it does not come to rest", p.Resting)
+	}
+	rests()
+	if err := os.Remove(dirs.Socket()); err != nil {
+		t.Fatal(err)
+	}
+	until("a socket that is removed at rest is not made again", func() bool {
+		_, err := os.Stat(dirs.Socket())
+		return err == nil
+	})
+	rests()
+	if err := os.WriteFile(dirs.ConfigFile(), []byte("[limits]\nframe_rate = 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	late := time.After(time.Minute)
+	for seen := false; !seen; {
+		select {
+		case e := <-events:
+			seen = e.Kind == "config"
+		case <-late:
+			t.Fatal("a configuration that is written at rest is not read")
+		}
+	}
+	rests()
+	if r.ask("GET", "/sessions", nil); p.Resting() {
+		t.Error("it rests though somebody asked for something")
+	}
+	rests()
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "loud", Argv: []string{"sh", "-c", "echo said; read x"}})
+	rests()
+	r.ask("DELETE", "/sessions/loud?force=true", nil)
+}

@@ -1,0 +1,60 @@
+package dirwatch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// FEATURES: R90
+func TestChangesAreTold(t *testing.T) {
+	dir, later := t.TempDir(), filepath.Join(t.TempDir(), "later")
+	told := make(chan struct{}, 100)
+	w, err := Watch(func() { told <- struct{}{} }, dir, later)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer w.Close()
+	file := filepath.Join(dir, "config.toml")
+	do := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-told:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("nothing was told of %s", what)
+		}
+		for len(told) > 0 {
+			<-told
+		}
+	}
+	do("a file that is made", os.WriteFile(file, []byte("a"), 0o600))
+	do("one that is written", os.WriteFile(file, []byte("b"), 0o600))
+	do("one that is made beside it", os.WriteFile(file+".new", nil, 0o600))
+	do("one that is put in its place", os.Rename(file+".new", file))
+	do("one that is removed", os.Remove(file))
+	do("the directory that is removed", os.Remove(dir))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(later, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for w.partial.Load() == false { // what its end is told with may be two
+		<-told
+	}
+	if err := w.Again(); err != nil {
+		t.Fatal(err)
+	}
+	do("a file of a directory that was made again", os.WriteFile(file, nil, 0o600))
+	do("a file of one that was not there at first", os.WriteFile(filepath.Join(later, "x"), nil, 0o600))
+}
+
+func FuzzEnded(f *testing.F) {
+	f.Add([]byte("\x01\x00\x00\x00\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte("\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"))
+	f.Fuzz(func(_ *testing.T, events []byte) { ended(events) })
+}
