@@ -73,6 +73,20 @@ func PageFaults() uint64 {
 	return uint64(u.Minflt)
 }
 
+// Threads is how many threads this process has; 0: it is not known.
+func Threads() int {
+	f, err := os.Open("/proc/self/task")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return 0
+	}
+	return len(names)
+}
+
 // LeaveOwnPages unmaps what is mapped of the program's own file and cannot have been written: code and constants that were
 // looked at while it began, and 64 KiB around each. They stay in the page cache; what is used again is mapped again.
 func LeaveOwnPages() {

@@ -19,5 +19,8 @@ func LookAtMachine() Machine { return Machine{} }
 // PageFaults is not known here.
 func PageFaults() uint64 { return 0 }
 
+// Threads is not known here.
+func Threads() int { return 0 }
+
 // LeaveOwnPages leaves nothing here.
 func LeaveOwnPages() {}

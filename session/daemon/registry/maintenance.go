@@ -75,6 +75,9 @@ func (m *Maintenance) run(ctx context.Context) {
 			}
 		case <-calmly.C():
 			calmly.Next()
+			if at.Resting() {
+				calm.EndThreads(sys.Threads())
+			}
 			if given := memory.Look(); pages.Due(sys.PageFaults(), given || at.Resting()) {
 				sys.LeaveOwnPages()
 			}
