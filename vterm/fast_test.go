@@ -33,11 +33,15 @@ func checkFast(t *testing.T, o Options, data []byte, pieces ...int) {
 	compareFast(t, New(o), New(o), data, pieces...)
 }
 
-// checkLoose is checkFast with all lasting styles given away and a cache of sequences that missed often.
+// checkLoose is checkFast with all lasting styles given away, some to colours of text, and a cache of sequences that missed
+// often.
 func checkLoose(t *testing.T, o Options, data []byte, pieces ...int) {
 	t.Helper()
 	fast, slow := New(o), New(o)
 	for _, term := range []*Terminal{fast, slow} {
+		for i := range 256 {
+			term.tables.Styles.ID(&Style{FG: RGB(1, 2, byte(i))})
+		}
 		for i := range grid.LastingStyles {
 			term.tables.Styles.ID(&Style{ULColor: RGB(1, byte(i>>8), byte(i))})
 		}
@@ -170,7 +174,7 @@ func TestLooseRuns(t *testing.T) {
 		for b.Len() < 20_000 {
 			c := r.IntN(1 << 24)
 			if r.IntN(4) == 0 {
-				c = 1<<16 | r.IntN(1<<12) // the table has it
+				c = 1<<16 | r.IntN(5<<10) // the table has it, a fifth of them with ids that do not last
 			}
 			for range 1 + r.IntN(most) {
 				fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dm%c", c>>16, c>>8&255, c&255, 'a'+r.IntN(26))
@@ -181,7 +185,7 @@ func TestLooseRuns(t *testing.T) {
 			o := Options{Cols: cols, Rows: 3, ScrollbackLines: 50}
 			fast, slow := New(o), New(o)
 			for _, term := range []*Terminal{fast, slow} {
-				for i := range grid.LastingStyles {
+				for i := range 5 << 10 {
 					term.tables.Styles.ID(&Style{FG: RGB(1, byte(i>>8), byte(i))})
 				}
 				term.sgrSeen.misses = manyMisses + 1
@@ -369,6 +373,8 @@ func TestFastEscapes(t *testing.T) {
 		"\x1b[2;3H", "\x1b[3;12H", "\x1b[12;123H", "\x1b[12345H", "\x1b[1;1000H", "\x1b[3;3Ha", "\x1b[02;7Hab", "\x1b[4;2Habcdefg", "a", "word", "longer than that",
 		"a text that runs over the margin of all of these screens, once or twice", "\x1b[K", "\x1b[2J", "\r\n", "\n", "\u4f60", "\u0301", "\x1b[3b",
 		"\U0001F1E9", "\U0001F1E9\x1b(B\U0001F1EA", "\u1100\x1b(B\u1161", "\x1b[?2026$p", "\x1b[2026h", "\x1b[?202h", "\x1b[?20266h", "\x1b[?2026", "\x1b[>4;2m", "\x1b[?7l", "\x1b[?7h", "\x1b[2;9r", "\x1b[r", "\x1b[?69h\x1b[3;9s", "\x1b[?69l",
+		"\x1b[4:3m", "\x1b[58:2::255:192:185m", "\x1b[3\x7f1m", "\u2500", "\x1b[3;3H\u2500", "\u043f\u0440\u0438\u0432\u0435\u0442", "\u00ad", "\x1b[48;5;9m",
+		"\x1b]8;;http://x\a", "\x1b]8;;\a", "\x1bV", "\x1bW",
 		"\x1b)0", "\x1b(0", "\x0f", "\x0e", "\x1b#6", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2l", "\x1b<", "\x1b[4h", "\x1b[4l", "\x1b[1\"q", "\x1b[0\"q",
 	}
 	rounds := 300
@@ -412,6 +418,7 @@ func FuzzFast(f *testing.F) {
 		f.Add(p.Generate(300)[:300], uint16(100), uint16(20))
 	}
 	f.Add([]byte("\x1b[2;4r\x1b[4;3H"+strings.Repeat("y\n", 30)), uint16(100), uint16(3<<8|20))
+	f.Add([]byte("\x1b[4:3m\x1b[58:2::9:8:7mcurl\x1b(B\x1b[m"+strings.Repeat("\x1b[38;2;1;2;3ma\x1b[38;2;1;2;4mb\x1b[K", 5)), uint16(100), uint16(20))
 	f.Add([]byte(strings.Repeat("x\n", 60)), uint16(30), uint16(5<<8|30))
 	f.Fuzz(func(t *testing.T, data []byte, cut, size uint16) {
 		if len(data) > 4096 {
@@ -435,7 +442,8 @@ func TestKnownSGR(t *testing.T) {
 			if i > 0 {
 				s += ";"
 			}
-			s += []string{"", "0", "1", "4", "7", "22", "24", "39", "49", "31", "97", "38;5;7", "48;5;300", "38;2;1;2;3", "58;5;1", "38", "123456"}[r.IntN(17)]
+			s += []string{"", "0", "1", "4", "7", "22", "24", "39", "49", "31", "97", "38;5;7", "48;5;300", "38;2;1;2;3", "58;5;1", "38", "123456",
+				"4:3", "4:9", "38:2::1:2:3", "58:2:7:8:9", "48:5:9", "1:2"}[r.IntN(23)]
 		}
 		sequences = append(sequences, s+"m")
 	}
@@ -453,5 +461,16 @@ func TestKnownSGR(t *testing.T) {
 	}
 	if term.sgrSeen.learned == 0 {
 		t.Error("nothing was remembered")
+	}
+}
+
+// TestKnownColons: a sequence with colons is remembered as others are, one with a control inside is not.
+func TestKnownColons(t *testing.T) {
+	for s, want := range map[string]int{"\x1b[4:3m": 1, "\x1b[58:2::255:192:185m": 1, "\x1b[4:\x003m": 0, "\x1b[4:\x7f3m": 0, "\x1b[4\r:3m": 0, "\x1b[4:3 m": 0} {
+		term := newTest(t, 20, 5)
+		feed(term, s+strings.Repeat(" ", keyReach)+s+strings.Repeat(" ", keyReach))
+		if term.sgrSeen.learned != want {
+			t.Errorf("%q: %d sequences are remembered, want %d", s, term.sgrSeen.learned, want)
+		}
 	}
 }

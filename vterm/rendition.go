@@ -38,13 +38,28 @@ func (t *Terminal) freshenPen() {
 	t.found(id)
 }
 
+// freshenKnown is freshenPen for a pen whose style has an id; false if it has none.
+func (t *Terminal) freshenKnown() bool {
+	id, ok := t.tables.Styles.Find(&t.pen)
+	if ok {
+		t.penStale = false
+		t.cell = Cell(id)<<grid.CellStyleShift | t.protect
+		t.found(id)
+	}
+	return ok
+}
+
 // erased is what erased cells become: blank, in the background colour of the pen.
 func (t *Terminal) erased() Cell {
 	if t.pen.BG != t.blankBG {
-		t.blankBG = t.pen.BG
-		t.blank = Cell(t.tables.Styles.ID(&Style{BG: t.pen.BG})) << grid.CellStyleShift
+		t.freshenBlank()
 	}
 	return t.blank
+}
+
+func (t *Terminal) freshenBlank() {
+	t.blankBG = t.pen.BG
+	t.blank = Cell(t.tables.Styles.ID(&Style{BG: t.pen.BG})) << grid.CellStyleShift
 }
 
 // penChanged notes that the pen, or what protects its cells, is another than it was.

@@ -21,10 +21,12 @@ type sgrCache struct {
 	misses  int // since a sequence was known
 }
 
-// After so many misses in a row only each sampleEvery-th sequence that sets one colour is looked up.
+// After so many misses in a row only each sampleEvery-th sequence that sets one colour is looked up. Those between are
+// read manyLetters at a time.
 const (
 	manyMisses  = 64
-	sampleEvery = 64
+	sampleEvery = 256
+	manyLetters = 64
 )
 
 // seldom reports whether sequences that set a colour hardly come again, so that to read this one is less than to look it
@@ -184,6 +186,12 @@ func (r *rendition) knownSGR(key sgrKey) bool {
 	return true
 }
 
+// plainPen is knownSGR for "ESC [ m" and a pen without a link.
+func (r *rendition) plainPen() {
+	r.pen, r.cell, r.penStale, r.penAt = Style{}, r.protect, false, styleUnknown
+	r.sgrSeen.misses = 0
+}
+
 // found notes the style of the pen where the sequence stands that led to it.
 func (r *rendition) found(id StyleID) {
 	if c := &r.sgrSeen; uint64(r.penAt) < 2*uint64(len(c.sets)) {
@@ -201,6 +209,16 @@ func (r *rendition) newSGR(p []byte, s *parse.Seq) {
 		}
 	}
 	r.sgr(s)
+}
+
+// noteAt is note for a sequence that the parser read, one with colons, from the first n bytes of p. They must be all that
+// stands up to its final byte: else a part of it was read before.
+func (c *sgrCache) noteAt(p []byte, n int, s *parse.Seq) {
+	if len(p) >= keyReach && p[0] == 0x1b && p[1] == '[' {
+		if key, k := readKey((*[keyReach]byte)(p)); k == n {
+			c.note(key, s)
+		}
+	}
 }
 
 // newColors carries out the SGR that p begins with if all it does is to set the text's or the background's colour of 24
@@ -221,8 +239,11 @@ func (t *Terminal) newColors(p []byte) (at int) {
 		t.join = 0
 		if at += n; len(p)-at > 1 && p[at]-0x20 < 0x5f {
 			single := p[at+1] < ' '
-			at += t.looseText(p[at:])
-			if single {
+			n := t.looseText(p[at:])
+			if n == 0 {
+				n = t.fastText(p[at:]) // the style has an id
+			}
+			if at += n; single && n > 0 {
 				at += t.looseLetters(p[at:])
 			}
 		}

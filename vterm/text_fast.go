@@ -10,7 +10,7 @@ import (
 // state. It returns the bytes taken, 0 for the slow path. It calls next to nothing, so that what it
 // works with stays in registers.
 func (t *Terminal) fastText(p []byte) int {
-	if t.penStale || !t.simple || t.join != 0 && t.join != width.Plain {
+	if t.penStale && !t.freshenKnown() || !t.simple || t.join != 0 && t.join != width.Plain {
 		return 0
 	}
 	if t.cur.Pending {
@@ -24,6 +24,9 @@ func (t *Terminal) fastText(p []byte) int {
 	room := t.right - col + 1
 	if r.Size != LineNormal || room <= 0 {
 		return 0
+	}
+	if !r.Inflated && col < r.Used {
+		t.scr.Inflate(r)
 	}
 	n := 0
 	if r.Inflated {
@@ -39,7 +42,7 @@ func (t *Terminal) fastText(p []byte) int {
 		r.Used = max(r.Used, col+n)
 	} else {
 		d, id := &r.Packed, t.cell.Style()
-		if col < r.Used || t.protect != 0 {
+		if t.protect != 0 {
 			return 0
 		}
 		if col > r.Used {
@@ -100,11 +103,11 @@ func (t *Terminal) looseLetters(p []byte) (at int) {
 		return 0
 	}
 	r := t.scr.Raw(t.cur.Row)
-	var letters [sampleEvery]scan.ColoredLetter
+	var letters [manyLetters]scan.ColoredLetter
 	for few := 16; ; few = len(letters) { // what is read and not taken is read again
 		col := t.cur.Col
 		room := t.right - col + 1
-		if room <= 0 || t.cur.Pending || !t.sgrSeen.seldom() || !r.EndsColored(col) {
+		if room <= 0 || t.cur.Pending || !t.sgrSeen.seldom() || !r.EndsColored(&t.tables, col) {
 			return at
 		}
 		read := scan.ColoredLetters(p[at:], letters[:min(room, few, sampleEvery-t.sgrSeen.misses%sampleEvery)])

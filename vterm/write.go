@@ -21,6 +21,9 @@ func (t *Terminal) Write(p []byte) (int, error) {
 			}
 		}
 		n, event := t.parser.Next(p[t.at:])
+		if s := &t.parser.Seq; event == parse.Csi && s.Final == 'm' && s.Prefix == 0 && s.Inter[0] == 0 {
+			t.sgrSeen.noteAt(p[t.at:], n, s)
+		}
 		t.at += n
 		if event != parse.None {
 			t.dispatch(event)
@@ -110,6 +113,9 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 			n := 0
 			if q[0]-0x20 < 0x5f { // as text does after nearly all of them
 				n = t.fastText(p[at:])
+			} else if q[0] >= 0x80 && t.simple {
+				n = t.printRun(p[at:])
+				n += t.joinRun(p[at+n:])
 			}
 			if n == 0 {
 				return at
@@ -123,12 +129,28 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 			}
 			t.join = 0
 			at += 3
+			if q[3] == 0x1b && q[4] == '[' && q[5] == 'm' && t.pen.Link == 0 { // both are terminfo's sgr0
+				t.plainPen()
+				at += 3
+			}
 			continue
 		}
 		w := binary.LittleEndian.Uint64(q[2:])
 		known, n, final := false, 0, byte(w)
 		switch { // which is foreseen; finalByte is computed, and what comes next waits for it
 		case w&0x40 != 0:
+			if final == 'm' && t.pen.Link == 0 {
+				t.plainPen()
+				t.join = 0
+				at += 3
+				continue
+			}
+			if final == 'K' && !t.spares(false) {
+				t.scr.EraseSpan(t.cur.Row, t.cur.Col, t.cols, t.erased())
+				t.cur.Pending, t.join = false, 0
+				at += 3
+				continue
+			}
 		case w&0x404040 == 0x400000:
 			n, final = 2, byte(w>>16)
 		default:

@@ -82,6 +82,12 @@ func (tb *Tables) decodeCells(cells []Cell, h recordHeader) []Cell {
 				r.B = r.B[1:]
 				continue
 			}
+			if len(r.B) >= 4 {
+				if c, n := runeOf(binary.LittleEndian.Uint32(r.B)); n > 0 {
+					cells, r.B = append(cells, Cell(c)), r.B[n:]
+					continue
+				}
+			}
 			cells = tb.decodeCell(cells, &r)
 		}
 	}

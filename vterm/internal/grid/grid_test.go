@@ -476,6 +476,17 @@ func TestStyleTable(t *testing.T) {
 		if table.ID(&st) != id || table.List[id] != st {
 			t.Fatalf("%+v is %d once", st, id)
 		}
+		if found, ok := table.Find(&st); !ok || found != id {
+			t.Fatalf("%+v is found: %v, as %d, want %d", st, ok, found, id)
+		}
+		if st.ULColor = 1; i%7 == 0 {
+			if id, ok := table.Find(&st); ok {
+				t.Fatalf("%+v, which nobody asked for, is found as %d", st, id)
+			}
+		}
+	}
+	if id, ok := table.Find(&Style{}); !ok || id != 0 {
+		t.Errorf("the default style is found: %v, as %d", ok, id)
 	}
 	if table.ID(&Style{}) != 0 {
 		t.Error("the default style is not 0")

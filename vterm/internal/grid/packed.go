@@ -223,11 +223,33 @@ func (s *Screen) Inflate(r *Row) {
 	if r.Used == 0 {
 		return
 	}
+	if !d.wide && d.inflate(r.Ensure(s.Cols)) {
+		d.reset()
+		return
+	}
 	d.closeRun(s.tables, r.Used)
 	d.Text = append(d.Text, d.styles...)
 	h.body = d.Text
 	s.tables.decodeCells(r.Ensure(s.Cols)[:0], h)
 	d.reset()
+}
+
+// inflate is Inflate for text of a byte a cell in runs of the common kind; false if some are of another.
+func (d *Packed) inflate(cells []Cell) bool {
+	text, styles, at := d.Text, d.styles, 0
+	for ; len(styles) >= 2; styles = styles[2:] {
+		n, id := int(styles[0]), Cell(styles[1])-1
+		if (styles[0]|styles[1])&0x80 != 0 || styles[1] == 0 {
+			return false
+		}
+		putASCII(cells[at:at+n], text[at:], id<<CellStyleShift)
+		at += n
+	}
+	if d.Style == looseStyle {
+		return false
+	}
+	putASCII(cells[at:len(text)], text[at:], Cell(d.Style)<<CellStyleShift)
+	return true
 }
 
 // Variation is by how many columns c makes the last character wider.

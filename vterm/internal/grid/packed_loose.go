@@ -83,34 +83,49 @@ func (r *Row) AppendLoose(tb *Tables, p []byte, col, limit int, st *Style) int {
 	return n
 }
 
-// EndsColored reports whether a row is packed and ends right before col, with a run in a colour that has no id.
-func (r *Row) EndsColored(col int) bool {
+// EndsColored reports whether a row is packed and ends right before col, with a run whose style is a colour of 24 bits and
+// nothing else.
+func (r *Row) EndsColored(tb *Tables, col int) bool {
 	d := &r.Packed
-	return !r.Inflated && r.Size == LineNormal && col == r.Used && d.Style == looseStyle && d.loose.ColorOnly()
+	return !r.Inflated && r.Size == LineNormal && col == r.Used && d.openStyle(tb).ColorOnly()
+}
+
+// openStyle is the style of the open run.
+func (d *Packed) openStyle(tb *Tables) *Style {
+	if d.Style == looseStyle {
+		return &d.loose
+	}
+	return &tb.Styles.List[d.Style]
 }
 
 // AppendColored is AppendLoose for single letters in colours, the first of which is another than that of the run before it
-// (EndsColored). It stops before a colour that the table has, and where there is no room. It returns how many it took.
+// (EndsColored). It stops before a colour whose id is not a lasting one, and where there is no room. It returns how many it
+// took.
 func (r *Row) AppendColored(tb *Tables, letters []scan.ColoredLetter) (n int) {
 	d, from, closed := &r.Packed, r.Packed.from, len(r.Packed.styles)
-	last := uint32(d.loose.FG)
+	last := uint32(d.openStyle(tb).FG)
 	if !d.closeColor(r.Used) {
 		return 0
 	}
 	text, styles, at := d.Text[len(d.Text):cap(d.Text)], d.styles[len(d.styles):cap(d.styles)], 0
 	letters = letters[:min(len(letters), len(text), 0x7f)] // so that a run is counted by one byte
+	// Where the last run stands, and its style.
+	open, id := 0, looseStyle
 	for ; n < len(letters) && len(styles)-at >= 8; n++ {
 		if c := uint32(color.RGB(0, 0, 0)) | letters[n].RGB(); c != last {
-			if fg := color.Color(c); !tb.Styles.lacksColor(fg) && !tb.Styles.Lacks(&Style{FG: fg}) {
-				break
+			run, size, style := 1|colorVarint(c)<<8, colorBytes, looseStyle
+			if !tb.Styles.lacksColor(color.Color(c)) {
+				if run, size, style = tb.Styles.colorRun(color.Color(c)); size == 0 {
+					break
+				}
 			}
-			binary.LittleEndian.PutUint64(styles[at:], 1|colorVarint(c)<<8)
-			at += colorBytes
-			last = c
+			binary.LittleEndian.PutUint64(styles[at:], run)
+			open, id, last = at, style, c
+			at += size
 		} else if at == 0 {
 			break
 		} else {
-			styles[at-colorBytes]++
+			styles[open]++
 		}
 		text[n] = letters[n].Letter()
 	}
@@ -118,13 +133,43 @@ func (r *Row) AppendColored(tb *Tables, letters []scan.ColoredLetter) (n int) {
 		d.styles, d.from = d.styles[:closed], from
 		return 0
 	}
-	at -= colorBytes // the last run is open
 	r.Used += n
-	d.styles, d.from = d.styles[:len(d.styles)+at], int32(r.Used)-int32(styles[at])
-	d.loose.FG = color.Color(last)
+	d.styles, d.from = d.styles[:len(d.styles)+open], int32(r.Used)-int32(styles[open])
+	d.Style, d.loose = id, Style{FG: color.Color(last)}
 	d.Text = d.Text[:len(d.Text)+n]
 	d.Last = int32(len(d.Text) - 1)
 	return n
+}
+
+// colorRun is a run of one cell in a style that is only a colour, the first byte lowest, its size and the style's id; no
+// bytes when that is not a lasting one.
+//
+//go:noinline // inside AppendColored the loop would keep its variables on the stack
+func (s *StyleTable) colorRun(c color.Color) (run uint64, size int, id StyleID) {
+	st := Style{FG: c}
+	if s.Lacks(&st) {
+		return 1 | colorVarint(uint32(c))<<8, colorBytes, looseStyle
+	}
+	if id, ok := s.Find(&st); ok && id < LastingStyles {
+		return idRun(1, id), idBytes(id), id
+	}
+	return 0, 0, 0
+}
+
+// idRun is a run of n cells, fewer than 128, of a style with a lasting id, the first byte lowest, and idBytes its size.
+func idRun(n int, id StyleID) uint64 {
+	v := uint64(id) + 1
+	if v >= 0x80 {
+		return uint64(n) | (v&0x7f|0x80)<<8 | v>>7<<16
+	}
+	return uint64(n) | v<<8
+}
+
+func idBytes(id StyleID) int {
+	if id+1 >= 0x80 {
+		return 3
+	}
+	return 2
 }
 
 // colorBytes is what a run of fewer than 128 cells takes that is a colour of 24 bits and nothing else.
@@ -144,15 +189,22 @@ func (s *StyleTable) lacksColor(c color.Color) bool {
 // hashColor is hashStyle for a style that is only a colour.
 func hashColor(c color.Color) uint64 { return hashRest(uint64(c)<<32, 0) }
 
-// closeColor is closeRun for a loose style that is only a colour; false if the open run is of another kind.
+// closeColor is closeRun for a style that is only a colour without an id, or has a lasting id; false if the open run is
+// of another kind.
 func (d *Packed) closeColor(end int) bool {
 	n, at := end-int(d.from), len(d.styles)
-	if d.Style != looseStyle || n <= 0 || n >= 0x80 || cap(d.styles)-at < 8 || !d.loose.ColorOnly() {
+	if n <= 0 || n >= 0x80 || cap(d.styles)-at < 8 {
+		return false
+	}
+	run, size := uint64(n)|colorVarint(uint32(d.loose.FG))<<8, colorBytes
+	if d.Style < LastingStyles {
+		run, size = idRun(n, d.Style), idBytes(d.Style)
+	} else if d.Style != looseStyle || !d.loose.ColorOnly() {
 		return false
 	}
 	out := d.styles[:at+8]
-	binary.LittleEndian.PutUint64(out[at:], uint64(n)|colorVarint(uint32(d.loose.FG))<<8)
-	d.styles, d.from = out[:at+colorBytes], int32(end)
+	binary.LittleEndian.PutUint64(out[at:], run)
+	d.styles, d.from = out[:at+size], int32(end)
 	return true
 }
 

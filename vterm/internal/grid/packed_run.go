@@ -81,7 +81,22 @@ func headAt(out []byte, at int) rune {
 //
 //go:noinline // inside AppendRun the loop would keep its variables on the stack
 func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
+	p = p[:len(p):len(p)] // as in FastCells
 	for cols < limit && len(p)-bytes >= 4 {
+		if odd == 0 && limit-cols >= 4 && len(p)-bytes >= 8 { // four characters at once, or two
+			w := binary.LittleEndian.Uint64(p[bytes:])
+			if w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 &&
+				width.Narrow2(byte(w), byte(w>>8))&width.Narrow2(byte(w>>16), byte(w>>24))&
+					width.Narrow2(byte(w>>32), byte(w>>40))&width.Narrow2(byte(w>>48), byte(w>>56))&1 != 0 {
+				bytes, cols = bytes+8, cols+4
+				continue
+			}
+			if w&0xc0c0f0c0c0f0 == 0x8080e08080e0 && w&0xf != 0 && w&0xf000000 != 0 && // none of an overlong form
+				width.ClassOf3(byte(w), byte(w>>8))&width.ClassOf3(byte(w>>24), byte(w>>32))&1 != 0 {
+				bytes, cols = bytes+6, cols+2
+				continue
+			}
+		}
 		v := binary.LittleEndian.Uint32(p[bytes:])
 		n, class, r := 1, width.Class(1), rune(0)
 		switch {

@@ -110,6 +110,11 @@ func (r *Row) split(col int) {
 func blanked(c Cell) Cell { return Cell(c.Style()) << CellStyleShift }
 
 func fillCells(cells []Cell, c Cell) {
+	for len(cells) >= 8 {
+		d := cells[:8:8]
+		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = c, c, c, c, c, c, c, c
+		cells = cells[8:]
+	}
 	for i := range cells {
 		cells[i] = c
 	}

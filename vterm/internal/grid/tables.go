@@ -65,6 +65,24 @@ func (s *StyleTable) ID(st *Style) StyleID {
 	}
 }
 
+// Find is ID for a style that has one; false if it has none.
+func (s *StyleTable) Find(st *Style) (StyleID, bool) {
+	h := hashStyle(st)
+	if h == 0 || len(s.slots) == 0 {
+		return 0, st.IsZero()
+	}
+	mask := uint64(len(s.slots) - 1)
+	for i := h >> 32 & mask; ; i = (i + 1) & mask {
+		slot := s.slots[i]
+		if slot == 0 {
+			return 0, st.IsZero()
+		}
+		if (slot^h)>>32 == 0 && s.List[uint32(slot)-1].equal(st) {
+			return StyleID(uint32(slot) - 1), true
+		}
+	}
+}
+
 // equal is ==, field by field.
 func (s *Style) equal(o *Style) bool {
 	return s.FG == o.FG && s.BG == o.BG && s.ULColor == o.ULColor && s.Attrs == o.Attrs &&

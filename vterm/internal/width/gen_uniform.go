@@ -29,6 +29,16 @@ func class(first rune) width.Class {
 	return all
 }
 
+// narrow has a bit for each of the 64 code points from first on that is a starter of one column.
+func narrow(first rune) (all uint64) {
+	for r := max(first, 0xa0); r < first+64; r++ {
+		if p := width.Of(r); p.Starter() && p.Columns() == 1 {
+			all |= 1 << (r & 63)
+		}
+	}
+	return all
+}
+
 func main() {
 	log.SetFlags(0)
 	var b bytes.Buffer
@@ -38,6 +48,13 @@ func main() {
 			fmt.Fprintf(&b, "\n")
 		}
 		fmt.Fprintf(&b, "%d, ", class(rune(i*64)))
+	}
+	fmt.Fprintf(&b, "\n}\n\nvar narrow = [32]uint64{")
+	for i := range 32 {
+		if i%4 == 0 {
+			fmt.Fprintf(&b, "\n")
+		}
+		fmt.Fprintf(&b, "%#016x, ", narrow(rune(i*64)))
 	}
 	fmt.Fprintf(&b, "\n}\n")
 	src, err := format.Source(b.Bytes())

@@ -16,6 +16,10 @@ func ClassOf3(first, second byte) Class {
 	return uniform[int(first&0x0f)<<6|int(second&0x3f)]
 }
 
+// Narrow2 has its lowest bit set when the two bytes of a UTF-8 sequence stand for a starter of one column, which may be
+// ambiguous. The second byte is looked at for its low bits only, so the others of the result mean nothing.
+func Narrow2(first, second byte) uint64 { return narrow[first&0x1f] >> (second & 63) }
+
 // Class is that of the code point alone.
 func (p Props) Class() Class {
 	if !p.Starter() {

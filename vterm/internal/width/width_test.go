@@ -86,3 +86,13 @@ func TestClass(t *testing.T) {
 		t.Errorf("class of overlong sequences is %d", c)
 	}
 }
+
+// TestNarrow2 holds Narrow2 to what the code points are one by one.
+func TestNarrow2(t *testing.T) {
+	for r := rune(0); r < 0x800; r++ {
+		p := Of(r)
+		if got, want := Narrow2(byte(0xc0|r>>6), byte(0x80|r&0x3f))&1 != 0, r >= 0xa0 && p.Starter() && p.Columns() == 1; got != want {
+			t.Errorf("%U is narrow: %v, want %v", r, got, want)
+		}
+	}
+}
