@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // Errors. Their wrapping says which file and what to do.
@@ -46,6 +49,10 @@ func Explain(op, path string, err error) error {
 		return nil
 	}
 	remedy, kind := classify(err)
+	if said := errors.Is(err, syscall.ENOSPC); kind == ErrFull && !said || mayBeFull(err) && isFull(path) {
+		// SQLite has words of its own for it, or none: the file beside the database could not be made or grow
+		remedy, kind, err = makeRoom, ErrFull, fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+	}
 	switch {
 	case kind == nil:
 		return fmt.Errorf("%s (%s): %w", op, path, err)
@@ -54,6 +61,19 @@ func Explain(op, path string, err error) error {
 	}
 	return fmt.Errorf("%s: %s: %w (%w); %s", op, path, kind, err, remedy)
 }
+
+// mayBeFull reports whether an error of SQLite is one that a full disk is behind, too.
+func mayBeFull(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqlite3.SQLITE_IOERR || code == sqlite3.SQLITE_CANTOPEN
+}
+
+// isFull reports whether there is no room where a file is.
+func isFull(path string) bool { return errors.Is(atomicfile.Room(filepath.Dir(path)), syscall.ENOSPC) }
 
 // classify names the remedy for an error and its kind, nil when it has none.
 func classify(err error) (remedy string, kind error) {

@@ -201,7 +201,8 @@ func TestFullDisk(t *testing.T) {
 	big := full("big")
 	big.Title = strings.Repeat("x", 1<<20)
 	err = s.CreateSession(ctx, big)
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "make room") {
+	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "make room") ||
+		!errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("error %v", err)
 	}
 	if all, err := s.Sessions(ctx); len(all) != 1 || err != nil {

@@ -117,6 +117,11 @@ func daemonUpgrade(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			unlock, err := b.client.UpgradeAlone(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer unlock()
 			st, err := b.client.Status(cmd.Context())
 			if err != nil {
 				return err

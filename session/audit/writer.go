@@ -228,7 +228,10 @@ func (w *writer) open() error {
 
 // keepHead writes the head down. One that cannot be is older than the log, which is no damage.
 func (w *writer) keepHead() {
+	made := false
 	if w.head == nil {
+		_, err := w.o.FS.Lstat(headPath(w.o.Dir))
+		made = errors.Is(err, os.ErrNotExist)
 		f, err := w.o.FS.OpenFile(headPath(w.o.Dir), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			w.o.Log.Warn("the audit log's head cannot be kept", "err", err)
@@ -241,6 +244,13 @@ func (w *writer) keepHead() {
 	}
 	if _, err := w.head.WriteAt(headLine(w.last), 0); err != nil {
 		w.o.Log.Warn("the audit log's head cannot be kept", "err", err)
+		if made { // none is what it was; one without its words would be damage
+			err = errors.Join(w.head.Close(), w.o.FS.Remove(headPath(w.o.Dir)))
+			w.head = nil
+		}
+		if made && err != nil {
+			w.o.Log.Warn("an empty head of the audit log stays", "err", err)
+		}
 	}
 }
 

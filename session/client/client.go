@@ -164,12 +164,6 @@ func (c *Client) Stop(ctx context.Context, s api.Stop) error {
 	return err
 }
 
-// Upgrade replaces keepers and daemon by another executable.
-func (c *Client) Upgrade(ctx context.Context, u api.Upgrade) error {
-	_, err := send[struct{}](ctx, c, "POST", "/upgrade", nil, u)
-	return err
-}
-
 // List describes the sessions that carry the labels, NAME or NAME=VALUE.
 func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, error) {
 	q := url.Values{}

@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
 // startTime bounds how long a daemon may take to start.
@@ -42,11 +43,11 @@ func (c *Client) ensure(ctx context.Context) error {
 		return api.Errorf(api.CodeUnavailable, "no daemon is running").WithHint("start it with `longterm daemon start`")
 	}
 	if err := c.o.Dirs.Make(); err != nil {
-		return api.Errorf(api.CodeStorage, "%v", err)
+		return c.storage("%v", err)
 	}
 	unlock, err := lockFile(ctx, c.o.Dirs.StartLock())
 	if err != nil {
-		return api.Errorf(api.CodeStorage, "start lock: %v", err)
+		return c.storage("start lock: %v", err)
 	}
 	defer unlock()
 	if conn, err := netsock.Dial(c.o.Dirs.Socket()); err == nil { // another client was faster
@@ -64,14 +65,43 @@ func (c *Client) ensure(ctx context.Context) error {
 	defer cancel()
 	l, err := c.mainKeeper()
 	if err != nil {
+		if full := c.noRoom(err); full != nil {
+			return full
+		}
 		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("see %s", c.o.Dirs.KeeperLog())
 	}
 	defer l.Close()
 	if err := l.StartDaemon(starting); err != nil {
+		if full := c.noRoom(err); full != nil {
+			return full
+		}
 		return api.Errorf(api.CodeUnavailable, "the daemon did not start: %v", lastWords(err, c.o.Dirs)).
 			WithHint("see %s and %s; running sessions go on", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
 	}
 	return c.waitForSocket(ctx)
+}
+
+// storage is an error of our directories, with what to do where the disk is full.
+func (c *Client) storage(format string, err error) error {
+	e := api.Errorf(api.CodeStorage, format, err)
+	if errors.Is(err, syscall.ENOSPC) {
+		return e.WithHint("make room on its file system, and try again")
+	}
+	return e
+}
+
+// noRoom is why a daemon or a keeper does not start on a full disk: its own words for that went to a log that had no room for
+// them. nil: there is room, or it is not that.
+func (c *Client) noRoom(err error) error {
+	full := err
+	if !errors.Is(err, syscall.ENOSPC) {
+		full = atomicfile.Room(c.o.Dirs.State)
+	}
+	if !errors.Is(full, syscall.ENOSPC) {
+		return nil
+	}
+	return api.Errorf(api.CodeUnavailable, "the daemon did not start: %s: %v", c.o.Dirs.State, syscall.ENOSPC).
+		WithHint("make room on its file system, and try again; sessions that run go on, and nothing that was kept is lost")
 }
 
 // stopped is why this client starts nothing: longterm was ended on purpose since it was made. nil: it was not.

@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -271,5 +272,19 @@ func TestEndedOnPurposeIsNotStarted(t *testing.T) {
 	}
 	if s, err := waits.Status(testContext(t)); err != nil || s.DaemonPID != 7 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A daemon that does not start on a full disk is said to, with what to do: its own words had no room in its log.
+//
+// FEATURES: R93
+func TestNoRoomIsNamed(t *testing.T) {
+	c := newClient(t, newDirs(t), nil)
+	if err := c.noRoom(errors.New("it crashes")); err != nil {
+		t.Errorf("there is room: %v", err)
+	}
+	err := c.noRoom(fmt.Errorf("open the log: %w", syscall.ENOSPC))
+	if codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no space left on device; make room") {
+		t.Error(err)
 	}
 }

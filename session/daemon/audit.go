@@ -14,10 +14,10 @@ import (
 
 // openAudit opens the audit log; the configuration says whether acts go on that it cannot take.
 func (d *Daemon) openAudit() (err error) {
-	_, former := os.Lstat(d.cfg.Dirs.Database()) // this daemon opens it later
+	db, former := os.Lstat(d.cfg.Dirs.Database()) // this daemon opens it later; an empty one is of a disk that was full
 	d.audit, err = audit.Open(audit.Options{
 		Dir: d.cfg.Dirs.Audit(), Log: d.log,
-		Mask: d.known.Line, Expected: former == nil,
+		Mask: d.known.Line, Expected: former == nil && db.Size() > 0,
 		Keep: func() audit.Keep {
 			r := d.conf.Get().Retention
 			return audit.Keep{Age: r.AuditAge, Bytes: r.AuditBytes}

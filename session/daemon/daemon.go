@@ -95,6 +95,7 @@ type Daemon struct {
 	elsewhere bool
 
 	launching sync.Mutex // one keeper at a time is started; before mu
+	upgrading sync.Mutex // held by the one upgrade; before launching
 
 	mu      sync.Mutex // guards the fields below
 	keepers map[string]*keeperLink

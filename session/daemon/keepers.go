@@ -280,6 +280,7 @@ func (k *keeperLink) lost(err error) {
 	delete(k.d.keepers, k.key)
 	k.d.mu.Unlock()
 	k.d.reg.KeeperLost(k.key)
+	k.d.clearLost(k.key)
 }
 
 // close ends the connection on purpose; shutdown ends the keeper as well.

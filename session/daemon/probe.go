@@ -78,8 +78,10 @@ func parseProbe(out []byte) (a abilities, err error) {
 // check says why a program with other abilities cannot take this one's place.
 func (a abilities) check(ours abilities) error {
 	switch {
-	case a.minProtocol > ours.protocol || a.protocol < ours.protocol:
-		return fmt.Errorf("it speaks the keepers' protocol %d to %d, the sessions need %d", a.minProtocol, a.protocol, ours.protocol)
+	case a.minProtocol > ours.protocol:
+		return fmt.Errorf("it speaks the keepers' protocol %d to %d, the sessions need %d; a version between it and the one that runs does", a.minProtocol, a.protocol, ours.protocol)
+	case a.protocol < ours.protocol:
+		return fmt.Errorf("it is older: it speaks the keepers' protocol up to %d, the sessions need %d", a.protocol, ours.protocol)
 	case a.schema < ours.schema:
 		return fmt.Errorf("it is older: it reads databases up to form %d, this one has %d", a.schema, ours.schema)
 	}
@@ -90,7 +92,7 @@ func (a abilities) check(ours abilities) error {
 func openProgram(ctx context.Context, path string) (*os.File, error) {
 	refuse := func(err error) error {
 		return api.Errorf(api.CodeInvalid, "%s is not taken: %v", path, err).
-			WithHint("everything goes on as before; give the path of a longterm that is not older than this one")
+			WithHint("everything goes on as before; a longterm that is not older than the daemon's can be upgraded to: run the verb of that one, by its path")
 	}
 	st, err := os.Stat(path)
 	switch {

@@ -13,7 +13,18 @@ import (
 // Upgrade has every keeper execute another binary in place and then ends; the main
 // keeper starts the new daemon from that binary. A keeper that refuses goes on with
 // the old one: old keepers and new daemons understand each other.
-func (d *Daemon) Upgrade(ctx context.Context, path string) error {
+//
+// There is one at a time: a keeper that is asked twice answers one of them by the end of the connection. Who comes second asks
+// the daemon that the first brings.
+func (d *Daemon) Upgrade(ctx context.Context, path string) (err error) {
+	if !d.upgrading.TryLock() {
+		return api.Errorf(api.CodeUnavailable, "another upgrade is under way").WithHint("wait for its end, and ask again").AgainSoon()
+	}
+	defer func() {
+		if err != nil { // else this daemon ends
+			d.upgrading.Unlock()
+		}
+	}()
 	exe, err := openProgram(ctx, path)
 	if err != nil {
 		return err

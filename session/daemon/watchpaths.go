@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sys/dirwatch"
 )
 
@@ -164,6 +165,22 @@ func isFile(f *os.File, path string) bool {
 	}
 	st, err := f.Stat()
 	return err == nil && same(path, st)
+}
+
+// clearLost removes what a session's own keeper left that was killed, unless it was started again meanwhile. The main one's
+// files are there for the next.
+func (d *Daemon) clearLost(key string) {
+	d.launching.Lock() // nobody starts it now
+	defer d.launching.Unlock()
+	d.mu.Lock()
+	again := d.keepers[key] != nil
+	d.mu.Unlock()
+	if again || key == paths.MainKeeper || !keeperEnded(d.cfg.Dirs, key) {
+		return
+	}
+	if err := d.clearKeeper(key); err != nil {
+		d.log.Warn("what a keeper left was not removed", "keeper", key, "err", err)
+	}
 }
 
 // clearKeeper removes what a keeper that was killed left in our directories.

@@ -196,7 +196,7 @@ func (k *Keeper) reportReady(err error) {
 	k.cfg.Ready = nil
 }
 
-// end removes the socket while the lock is still held, so that it cannot be a
+// end removes the socket and the locks while these are still held, so that they cannot be a
 // successor's.
 func (k *Keeper) end() {
 	_ = os.Remove(k.cfg.Socket)
@@ -204,6 +204,9 @@ func (k *Keeper) end() {
 	if k.stateLock != nil {
 		_ = os.Remove(k.cfg.StateLock)
 		_ = k.stateLock.Close()
+	}
+	if launch.IsFile(k.lock, k.cfg.Lock) {
+		_ = os.Remove(k.cfg.Lock)
 	}
 	_ = k.lock.Close()
 	k.cgroups.close()

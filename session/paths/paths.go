@@ -1,6 +1,6 @@
 // Package paths says where longterm keeps its files.
 //
-//	runtime  daemon.sock, daemon.lock, start.lock, keepers/KEY.{sock,lock}, hosts/KEY.{sock,lock,json,ssh}
+//	runtime  daemon.sock, daemon.lock, start.lock, upgrade.lock, keepers/KEY.{sock,lock}, hosts/KEY.{sock,lock,json,ssh}
 //	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, tokens.json, sessions/ID/{journal/,checkpoint,…},
 //	         locks/{daemon,keeper-KEY}.lock, trusted/HASH.json
 //	config   config.toml, policy.toml
@@ -78,7 +78,7 @@ func homeDir(variable string, below ...string) (string, error) {
 
 // Make creates the directories and refuses ones that others could write to.
 func (d Dirs) Make() error {
-	if err := d.Check(); err != nil {
+	if err := errors.Join(d.Check(), d.fits()); err != nil {
 		return err
 	}
 	for _, dir := range []string{d.State, d.Run, d.Keepers(), d.Sessions(), d.Locks()} {
@@ -87,6 +87,19 @@ func (d Dirs) Make() error {
 		}
 	}
 	return errors.Join(makePrivate(d.Run), makePrivate(d.State))
+}
+
+// maxDatabase is how long the path of a database may be, in bytes: SQLite takes 512 with what it adds to the name itself, and the
+// -journal of the longest.
+const maxDatabase = 512 - len("-journal")
+
+// fits says of a state directory whose database SQLite could not open that its name is too long. Sockets have no such bound.
+func (d Dirs) fits() error {
+	if over := len(d.Database()) - maxDatabase; over > 0 {
+		return fmt.Errorf("the path of the state directory %s is too long: it has %d bytes, %d more than its database allows; set %s to a directory with a shorter name",
+			d.State, len(d.State), over, EnvDir)
+	}
+	return nil
 }
 
 // Socket is the daemon's.
@@ -103,6 +116,9 @@ func (d Dirs) Hosts() string { return filepath.Join(d.Run, "hosts") }
 
 // StartLock is held by a client that starts a keeper.
 func (d Dirs) StartLock() string { return filepath.Join(d.Run, "start.lock") }
+
+// UpgradeLock is held by a client that has keepers and daemon replaced.
+func (d Dirs) UpgradeLock() string { return filepath.Join(d.Run, "upgrade.lock") }
 
 // Keepers holds a socket and a lock for each keeper.
 func (d Dirs) Keepers() string { return filepath.Join(d.Run, "keepers") }
@@ -131,11 +147,13 @@ func (d Dirs) Locks() string { return filepath.Join(d.State, "locks") }
 // that do not any more.
 func (d Dirs) KeeperKeys() []string {
 	keys := map[string]bool{}
-	for dir, affix := range map[string][2]string{d.Keepers(): {"", ".sock"}, d.Locks(): {keeperLock, ".lock"}} {
-		entries, _ := os.ReadDir(dir) // it may have been removed
+	for _, trace := range [...]struct{ dir, prefix, suffix string }{
+		{d.Keepers(), "", ".sock"}, {d.Keepers(), "", ".lock"}, {d.Locks(), keeperLock, ".lock"},
+	} {
+		entries, _ := os.ReadDir(trace.dir) // it may have been removed
 		for _, e := range entries {
-			name, isOne := strings.CutPrefix(e.Name(), affix[0])
-			if key, ok := strings.CutSuffix(name, affix[1]); ok && isOne {
+			name, isOne := strings.CutPrefix(e.Name(), trace.prefix)
+			if key, ok := strings.CutSuffix(name, trace.suffix); ok && isOne {
 				keys[key] = true
 			}
 		}

@@ -104,6 +104,11 @@ func (s *Server) admitNew(ctx context.Context, n *api.NewSession) (func(id strin
 // admit asks whether something may be done, and waits for whoever has to allow it, unless the caller wants to
 // be told of that at once.
 func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) (gateway.Answer, error) {
+	return s.admitTelling(ctx, ask, onApproval, func() {})
+}
+
+// admitTelling is admit; asked is told when somebody is about to be waited for.
+func (s *Server) admitTelling(ctx context.Context, ask gateway.Ask, onApproval string, asked func()) (gateway.Answer, error) {
 	answer, p, err := s.gate.Begin(ctx, ask)
 	if p == nil {
 		return answer, err
@@ -113,6 +118,7 @@ func (s *Server) admit(ctx context.Context, ask gateway.Ask, onApproval string) 
 		v := p.Approval()
 		return answer, gateway.Needed(&v)
 	}
+	asked()
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(s.jobs.Done(), cancel) // the daemon leaves: its successor is asked again

@@ -106,6 +106,11 @@ const (
 
 // typeAs types t for whoever asks, once it may be typed.
 func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typing, onApproval string) (session.Typed, error) {
+	return s.typeAsked(ctx, e, t, onApproval, func() {})
+}
+
+// typeAsked is typeAs; asked is told when a person has to allow it first, and is waited for.
+func (s *Server) typeAsked(ctx context.Context, e *registry.Handle, t session.Typing, onApproval string, asked func()) (session.Typed, error) {
 	a := actor.Of(ctx)
 	s.reg.WorkedIn(e, a.Agent)
 	t.By = registry.Typist(a, t.By != "")
@@ -129,7 +134,7 @@ func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typin
 			line = gateway.Draft{Opaque: true}
 		}
 		d.Unlock()
-		err := s.admitTyped(ctx, e, line, &t, onApproval)
+		err := s.admitTyped(ctx, e, line, &t, onApproval, asked)
 		d.Lock()
 		if err != nil {
 			return session.Typed{}, err
@@ -144,7 +149,7 @@ func (s *Server) typeAs(ctx context.Context, e *registry.Handle, t session.Typin
 }
 
 // admitTyped asks whether a line may be ended.
-func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gateway.Draft, t *session.Typing, onApproval string) error {
+func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gateway.Draft, t *session.Typing, onApproval string, asked func()) error {
 	st := e.Session.Status()
 	ask := jobs.AskLine(uuid.NewString(), actor.Of(ctx), e, line.Text)
 	if t.ID != "" { // the same input again, and nothing else that has its id
@@ -160,7 +165,7 @@ func (s *Server) admitTyped(ctx context.Context, e *registry.Handle, line gatewa
 	case st.Shell.Phase != shell.PhasePrompt, st.Shell.Program != "":
 		ask.Opaque, ask.Elsewhere = opaqueProgram, st.Shell.Program != "" // without, it may be meant for the shell when that is back
 	}
-	_, err := s.admit(ctx, ask, onApproval)
+	_, err := s.admitTelling(ctx, ask, onApproval, asked)
 	return err
 }
 

@@ -56,8 +56,8 @@ func (h pageHost) Approvals(ctx context.Context) ([]api.Approval, error) {
 func (h pageHost) ShowsEvent(ctx context.Context, e *api.Event) bool { return h.s.showsEvent(ctx, e) }
 func (h pageHost) Veil(ctx context.Context) *secrets.Set             { return h.s.veil(ctx) }
 
-func (h pageHost) Type(ctx context.Context, e *registry.Handle, t session.Typing) error {
-	_, err := h.s.typeAs(ctx, e, t, "")
+func (h pageHost) Type(ctx context.Context, e *registry.Handle, t session.Typing, asked func()) error {
+	_, err := h.s.typeAsked(ctx, e, t, "", asked)
 	return err
 }
 

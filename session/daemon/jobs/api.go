@@ -5,6 +5,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 
 // List lists jobs, oldest first, without what they printed.
 func (s *Set) List(ctx context.Context, q store.JobQuery) ([]api.Job, error) {
-	recs, err := s.store.Jobs(ctx, q)
+	recs, err := s.rows(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (s *Set) lookAt(ctx context.Context, r store.Job, in Look) (_ api.Job, err 
 	}
 	j := s.await(ctx, r.ID)
 	if j == nil {
-		if r, err = s.store.Job(ctx, r.ID); err != nil { // it may have ended since the record was read
+		if r, err = s.row(ctx, r.ID); err != nil { // it may have ended since the record was read
 			return api.Job{}, noJob(r.ID, err)
 		}
 		v := s.jobView(&r)
@@ -182,9 +183,11 @@ func (s *Set) Forget(ctx context.Context, ref string) error {
 	if s.byID(r.ID) != nil || s.wantedByID(r.ID) != nil {
 		return api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
 	}
-	if err := s.store.DeleteJob(ctx, r.ID); err != nil {
+	_, kept := s.unwritten.get(r.ID)
+	if err := s.store.DeleteJob(ctx, r.ID); err != nil && !(kept && errors.Is(err, store.ErrNoJob)) {
 		return noJob(ref, err)
 	}
+	s.unwritten.drop(r.ID)
 	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.NoteLeft(e)) == 0 {
 		return s.reg.Remove(ctx, e, false)
 	}
@@ -258,18 +261,18 @@ func (s *Set) SessionOf(ctx context.Context, ref string) (string, error) {
 
 // jobRecord finds the record of a job by id or unique prefix.
 func (s *Set) jobRecord(ctx context.Context, ref string) (store.Job, error) {
-	r, err := s.store.Job(ctx, ref)
+	r, err := s.row(ctx, ref)
 	if err == nil {
 		return r, nil
 	}
-	list, listErr := s.store.Jobs(ctx, store.JobQuery{Prefix: ref, Limit: 2})
+	list, listErr := s.rows(ctx, store.JobQuery{Prefix: ref, Limit: 2})
 	switch {
 	case listErr != nil:
 		return r, listErr
 	case len(list) == 1 && ref != "":
 		return list[0], nil
 	case len(list) > 1:
-		return r, api.Errorf(api.CodeAmbiguous, "%q could be several jobs", ref).WithHint("give more of the id")
+		return r, ambiguous(ref)
 	}
 	return r, noJob(ref, err)
 }

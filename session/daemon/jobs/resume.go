@@ -103,7 +103,7 @@ func (s *Set) lost(r *store.Job, err error) {
 	res := api.Result{Job: r.ID, Session: r.Session, State: "lost", TimedOut: "none", Mode: "pty", Error: err.Error()}
 	r.State, r.Ended = store.JobDone, time.Now()
 	r.Result, _ = json.Marshal(res) // of plain values
-	if err := s.store.UpdateJob(s.ctx, *r); err != nil {
+	if err := s.write(s.ctx, *r); err != nil {
 		s.log.Error("record a lost job", "job", r.ID, "err", err)
 	}
 }

@@ -158,6 +158,7 @@ func (s *Set) leave(j *Job) {
 // told so.
 func (s *Set) drop(j *Job) {
 	s.leave(j)
+	s.unwritten.drop(j.id)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
@@ -304,7 +305,7 @@ func (s *Set) exists(ctx context.Context, id string) bool {
 	if s.await(ctx, id) != nil || s.wantedByID(id) != nil {
 		return true
 	}
-	_, err := s.store.Job(ctx, id)
+	_, err := s.row(ctx, id)
 	return err == nil
 }
 
@@ -323,7 +324,7 @@ func (s *Set) rejoin(ctx context.Context, c *api.Call, asked string, start bool,
 	case j != nil:
 		return j.await(ctx, c, how, endsByCaller)
 	}
-	r, err := s.store.Job(ctx, c.Job)
+	r, err := s.row(ctx, c.Job)
 	switch {
 	case errors.Is(err, store.ErrNoJob): // it could not be started after all
 		return api.Result{}, api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", c.Job).WithHint("ask again").AgainSoon()

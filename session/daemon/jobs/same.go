@@ -63,7 +63,7 @@ func (s *Set) checkSame(ctx context.Context, id, digest string) error {
 		_ = json.Unmarshal(j.req, &rec) // made here
 		j.mu.Unlock()
 	default:
-		r, err := s.store.Job(ctx, id)
+		r, err := s.row(ctx, id)
 		if err != nil { // it is gone; who asks for it says so
 			return nil
 		}

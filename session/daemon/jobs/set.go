@@ -62,6 +62,8 @@ type Set struct {
 	live   map[string]*Job
 	wanted map[string]*wanted // commands that a person has to allow before they are started
 	found  []store.Job        // of the daemon before, until resume
+
+	unwritten unwritten
 }
 
 // New is a set without jobs; Load reads those that the daemon before left.
@@ -129,6 +131,7 @@ func (s *Set) record(ctx context.Context, j *Job) error {
 	}
 	if err != nil && !errors.Is(err, store.ErrJobExists) && ctx.Err() == nil {
 		s.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
+		s.keep(j.row())
 		err = nil
 	}
 	if err != nil {
@@ -276,11 +279,9 @@ func (j *Job) row() store.Job {
 // save writes the record. Writers come from several goroutines; each writes what is true
 // when its turn has come, so that no write undoes a later one.
 func (j *Job) save() {
-	j.saving.Lock()
-	defer j.saving.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := j.s.store.UpdateJob(ctx, j.row()); err != nil && !errors.Is(err, store.ErrNoJob) {
+	if err := j.write(ctx); err != nil {
 		j.s.log.Error("record a job", "job", j.id, "err", err)
 	}
 }

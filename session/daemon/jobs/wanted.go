@@ -196,7 +196,7 @@ func (s *Set) refuse(w *wanted, err error) {
 	r, readErr := s.store.Job(ctx, w.x.Job)
 	if readErr == nil {
 		r.State, r.Ended, r.Result = store.JobDone, time.Now(), b
-		readErr = s.store.UpdateJob(ctx, r)
+		readErr = s.write(ctx, r)
 	}
 	if readErr != nil {
 		s.log.Error("record a command that was not started", "job", w.x.Job, "err", readErr)

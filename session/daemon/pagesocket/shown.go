@@ -40,6 +40,7 @@ type sub struct {
 	typing  chan wire.Message
 	images  []*vterm.Image // that its last frame shows
 	queued  int            // bytes that wait to be typed
+	asks    bool           // a person is asked about what is being typed
 	typed   int64          // the last message that was
 	telling bool           // that is about to be told
 }

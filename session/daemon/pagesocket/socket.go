@@ -74,8 +74,8 @@ type Host interface {
 	ShowsEvent(ctx context.Context, e *api.Event) bool
 	// Veil is what is masked for him; nil: nothing.
 	Veil(ctx context.Context) *secrets.Set
-	// Type types, by the rules.
-	Type(ctx context.Context, e *registry.Handle, t session.Typing) error
+	// Type types, by the rules. asked is told when a person has to allow it first, and is waited for.
+	Type(ctx context.Context, e *registry.Handle, t session.Typing, asked func()) error
 	// Offset is where in a session's output a moment is.
 	Offset(ctx context.Context, e *registry.Handle, moment string) (uint64, error)
 	// Error is an error as it is told.

@@ -17,8 +17,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// What waits to be typed into a session by a page: a program that reads nothing, or a person who is asked first,
-// holds up this session's input alone.
+// What waits to be typed into a session by a page: a program that reads nothing holds up this session's input alone. While a
+// person is asked whether a line may be run nothing waits: whoever answers, minutes later, allows that line, and what came
+// behind it would be run then, or be appended to the line that was refused.
 const (
 	maxWaiting      = 4096
 	maxWaitingBytes = 4 << 20
@@ -40,8 +41,8 @@ func (p *sub) input(m *wire.Message) {
 		typing := p.typing
 		p.c.working.Go(func() { p.types(typing) })
 	}
-	full := p.queued > maxWaitingBytes
-	if !full {
+	full, asks := p.queued > maxWaitingBytes, p.asks && m.T != "resize"
+	if !full && !asks {
 		select {
 		case p.typing <- *m:
 			p.queued += len(m.Text)
@@ -50,9 +51,51 @@ func (p *sub) input(m *wire.Message) {
 		}
 	}
 	p.mu.Unlock()
-	if full {
+	if asks {
+		p.leaveOut(m)
+	} else if full {
 		p.c.refuse(m, api.Errorf(api.CodeLimit, "the session does not take what is typed").WithHint("wait until its program reads again"))
 	}
+}
+
+// asked has nothing be typed that came behind the line that a person is asked about. What was queued is left out, but sizes.
+func (p *sub) asked(queue chan wire.Message) {
+	p.mu.Lock()
+	p.asks = true
+	var left, sizes []wire.Message
+	for len(queue) > 0 { // who queues does so under the lock, and who takes is waiting
+		m := <-queue
+		if m.T == "resize" {
+			sizes = append(sizes, m)
+			continue
+		}
+		p.queued -= len(m.Text)
+		left = append(left, m)
+	}
+	for _, m := range sizes {
+		queue <- m // there is room: it was in it
+	}
+	p.mu.Unlock()
+	for i := range left {
+		p.leaveOut(&left[i])
+	}
+}
+
+// answered has what is typed from here on be typed again.
+func (p *sub) answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks = false
+}
+
+// leaveOut says of what was typed that it was not, or, of what nobody typed, nothing.
+func (p *sub) leaveOut(m *wire.Message) {
+	if (m.T == "focus" || m.T == "mouse") && m.Q != nil {
+		p.took(*m.Q)
+		return
+	}
+	p.c.refuse(m, api.Errorf(api.CodeNeedsApproval, "this was not typed: a person is asked first whether the line before it may be run").
+		WithHint("type it again when that is answered"))
 }
 
 // mayType says whether who asks may type at all.
@@ -62,13 +105,14 @@ func (c *conn) mayType() bool {
 }
 
 // types does what was queued, in order.
-func (p *sub) types(queue <-chan wire.Message) {
+func (p *sub) types(queue chan wire.Message) {
 	for {
 		select {
 		case <-p.ctx.Done():
 			return
 		case m := <-queue:
-			err := p.do(&m)
+			err := p.do(&m, func() { p.asked(queue) })
+			p.answered()
 			p.mu.Lock()
 			p.queued -= len(m.Text)
 			p.mu.Unlock()
@@ -84,7 +128,7 @@ func (p *sub) types(queue <-chan wire.Message) {
 	}
 }
 
-func (p *sub) do(m *wire.Message) error {
+func (p *sub) do(m *wire.Message, asked func()) error {
 	if m.T == "resize" {
 		cols, rows, err := m.Size()
 		if err != nil {
@@ -108,11 +152,11 @@ func (p *sub) do(m *wire.Message) error {
 		t = onPipes(t)
 	}
 	if t.ID == "" {
-		return p.c.srv.Host.Type(p.ctx, p.e, t)
+		return p.c.srv.Host.Type(p.ctx, p.e, t, asked)
 	}
 	// The page comes back and says it again, which is not typed: so this is, as a whole. Nobody waits for it then.
 	typed := make(chan error, 1)
-	go func() { typed <- p.c.srv.Host.Type(context.WithoutCancel(p.ctx), p.e, t) }()
+	go func() { typed <- p.c.srv.Host.Type(context.WithoutCancel(p.ctx), p.e, t, asked) }()
 	select {
 	case err := <-typed:
 		return err

@@ -72,13 +72,19 @@ func (h *Registry) Load(ctx context.Context) error {
 	if moved := h.store.Recovered(); moved != "" {
 		h.host.Notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories; which commands and jobs there were is only known there", moved)
 	}
+	if err := h.findRemoved(); err != nil {
+		return err
+	}
+	_ = h.forgetAgain(ctx) // what still has its record is not read
 	recs, err := h.store.Sessions(ctx)
 	if err != nil {
 		return err
 	}
 	known := map[string]bool{}
 	for _, r := range recs {
-		known[r.ID] = true
+		if known[r.ID] = true; h.unforgotten.has(r.ID) {
+			continue
+		}
 		h.adoption.mustAdd(NewHandle(r))
 	}
 	return h.adoption.loadLost(ctx, known)

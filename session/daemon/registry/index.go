@@ -42,6 +42,7 @@ type Indexer struct {
 	opened  atomic.Pointer[search.Index] // nil: it could not be opened yet
 	feeding chan struct{}                // has room while the index is not being fed
 	resting atomic.Bool                  // no other session is fed: everything ends, and the next daemon goes on
+	stale   atomic.Bool                  // something that was removed may be in it still
 
 	mu   sync.Mutex
 	why  error             // why it could not be opened yet
@@ -107,8 +108,12 @@ func (x *Indexer) compare(ctx context.Context) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		x.reg.log.Error("what was removed may be found still", "err", err)
+		if !x.stale.Swap(true) {
+			x.reg.log.Error("what was removed may be found still", "err", err)
+		}
+		return
 	}
+	x.stale.Store(false)
 }
 
 // run feeds until ctx ends.
@@ -123,6 +128,9 @@ func (x *Indexer) run(ctx context.Context) {
 		case <-t.C():
 			t.Next()
 			x.openAgain(ctx)
+			if x.stale.Load() {
+				x.compare(ctx)
+			}
 			x.sweep(ctx, func(e *Handle, rest uint64) bool {
 				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter
 			})
@@ -341,15 +349,14 @@ func (f *feeder) flush(ctx context.Context) error {
 	return err
 }
 
-// forget drops a session from the index. Where there is none yet, compare does.
-func (x *Indexer) forget(ctx context.Context, id string) error {
+// forget drops a session from the index. Where there is none yet, or it cannot be written, compare does.
+func (x *Indexer) forget(ctx context.Context, id string) {
 	x.mu.Lock()
 	delete(x.seen, id)
 	x.mu.Unlock()
-	if index := x.opened.Load(); index != nil {
-		return index.Forget(ctx, id)
+	if index := x.opened.Load(); index != nil && index.Forget(ctx, id) != nil {
+		x.stale.Store(true)
 	}
-	return nil
 }
 
 // forgetBefore drops what a session printed before an offset from the index.

@@ -266,7 +266,8 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 	if e.device != nil { // first of all: what a keeper has and no record knows of comes back
 		e.device.released()
 	}
-	err := errors.Join(h.store.DeleteSession(ctx, e.Session.ID()), h.removeDir(e), h.Index.forget(ctx, e.Session.ID()))
+	err := h.removeDir(ctx, e)
+	h.Index.forget(ctx, e.Session.ID())
 	h.drop(e)
 	h.Bus.Publish("removed", &view)
 	h.restarts.forget(e.ID())
@@ -277,13 +278,14 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 	return nil
 }
 
-func (h *Registry) removeDir(e *Handle) error {
+// removeDir removes a session's directory and its record.
+func (h *Registry) removeDir(ctx context.Context, e *Handle) error {
 	e.manifest.Lock()
 	defer e.manifest.Unlock()
 	e.removed = true
 	h.spawner.DropState(e.Session.ID())
 	h.forgotten.Store(true)
-	return removeSessionDir(h.dirs.Session(e.Session.ID()))
+	return h.erase(ctx, e.Session.ID())
 }
 
 // rereadGrace is how long a temporary session stays for callers who were told how to read what

@@ -83,6 +83,7 @@ func (m *Maintenance) run(ctx context.Context) {
 			}
 		case <-pack.C():
 			pack.Next()
+			_ = m.reg.forgetAgain(ctx) // it was logged, and is tried again
 			m.pack(ctx)
 			m.emptyLog(ctx)
 		case now := <-tidy.C():

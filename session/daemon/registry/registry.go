@@ -74,6 +74,7 @@ type Registry struct {
 	Terminals   events.Terminals // of attached clients
 	forgotten   atomic.Bool      // a session was removed since the database's log was emptied
 	starting    starting         // calls that start sessions now
+	unforgotten unforgotten      // removed sessions with a record still
 
 	mu     sync.RWMutex
 	byid   map[string]*Handle

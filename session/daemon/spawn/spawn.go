@@ -187,6 +187,9 @@ func NoDescriptors(err error) error {
 
 // StorageError says that a session cannot be recorded below a directory.
 func StorageError(err error, dir string) error {
-	return api.Errorf(api.CodeStorage, "the session cannot be recorded: %v", err).
-		WithHint("make room in, or make writable, %s", dir)
+	e := api.Errorf(api.CodeStorage, "the session cannot be recorded: %v", err)
+	if errors.Is(err, syscall.ENOSPC) {
+		return e.WithHint("%s is on it; `longterm rm` and `longterm prune` drop history, which makes room", dir)
+	}
+	return e.WithHint("make room in, or make writable, %s", dir)
 }

@@ -173,7 +173,7 @@ func checkVersion(ctx context.Context, d *Doctor) finding {
 		return ok("this is %s", d.Version())
 	}
 	if st.Build != d.Version() {
-		return warn("run `longterm daemon upgrade`; sessions go on", "this is %s, the daemon runs %s", d.Version(), st.Build)
+		return differs(d.Version(), st.Build)
 	}
 	for _, k := range st.Keepers {
 		if k.Build != st.Build {
@@ -217,11 +217,32 @@ func checkDescriptors(context.Context, *Doctor) finding {
 	if err != nil {
 		return warn("", "limit of open files: %v", err)
 	}
-	// Keeper: PTY and ring a session; daemon: PTY and, while it is written, a segment.
-	if sessions := most / 2; sessions < 500 {
+	sessions := sessionsWithin(most)
+	if sessions < 500 {
 		return warn("raise the hard limit of open files (ulimit -Hn), then `longterm daemon upgrade`", "%d open files allow about %d sessions", most, sessions)
 	}
-	return ok("%d open files allow about %d sessions", most, most/2)
+	return ok("%d open files allow about %d sessions", most, sessions)
+}
+
+// What a daemon has open, which is more than a keeper has.
+const (
+	openAtRest   = 23  // without sessions: databases, logs, locks, sockets
+	openSpare    = 16  // kept free for clients: no session is started in them
+	openASession = 2   // its terminal and its ring
+	openSegments = 256 // and the segment that its history is written to, of so many at most
+)
+
+// sessionsWithin is how many sessions a daemon starts that may have so many files open.
+func sessionsWithin(files uint64) uint64 {
+	if files < openAtRest+openSpare {
+		return 0
+	}
+	room := files - openAtRest - openSpare
+	before := room / (openASession + 1) // that run when the last is started
+	if before >= openSegments {
+		before = (room - openSegments) / openASession
+	}
+	return before + 1
 }
 
 // checkLinger: without lingering systemd ends the user's manager, and with it every

@@ -200,3 +200,28 @@ func TestCheckAudit(t *testing.T) {
 	}
 	check("fail", "there is no audit log")
 }
+
+// FEATURES: R97
+func TestSessionsWithin(t *testing.T) {
+	for files, want := range map[uint64]uint64{0: 0, 38: 0, 39: 1, 64: 9, 256: 73, 39 + 3*256: 257, 39 + 3*256 + 2: 258, 20000: 9853} {
+		if got := sessionsWithin(files); got != want {
+			t.Errorf("%d files: %d sessions, want %d", files, got, want)
+		}
+	}
+}
+
+// Who is the older of the two is not told to replace the newer.
+func TestOlderThanTheDaemon(t *testing.T) {
+	for _, c := range []struct {
+		ours, daemons string
+		back          bool
+	}{
+		{"v1.2.3", "v1.10.0", true}, {"v1.10.0", "v1.2.3", false}, {"v1.2.3-rc1", "v2.0.0", true},
+		{"devel", "v1.0.0", false}, {"v1.0.0", "devel-0123", false}, {"v0", "v1.0.0", false},
+	} {
+		f := differs(c.ours, c.daemons)
+		if back := strings.Contains(f.Remedy, "this one is the older"); f.Level != "warn" || back != c.back {
+			t.Errorf("%s and a daemon of %s: %+v", c.ours, c.daemons, f)
+		}
+	}
+}

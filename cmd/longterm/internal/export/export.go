@@ -214,15 +214,23 @@ func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, na
 		defer recs.Close()
 		buf := bufio.NewWriterSize(w, 256<<10)
 		e.w = buf
-		return errors.Join(copyRecords(p, recs, &e, format), buf.Flush())
+		return joined(copyRecords(p, recs, &e, format), buf.Flush())
 	})
+}
+
+// joined is both errors, once where the second only repeats what had been refused before.
+func joined(err, after error) error {
+	if err != nil && after != nil && errors.Is(err, errors.Unwrap(after)) {
+		return err
+	}
+	return errors.Join(err, after)
 }
 
 func copyRecords(p *output.Printer, recs records, e *exporting, format *format) (err error) {
 	var x exporter
 	defer func() {
 		if x != nil {
-			err = errors.Join(err, x.close())
+			err = joined(err, x.close())
 		}
 	}()
 	for {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -186,10 +188,21 @@ func (p *Printer) WriteOutput(file string, write func(io.Writer) error) (err err
 	if file == "" || file == "-" {
 		return write(p.Stdout)
 	}
+	_, missing := os.Lstat(file)
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return write(f)
+	if err = write(f); err != nil {
+		_ = f.Close() // what was written to it is no file of that kind
+	} else {
+		err = f.Close()
+	}
+	if err != nil && errors.Is(missing, os.ErrNotExist) { // a part would be taken for the whole
+		err = errors.Join(err, os.Remove(file))
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w; make room there, or name a file on another file system", err)
+	}
+	return err
 }

@@ -20,10 +20,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/bars"
@@ -93,25 +95,51 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	err := view.Run(ctx, src, vo)
 	_, _ = io.WriteString(os.Stderr, unsent.String())
 	if errors.Is(err, context.Canceled) {
-		return nil
+		return leftBy(ctx)
 	}
 	if err == nil {
 		p.farewell(os.Stderr, only)
+		err = leftBy(ctx)
 	}
 	return err
 }
 
 // uninterrupted has interrupts pass the viewer by. On its terminal Ctrl-C is a key; an interrupt that comes all the same
-// is for the editor that was opened, which may go on after it. A hangup ends it as TERM does: it gives the terminal back.
+// is for the editor that was opened, which may go on after it. A hangup ends it as TERM does: it gives the terminal back. The
+// context's cause is the signal.
 func uninterrupted(ctx context.Context) (context.Context, func()) {
 	passing := make(chan os.Signal, 1) // nobody reads it: it is taken from the default, which ends the process
 	signal.Notify(passing, os.Interrupt)
 	ending := slices.DeleteFunc(slices.Clone(takeover.Leaving), func(s os.Signal) bool { return s == os.Interrupt || signal.Ignored(s) })
-	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), ending...)
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, ending...)
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		select {
+		case sig := <-told:
+			stop(endedBy(sig.(syscall.Signal)))
+		case <-ctx.Done():
+		}
+	}()
 	return ctx, func() {
-		stop()
+		signal.Stop(told)
 		signal.Stop(passing)
+		stop(nil)
 	}
+}
+
+// endedBy is a signal that ended the viewer.
+type endedBy syscall.Signal
+
+func (s endedBy) Error() string { return syscall.Signal(s).String() }
+
+// leftBy is the error of a viewer that a signal ended, with the status that an attached client has then; nil: it was none.
+func leftBy(ctx context.Context) error {
+	var by endedBy
+	if !errors.As(context.Cause(ctx), &by) {
+		return nil
+	}
+	return exit.With(128+int(by), fmt.Errorf("left: %w; the sessions go on", by))
 }
 
 // farewellTime is how long the daemon has to say what goes on.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/session/sys/nowait"
 )
 
@@ -17,9 +18,10 @@ import (
 type promptTTY struct {
 	tcell.Tty
 
-	mu sync.Mutex // guards the fields below
-	f  *os.File   // nil: it is stopped
-	rw io.ReadWriter
+	mu    sync.Mutex // guards the fields below
+	f     *os.File   // nil: it is stopped
+	rw    io.ReadWriter
+	guard *takeover.Guard // nil: there is none
 }
 
 // openTTY is this process's terminal.
@@ -40,6 +42,7 @@ func (t *promptTTY) Start() error {
 	if err != nil {
 		return nil // the other opening will do
 	}
+	t.startGuard()                             // it is raw, and nothing is drawn yet
 	if f.SetReadDeadline(time.Time{}) != nil { // it blocks: who reads could not be told to end
 		return f.Close()
 	}
@@ -47,6 +50,19 @@ func (t *promptTTY) Start() error {
 	defer t.mu.Unlock()
 	t.f, t.rw = f, nowait.File(f)
 	return nil
+}
+
+// startGuard has a guard give the terminal back should this process be killed. It gets an opening of its own: one whose number
+// was asked for blocks.
+func (t *promptTTY) startGuard() {
+	out, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.guard = takeover.StartGuard(out, takeover.OwnScreenReset, takeover.ColoursReset)
 }
 
 // file is the opening to use.
@@ -94,5 +110,7 @@ func (t *promptTTY) Stop() error {
 		_ = t.f.Close()
 		t.f, t.rw = nil, nil
 	}
+	t.guard.Dismiss() // modes are as they were; what was drawn is undone before
+	t.guard = nil
 	return err
 }

@@ -168,6 +168,14 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}
 	i.Run("send", "first", "-e", "still here")
 	i.Run("wait", "first", "--for", "text=still here")
+	told := exec.CommandContext(ctx, "bash", "-c", `ulimit -n 60; exec -a longterm "$0" doctor`, i.Exe)
+	told.Env, told.Dir = i.Env, "/"
+	out, _ := told.CombinedOutput() // it exits as what it found
+	_, said, _ := strings.Cut(string(out), "60 open files allow about ")
+	var about int
+	if _, err := fmt.Sscan(said, &about); err != nil || about < i.Status().Running-2 || about > i.Status().Running+2 {
+		t.Errorf("doctor says %d, %v; there are %d\n%s", about, err, i.Status().Running, out)
+	}
 }
 
 // A client that never reads holds no other up; one that is killed leaves nothing behind.

@@ -51,18 +51,25 @@ func (o *outer) below(word string) int {
 }
 
 // A script has its terminal back as it was, line discipline and all, when what it started on it is killed or hangs up: no
-// shell is there that would set it anew.
+// shell is there that would set it anew. What could say why it left says so by its status.
 //
 // FEATURES: R75, R76
 func TestKilledUnderAScript(t *testing.T) {
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("finds processes in /proc")
 	}
-	for verb, with := range map[string]syscall.Signal{"attach": syscall.SIGKILL, "view": syscall.SIGHUP} {
-		t.Run(verb, func(t *testing.T) {
+	for _, c := range []struct {
+		verb string
+		with syscall.Signal
+	}{
+		{"attach", syscall.SIGKILL}, {"attach", syscall.SIGTERM},
+		{"view", syscall.SIGKILL}, {"view", syscall.SIGTERM}, {"view", syscall.SIGHUP},
+	} {
+		t.Run(c.verb+" "+c.with.String(), func(t *testing.T) {
+			verb, with := c.verb, c.with
 			i := e2e.New(t)
 			i.Run("new", "-n", "s", "--", "cat")
-			o := newOuterLine(t, i, 70, 14, "sh -c 'longterm "+verb+" s; read x; echo got $x'")
+			o := newOuterLine(t, i, 70, 14, "sh -c 'longterm "+verb+" s; echo status $?; read x; echo got $x'")
 			e2e.Eventually(t, "it is at work", func() bool {
 				return strings.HasPrefix(o.paneModes(), "alt 1") && strings.Contains(o.stty(), "-icanon") && o.below(verb) > 0
 			})
@@ -73,6 +80,9 @@ func TestKilledUnderAScript(t *testing.T) {
 				return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost") &&
 					o.below(verb) == 0 // until then keys are still its own
 			})
+			if with != syscall.SIGKILL { // else the shell may say it before the guard is done, on the screen that goes
+				o.shows(fmt.Sprintf("status %d", 128+int(with)))
+			}
 			o.keys("line", "Enter")
 			o.shows("got line")
 		})
