@@ -118,7 +118,7 @@ func (d *Daemon) watchFiles() *watchedFiles {
 	return &watchedFiles{d, w}
 }
 
-// again watches directories that were made, or made again.
+// again watches what the directories are now.
 func (f *watchedFiles) again() {
 	if f.w == nil {
 		return

@@ -91,7 +91,7 @@ func (k *Keeper) watchFiles() (stop func()) {
 	return func() { _ = w.Close() }
 }
 
-// renewFiles watches directories that were made again.
+// renewFiles watches what the directories are now.
 func (k *Keeper) renewFiles() {
 	if k.files == nil {
 		return

@@ -1,11 +1,9 @@
 package dirwatch
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,14 +12,11 @@ import (
 const mask = unix.IN_CREATE | unix.IN_CLOSE_WRITE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// ends are the events after which a directory, or what is told of it, is not what it was.
-const ends = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_IGNORED | unix.IN_Q_OVERFLOW
-
 type watch struct {
 	file    *os.File
 	dirs    []string
 	changed func()
-	partial atomic.Bool // not all directories are watched
+	watched map[string]int // by directory: the kernel's number of its watch, which is one of an inode
 }
 
 func start(changed func(), dirs []string) (*Watcher, error) {
@@ -29,8 +24,7 @@ func start(changed func(), dirs []string) (*Watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch directories: %w", err)
 	}
-	w := &Watcher{watch{file: os.NewFile(uintptr(fd), "inotify"), dirs: dirs, changed: changed}}
-	w.partial.Store(true)
+	w := &Watcher{watch{file: os.NewFile(uintptr(fd), "inotify"), dirs: dirs, changed: changed, watched: map[string]int{}}}
 	if err := w.Again(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -41,52 +35,56 @@ func start(changed func(), dirs []string) (*Watcher, error) {
 // Close ends it.
 func (w *watch) Close() error { return w.file.Close() }
 
-// Again watches directories that were not there before, or were replaced. It is next to nothing where all are watched.
+// Again watches what the directories' paths mean now, for one goroutine at a time: a directory that was made since, or another one
+// in the place of what was moved or removed, perhaps with all above it. Where they are the same it is one call for each.
 func (w *watch) Again() error {
-	if !w.partial.Swap(false) {
-		return nil
-	}
 	raw, err := w.file.SyscallConn()
 	if err != nil {
 		return err
 	}
 	cerr := raw.Control(func(fd uintptr) {
 		for _, dir := range w.dirs {
-			_, aerr := unix.InotifyAddWatch(int(fd), dir, mask)
-			if aerr == nil {
-				continue
-			}
-			w.partial.Store(true)
-			if !errors.Is(aerr, unix.ENOENT) && !errors.Is(aerr, unix.ENOTDIR) && !errors.Is(aerr, unix.EACCES) {
-				err = fmt.Errorf("watch %s: %w", dir, aerr)
-			}
+			err = errors.Join(err, w.follow(int(fd), dir))
 		}
 	})
 	return errors.Join(err, cerr)
 }
 
-func (w *watch) read() {
-	buf := make([]byte, unix.SizeofInotifyEvent+unix.NAME_MAX+1) // the largest event
-	for {
-		n, err := w.file.Read(buf)
-		if err != nil {
-			return // it was closed
+// follow has a directory's watch be of the inode that its path means.
+func (w *watch) follow(fd int, dir string) error {
+	was, known := w.watched[dir]
+	is, err := unix.InotifyAddWatch(fd, dir, mask)
+	switch {
+	case err == nil && known && is == was:
+		return nil
+	case err == nil:
+		w.watched[dir] = is
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES):
+		delete(w.watched, dir)
+	default:
+		return fmt.Errorf("watch %s: %w", dir, err)
+	}
+	if known && !w.uses(was) {
+		_, _ = unix.InotifyRmWatch(fd, uint32(was)) // the kernel has done so if the directory is gone
+	}
+	return nil
+}
+
+func (w *watch) uses(number int) bool {
+	for _, n := range w.watched {
+		if n == number {
+			return true
 		}
-		if ended(buf[:n]) {
-			w.partial.Store(true)
+	}
+	return false
+}
+
+func (w *watch) read() {
+	buf := make([]byte, unix.SizeofInotifyEvent+unix.NAME_MAX+1) // the largest event; what they say does not matter
+	for {
+		if _, err := w.file.Read(buf); err != nil {
+			return // it was closed
 		}
 		w.changed()
 	}
-}
-
-// ended says that a directory is among the events that is watched no more.
-func ended(events []byte) bool {
-	// int wd; uint32_t mask, cookie, len; char name[len]
-	for len(events) >= unix.SizeofInotifyEvent {
-		if binary.NativeEndian.Uint32(events[4:])&ends != 0 {
-			return true
-		}
-		events = events[min(len(events), unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(events[12:]))):]
-	}
-	return false
 }

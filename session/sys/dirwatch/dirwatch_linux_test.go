@@ -1,8 +1,11 @@
 package dirwatch
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -43,18 +46,30 @@ func TestChangesAreTold(t *testing.T) {
 	if err := os.Mkdir(later, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for w.partial.Load() == false { // what its end is told with may be two
-		<-told
+	again := func() {
+		t.Helper()
+		if err := w.Again(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := w.Again(); err != nil {
-		t.Fatal(err)
-	}
+	again()
 	do("a file of a directory that was made again", os.WriteFile(file, nil, 0o600))
 	do("a file of one that was not there at first", os.WriteFile(filepath.Join(later, "x"), nil, 0o600))
-}
 
-func FuzzEnded(f *testing.F) {
-	f.Add([]byte("\x01\x00\x00\x00\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add([]byte("\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"))
-	f.Fuzz(func(_ *testing.T, events []byte) { ended(events) })
+	above := filepath.Dir(later) // with all below it
+	if err := errors.Join(os.Rename(above, above+".old"), os.MkdirAll(later, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(above + ".old")
+	again()
+	do("the one in whose place another is now, which is watched no more", nil)
+	do("a file of the other one", os.WriteFile(filepath.Join(later, "x"), nil, 0o600))
+	if err := os.WriteFile(filepath.Join(above+".old", "later", "y"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do("a file after one of what is meant no more", os.Remove(filepath.Join(later, "x")))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", w.file.Fd()))
+	if n := strings.Count(string(b), "inotify wd:"); err != nil || n != 2 {
+		t.Errorf("%d watches are left of two directories, %v", n, err)
+	}
 }
