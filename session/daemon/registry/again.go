@@ -4,11 +4,14 @@ package registry
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // Pauses before a session that ended by itself is started again. They double with each time, until it has run
@@ -17,10 +20,13 @@ const (
 	firstPause = time.Second
 	lastPause  = time.Minute
 	stableTime = time.Minute
+	// overTime is how long after an end the next daemon still makes up for a restart: the longest pause, and what it
+	// takes until there is a daemon again.
+	overTime = 10 * time.Minute
 )
 
 // restarts starts sessions again that ended by themselves and carry api.RestartLabel. A session that somebody
-// ended stays ended; so does one whose pause a daemon's end cuts short.
+// ended stays ended. One whose pause a daemon's end cuts short is taken over by the next daemon.
 type restarts struct {
 	reg *Registry
 	may func(context.Context, *Handle, *api.Restore) error // whether its program may be started again; nil: it may
@@ -44,13 +50,28 @@ func (r *restarts) ended(e *Handle, st session.Status) {
 		return
 	}
 	id := e.ID()
-	if r.pause[id] == 0 || st.Ended.Sub(st.Started) >= stableTime {
+	if r.pause[id] == 0 || !st.Started.IsZero() && st.Ended.Sub(st.Started) >= stableTime {
 		r.pause[id] = firstPause
 	}
 	wait := r.pause[id]
 	r.pause[id] = min(2*wait, lastPause)
 	r.at[e] = time.Now().Add(wait)
 	r.ask(wait, func() { r.again(e) })
+}
+
+// takeOver has those started again whose pauses the end of the daemon before cut short.
+func (r *restarts) takeOver(list []*Handle) {
+	for _, e := range list {
+		rec := e.Record()
+		if rec.Stopped || rec.State != string(session.Exited) || time.Since(rec.Ended) > overTime {
+			continue
+		}
+		exit := &session.Exit{Signal: rec.Signal}
+		if rec.ExitCode != nil {
+			exit.Code = *rec.ExitCode
+		}
+		r.ended(e, session.Status{State: session.Exited, Ended: rec.Ended, Exit: exit})
+	}
 }
 
 // wantsAgain says whether a policy has a session started again after such an end.
@@ -118,6 +139,17 @@ func (r *restarts) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
+}
+
+// giveUp is stop for a daemon that ends all there is: the next one does not take over what waits either.
+func (r *restarts) giveUp() {
+	r.stop()
+	r.mu.Lock()
+	waiting := slices.Collect(maps.Keys(r.at))
+	r.mu.Unlock()
+	for _, e := range waiting {
+		r.reg.Save(e, func(rec *store.Session) { rec.Stopped = true })
+	}
 }
 
 // forget is for a session that is not there any more.

@@ -76,9 +76,9 @@ func TestKilledInThePause(t *testing.T) {
 			var start func()
 			r.restarts.ask = func(_ time.Duration, f func()) { start = f }
 			if due() {
-				t.Error("it ended under a daemon before, and is told to come back")
+				t.Error("nothing was taken over so far, and it is told to come back")
 			}
-			r.restarts.ended(e, session.Status{State: session.Exited, Exit: &session.Exit{}})
+			r.RestoreLost(t.Context()) // it ended under a daemon before
 			if start == nil {
 				t.Fatal("it is not to be started again")
 			}
@@ -86,12 +86,53 @@ func TestKilledInThePause(t *testing.T) {
 				t.Error("it is not told that it comes back")
 			}
 			kill("pause")
+			if stopped := e.Record().Stopped; stopped != (when == "pause") {
+				t.Errorf("stopped in the pause: %v", stopped)
+			}
 			start() // there is no keeper here, which a notice tells
 			if due() {
 				t.Error("it is told to come back still")
 			}
 			if asked != (when != "pause") || (len(h.notices) > 0) != (when == "") {
 				t.Errorf("asked: %v, then %q", asked, h.notices)
+			}
+		})
+	}
+}
+
+// The next daemon makes up for what was due, and for nothing else.
+//
+// FEATURES: R123
+func TestTakenOver(t *testing.T) {
+	one, zero := 1, 0
+	for name, c := range map[string]struct {
+		rec  store.Session
+		want bool
+	}{
+		"failed":      {store.Session{State: "exited", ExitCode: &one, Ended: time.Now()}, true},
+		"by a signal": {store.Session{State: "exited", Signal: "SIGKILL", Ended: time.Now()}, true},
+		"well":        {store.Session{State: "exited", ExitCode: &zero, Ended: time.Now()}, false},
+		"by somebody": {store.Session{State: "exited", ExitCode: &one, Ended: time.Now(), Stopped: true}, false},
+		"long ago":    {store.Session{State: "exited", ExitCode: &one, Ended: time.Now().Add(-time.Hour)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, _ := hosted(t, func(r *Registry) {
+				c.rec.ID, c.rec.Name, c.rec.Created = uuid.NewString(), "flaky", time.Now()
+				c.rec.Labels = map[string]string{api.RestartLabel: "on-failure"}
+				record(t, r, c.rec)
+			})
+			r.AdoptAll(t.Context(), nil, nil)
+			asked := false
+			r.restarts.ask = func(time.Duration, func()) { asked = true }
+			if r.RestoreLost(t.Context()); asked != c.want {
+				t.Errorf("taken over: %v", asked)
+			}
+			e, err := r.Resolve("flaky")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.KillAll(); c.want && !e.Record().Stopped {
+				t.Error("all was ended, and the next daemon starts it")
 			}
 		})
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // parseSignal reads a signal's name, with or without SIG, or its number.
@@ -94,7 +95,11 @@ func (h *Registry) Lives(e *Handle) bool {
 
 // end is Kill but for what the session leaves behind. look is at all processes, before the first is told to end.
 func (h *Registry) end(ctx context.Context, e *Handle, grace time.Duration, look func() *sys.Table) error {
+	waits := h.restarts.wanted(e)
 	e.toEnd.Store(true) // where it has ended, too: it may be about to be started again
+	if waits {          // the next daemon is not to start it either
+		h.Save(e, func(r *store.Session) { r.Stopped = true })
+	}
 	if e.device == nil || e.Session.Status().State != session.Running {
 		h.endLeft(e, grace)
 		return nil

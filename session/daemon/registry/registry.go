@@ -478,7 +478,7 @@ func (h *Registry) StopAll() {
 
 // KillAll ends every running process and waits until all are recorded.
 func (h *Registry) KillAll() {
-	h.restarts.stop()
+	h.restarts.giveUp()
 	if h.Index != nil {
 		h.Index.resting.Store(true)
 	}

@@ -170,8 +170,12 @@ func (h *Registry) replace(old, e *Handle) {
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
 }
 
-// RestoreLost starts what was found lost when the daemon started, and is to come back by policy.
-func (h *Registry) RestoreLost(ctx context.Context) { h.restoreAll(ctx, h.adoption.lost) }
+// RestoreLost starts what was found lost when the daemon started, and is to come back by policy; and what was about to be
+// started again when the daemon before ended.
+func (h *Registry) RestoreLost(ctx context.Context) {
+	h.restoreAll(ctx, h.adoption.lost)
+	h.restarts.takeOver(h.All())
+}
 
 // restoreAll starts what went down with its keeper or the machine and is to come back by
 // policy. What is judged comes back when it was, which may take a person's answer.

@@ -265,12 +265,25 @@ func (x *command) part(whole int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	switch {
-	case err != nil || n < 0:
-		return 0, fail("size invalid")
+	case err != nil:
+		return 0, fail("%s invalid", x.partName(percent))
+	case n < 0:
+		return 0, fail("%s too small", x.partName(percent))
 	case percent:
 		return max(1, whole*n/100), nil
 	}
 	return max(1, n), nil
+}
+
+// partName is what tmux calls the size of a new pane where it refuses one.
+func (x *command) partName(percent bool) string {
+	switch {
+	case x.has('p'):
+		return "create pane failed: -p"
+	case percent:
+		return "percentage"
+	}
+	return "lines"
 }
 
 // order puts a pane behind another one, or before it (-b).

@@ -160,10 +160,9 @@ func (x *command) windowIn(session, word string) []*pane {
 			return nil
 		}
 		return pick(newest(others, x.windowUsed))
-	case "+", "{next}":
-		return pick(all[(here+1)%len(all)])
-	case "-", "{previous}":
-		return pick(all[(here+len(all)-1)%len(all)])
+	}
+	if n := steps(word); n != 0 {
+		return pick(all[wrapped(here+n, len(all))])
 	}
 	exact := strings.HasPrefix(word, "=")
 	word = strings.TrimPrefix(word, "=")
@@ -248,10 +247,9 @@ func paneIn(panes []*pane, word string) *pane {
 	switch word {
 	case "!", "{last}":
 		return newest(slices.DeleteFunc(slices.Clone(panes), func(p *pane) bool { return p == active }), func(p *pane) int { return p.PaneUsed })
-	case "+", "{next}":
-		return panes[(here+1)%len(panes)]
-	case "-", "{previous}":
-		return panes[(here+len(panes)-1)%len(panes)]
+	}
+	if n := steps(word); n != 0 {
+		return panes[wrapped(here+n, len(panes))]
 	}
 	for i, p := range panes {
 		if strconv.Itoa(i) == word || number(word, "%") == p.Pane && word[0] == '%' {
@@ -260,3 +258,20 @@ func paneIn(panes []*pane, word string) *pane {
 	}
 	return nil
 }
+
+// steps is how far a word as +2, -, {next} goes on; 0: it is another word.
+func steps(word string) int {
+	switch word {
+	case "+", "{next}":
+		return 1
+	case "-", "{previous}":
+		return -1
+	}
+	if n, err := strconv.Atoi(word); err == nil && (word[0] == '+' || word[0] == '-') {
+		return n
+	}
+	return 0
+}
+
+// wrapped is a place among n, counted on from the last to the first.
+func wrapped(i, n int) int { return (i%n + n) % n }

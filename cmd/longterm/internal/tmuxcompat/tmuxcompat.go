@@ -213,6 +213,9 @@ func (c *call) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return fail("command %s: %v", r.name, err)
 	}
+	if slices.Contains(bare, r.name) && len(args) > 0 {
+		return fail("command %s: too many arguments (need at most 0)", r.name)
+	}
 	x := &command{call: c, ctx: ctx, name: r.name, flags: flags, args: args}
 	if r.name == "list-commands" || r.name == "start-server" || r.name == "source-file" {
 		return r.do(x)
@@ -240,6 +243,13 @@ func (c *call) run(ctx context.Context, words []string) error {
 // looking are commands that change no labels, and so need not wait for others.
 var looking = []string{
 	"capture-pane", "display-message", "has-session", "list-panes", "list-sessions", "list-windows", "send-keys", "show-options", "attach-session",
+}
+
+// bare are commands that take flags only: what stands behind them is a slip, and a kill of what was not meant.
+var bare = []string{
+	"attach-session", "break-pane", "capture-pane", "has-session", "join-pane", "kill-pane", "kill-server", "kill-session", "kill-window",
+	"last-pane", "last-window", "list-panes", "list-sessions", "list-windows", "next-window", "previous-window", "rotate-window",
+	"select-pane", "select-window", "start-server", "swap-pane", "switch-client",
 }
 
 // lookUp is a command by its name, alias or what its name alone begins with.
