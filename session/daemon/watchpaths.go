@@ -132,7 +132,7 @@ func (f *watchedFiles) again() {
 func (f *watchedFiles) close() {
 	if f.w != nil {
 		f.d.pace.MayRest(false)
-		_ = f.w.Close()
+		f.w.Close()
 		f.w = nil
 	}
 }

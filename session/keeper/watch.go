@@ -88,7 +88,7 @@ func (k *Keeper) watchFiles() (stop func()) {
 	}
 	k.files = w
 	k.pace.MayRest(true)
-	return func() { _ = w.Close() }
+	return w.Close
 }
 
 // renewFiles watches what the directories are now.

@@ -26,14 +26,15 @@ func start(changed func(), dirs []string) (*Watcher, error) {
 	}
 	w := &Watcher{watch{file: os.NewFile(uintptr(fd), "inotify"), dirs: dirs, changed: changed, watched: map[string]int{}}}
 	if err := w.Again(); err != nil {
-		return nil, errors.Join(err, w.Close())
+		w.Close()
+		return nil, err
 	}
 	go w.read()
 	return w, nil
 }
 
-// Close ends it.
-func (w *watch) Close() error { return w.file.Close() }
+// Close ends it, a little later: the kernel takes some 10 ms to forget what is watched, for which nobody has to wait.
+func (w *watch) Close() { go func() { _ = w.file.Close() }() }
 
 // Again watches what the directories' paths mean now, for one goroutine at a time: a directory that was made since, or another one
 // in the place of what was moved or removed, perhaps with all above it. Where they are the same it is one call for each.
