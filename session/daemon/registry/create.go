@@ -17,8 +17,6 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
-	"github.com/longterm-dev/longterm/session/keeper/link"
-	"github.com/longterm-dev/longterm/session/keeper/wire"
 	masking "github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
@@ -89,9 +87,7 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		h.forget(e)
 		return nil, ctx.Err()
 	}
-	stop := context.AfterFunc(ctx, func() { h.takeBack(ctx, e, k) }) // right behind the request, which a keeper may not have read yet
 	start, err := h.spawn(ctx, e, k, plan)
-	stop()
 	if err != nil {
 		if h.host.Leaving() { // the successor finds the record, and the process if there is one
 			return nil, errReplacedMeanwhile()
@@ -99,28 +95,10 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		h.forget(e)
 		return nil, err
 	}
-	if ctx.Err() != nil && h.takeBack(ctx, e, k) { // what came before there was anything did nothing
-		err = ctx.Err()
-	}
 	h.beginLater(e, start)
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("created", &view)
 	return e, err
-}
-
-// takeBack ends what was started for a caller who broke off while the keeper was waited for: it would surprise them later. It
-// is listed, as what was killed. A caller on another host whose connection was cut comes again for it.
-func (h *Registry) takeBack(ctx context.Context, e *Handle, k Keeper) bool {
-	if actor.Of(ctx).Host != "" {
-		return false
-	}
-	h.log.Info("who asked for a session broke off; it is ended", "session", e.rec.ID)
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
-	defer cancel()
-	if err := k.Link().Signal(ending, e.rec.ID, syscall.SIGKILL, wire.ScopeAll); err != nil && !errors.Is(err, link.ErrNotFound) {
-		h.log.Warn("end what was taken back", "session", e.rec.ID, "err", err)
-	}
-	return true
 }
 
 // ofHook are the labels of a session that is to be started: what a hook starts, or what that starts, is its own, so that what
