@@ -62,8 +62,11 @@ func TestWhatWakesADaemonAtRest(t *testing.T) {
 	if r.ask("GET", "/sessions", nil); p.Resting() {
 		t.Error("it rests though somebody asked for something")
 	}
+	dir := t.TempDir()
+	goOn := gate(t, dir, "print")
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "loud", Cwd: dir, Argv: []string{"sh", "-c", "read x < print; echo said; read x"}})
 	rests()
-	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "loud", Argv: []string{"sh", "-c", "echo said; read x"}})
-	rests()
+	goOn("")
+	until("it rests though a session prints", func() bool { return !p.Resting() })
 	r.ask("DELETE", "/sessions/loud?force=true", nil)
 }

@@ -98,7 +98,7 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 	h.beginLater(e, start)
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Publish("created", &view)
-	return e, err
+	return e, nil
 }
 
 // ofHook are the labels of a session that is to be started: what a hook starts, or what that starts, is its own, so that what
