@@ -49,7 +49,7 @@ func (w *diskWriter) keepPoint(p *keptPoint) {
 				p.files[name] = b
 			}
 		}
-		snapshots.Put(old.buf)
+		snapshots.give(old.buf)
 	}
 	w.point = p
 	w.startLocked()
@@ -113,7 +113,7 @@ func (w *diskWriter) run() {
 // writePoint leaves the older checkpoint where a file that goes with the new one cannot be written.
 // None of it is synced: what a loss of power takes is only time.
 func (w *diskWriter) writePoint(p *keptPoint) {
-	defer snapshots.Put(p.buf)
+	defer snapshots.give(p.buf)
 	var err error
 	for name, b := range p.files {
 		err = errors.Join(err, atomicfile.Write(filepath.Join(w.dir, name), atomicfile.Options{}, b))

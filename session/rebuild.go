@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
@@ -52,10 +51,6 @@ func (h *historyHost) keepScreen() {
 	})
 }
 
-// snapshots are buffers for snapshots with all their scrollback, which many sessions write
-// one after the other.
-var snapshots = sync.Pool{New: func() any { return new([]byte) }}
-
 // besideCheckpoint is what has to be written before a checkpoint, by the files' names: what its
 // replay will not bring.
 func (h *historyHost) besideCheckpoint() map[string][]byte {
@@ -91,8 +86,8 @@ func (h *historyHost) checkpoint() {
 		h.due.Wrote(s.off, h.due.Size())
 		return
 	}
-	buf := snapshots.Get().(*[]byte)
-	*buf = s.engine.AppendSnapshot((*buf)[:0])
+	buf := snapshots.take()
+	*buf = s.engine.AppendSnapshot(*buf)
 	h.due.Wrote(s.off, uint64(len(*buf)))
 	h.disk.keepPoint(&keptPoint{
 		Checkpoint: checkpoint.Checkpoint{Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: *buf},

@@ -62,6 +62,9 @@ func (c *codec) scrollback(t *Terminal) {
 	signed(c, &h.Widest, 0, grid.MaxCols)
 	n := h.Len()
 	signed(c, &n, 0, 1<<30)
+	if !c.reading {
+		c.w = slices.Grow(c.w, h.BytesKept())
+	}
 	for i := 0; i < n && !c.r.Bad; i++ {
 		if !c.reading {
 			rec := h.Record(i)
