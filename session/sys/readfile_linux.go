@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"bytes"
 	"io/fs"
 
 	"golang.org/x/sys/unix"
@@ -20,19 +21,20 @@ func readAll(name string, atOnce bool) ([]byte, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
-	b := make([]byte, 0, 512)
+	var room [512]byte // most of them are shorter by far
+	b := room[:0]
 	for {
 		n, err := retry(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
 		if err != nil {
-			return b, &fs.PathError{Op: "read", Path: name, Err: err}
+			return bytes.Clone(b), &fs.PathError{Op: "read", Path: name, Err: err}
 		}
 		if n <= 0 {
-			return b, nil
+			return bytes.Clone(b), nil
 		}
 		if b = b[:len(b)+n]; len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		} else if atOnce {
-			return b, nil
+			return bytes.Clone(b), nil
 		}
 	}
 }

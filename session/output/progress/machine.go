@@ -58,8 +58,9 @@ type Start struct {
 type Machine struct {
 	began    time.Time
 	usual    time.Duration
-	problems *diagnostics.Stream
-	places   [16]uint64 // offsets of the newest lines, by index
+	command  string
+	problems *diagnostics.Stream // nil: there was no line yet, and there need be none
+	places   [16]uint64          // offsets of the newest lines, by index
 	first    *Problem
 	found    string // the matcher that found it
 	tracker  tracker
@@ -69,11 +70,14 @@ type Machine struct {
 
 // New follows a command from its start.
 func New(s Start) *Machine {
-	return &Machine{began: s.Time, usual: Median(s.Earlier), problems: diagnostics.NewStream(s.Command)}
+	return &Machine{began: s.Time, usual: Median(s.Earlier), command: s.Command}
 }
 
 // Line takes a complete line without its end; from is the offset of its first byte.
 func (m *Machine) Line(text string, from uint64, now time.Time) {
+	if m.problems == nil {
+		m.problems = diagnostics.NewStream(m.command)
+	}
 	i := m.problems.Line(text)
 	m.places[i%len(m.places)] = from
 	m.findFirst(i)
@@ -129,12 +133,14 @@ func (m *Machine) Skipped() { m.partial = true }
 // State is what is known at a time.
 func (m *Machine) State(now time.Time) State {
 	s := State{Progress: m.reported, First: m.first, Elapsed: now.Sub(m.began), Partial: m.partial}
-	s.Errors, s.Warnings = m.problems.Counts()
+	if m.problems != nil {
+		s.Errors, s.Warnings = m.problems.Counts()
+	}
 	t := m.tracker.shown
 	switch {
 	case m.reported.Kind != None:
 	case t != nil:
-		s.Progress = Progress{Kind: Normal, Fraction: t.fraction, Current: t.current, Total: t.total, Label: t.label}
+		s.Progress = Progress{Kind: Normal, Fraction: t.fraction, Current: t.current, Total: t.total, Label: t.label()}
 	case m.tracker.spin.turns > 0:
 		s.Progress = Progress{Kind: Indeterminate, Label: words(m.tracker.spin.rest)}
 	}

@@ -19,7 +19,9 @@ type reading struct {
 	fraction       float64 // 0 to 1
 	current, total int64   // total 0: only a percentage is known
 	strength       strength
-	label          string
+	line           string // what it stands in,
+	from, to       int    // and where: what is worked on is read from there once somebody asks, see label
+	named          string // what is worked on, where no line says so
 	shape          string // the line without what moves
 }
 
@@ -63,7 +65,7 @@ func read(line string) (reading, bool) {
 	case atEnd(line, chosen):
 		best.strength = strong
 	}
-	best.label = label(line, chosen)
+	best.line, best.from, best.to = line, chosen.from, chosen.to
 	best.shape = shape(line)
 	return best, found
 }
@@ -102,14 +104,21 @@ func atEnd(line string, m *mark) bool {
 // hasBar finds a drawn bar: [===>   ], |███  |, ━━━━, ####.
 func hasBar(line string) bool {
 	run, last := 0, rune(0)
-	for _, r := range line {
+	for i, n := 0, 0; i < len(line); i += n {
+		r := rune(line[i])
+		if n = 1; r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(line[i:])
+		} else if !barASCII[r] {
+			run, last = 0, r
+			continue
+		}
 		switch {
 		case r >= 0x2580 && r <= 0x259f, r >= 0x2501 && r <= 0x257f && r != '│', r >= 0x2800 && r <= 0x28ff, r == '▰', r == '▱', r == '■', r == '□':
 			if run++; run >= 3 {
 				return true
 			}
 			continue
-		case (r == '=' || r == '#' || r == '-' || r == '>' || r == '.') && (last == r || last == '[' || last == '<' || last == '='):
+		case r < utf8.RuneSelf && (last == r || last == '[' || last == '<' || last == '='):
 			if run++; run >= 4 && r != '-' && r != '.' {
 				return true
 			}
@@ -120,6 +129,9 @@ func hasBar(line string) bool {
 	}
 	return barBracket(line)
 }
+
+// barASCII are the ASCII characters that bars are drawn with.
+var barASCII = [utf8.RuneSelf]bool{'=': true, '#': true, '-': true, '>': true, '.': true}
 
 // barBracket finds a short bar by its brackets: [=>   ].
 func barBracket(line string) bool {
@@ -145,10 +157,13 @@ func barBracket(line string) bool {
 const maxLabel = 80
 
 // label is what is worked on: the words before the number, or after it when it comes first.
-func label(line string, m *mark) string {
-	text := words(line[:m.from])
+func (r *reading) label() string {
+	if r.named != "" {
+		return r.named
+	}
+	text := words(r.line[:r.from])
 	if text == "" || isDigit(text[0]) {
-		text = words(line[m.to:])
+		text = words(r.line[r.to:])
 	}
 	if text != "" && isDigit(text[0]) {
 		return "" // sizes, speeds, times
@@ -176,13 +191,28 @@ func words(s string) string {
 
 // shape is a line without what moves: numbers, bars and blanks.
 func shape(line string) string {
-	var b strings.Builder
-	for _, r := range line {
-		switch {
-		case r >= '0' && r <= '9', r == ' ', r == '.', r == ',', r == '=', r == '#', r == '>', r == '-', r >= 0x2500 && r <= 0x28ff, r == '\t', r == ':':
-		default:
-			b.WriteRune(r)
+	var room [maxReadLine]byte
+	b := room[:0]
+	for i := 0; i < len(line); {
+		c := line[i]
+		if c < utf8.RuneSelf {
+			if !moves[c] {
+				b = append(b, c)
+			}
+			i++
+			continue
 		}
+		r, n := utf8.DecodeRuneInString(line[i:])
+		if r < 0x2500 || r > 0x28ff {
+			b = utf8.AppendRune(b, r)
+		}
+		i += n
 	}
-	return b.String()
+	return string(b)
+}
+
+// moves are the ASCII characters that a shape is without.
+var moves = [utf8.RuneSelf]bool{
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	' ': true, '.': true, ',': true, '=': true, '#': true, '>': true, '-': true, '\t': true, ':': true,
 }

@@ -155,12 +155,13 @@ func (p *parts) join(r *reading, line uint64) {
 	if p.fractions == nil || p.line != line {
 		*p = parts{line: line, fractions: map[string]float64{}}
 	}
-	_, known := p.fractions[r.label]
-	p.mixed = p.mixed || known && r.label != p.last
+	label := r.label()
+	_, known := p.fractions[label]
+	p.mixed = p.mixed || known && label != p.last
 	if known || len(p.fractions) < maxParts {
-		p.fractions[r.label] = r.fraction
+		p.fractions[label] = r.fraction
 	}
-	if p.last = r.label; !p.mixed {
+	if p.last = label; !p.mixed {
 		return
 	}
 	sum := 0.0
@@ -168,7 +169,7 @@ func (p *parts) join(r *reading, line uint64) {
 		sum += f
 	}
 	n := len(p.fractions)
-	*r = reading{fraction: min(sum/float64(n), 1), strength: r.strength, label: fmt.Sprintf("%d parts", n), shape: partsShape}
+	*r = reading{fraction: min(sum/float64(n), 1), strength: r.strength, named: fmt.Sprintf("%d parts", n), shape: partsShape}
 }
 
 // point is where a task stood at a time.
