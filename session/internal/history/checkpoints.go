@@ -33,11 +33,11 @@ func (c *Checkpoints) Wrote(at, size uint64) { c.at, c.size = at, size }
 func (c *Checkpoints) Size() uint64 { return c.size }
 
 // Worth reports whether so much was printed since the newest checkpoint that another
-// is worth its size: a sixteenth of it at rest, as much again in a flood.
+// is worth its size: a sixteenth of it at rest, twice as much in a flood, which is replayed within 0.1 s.
 func (c *Checkpoints) Worth(off uint64, flood bool) bool {
 	grown := off - c.at
 	if flood {
-		return grown >= max(CheckpointBytes, c.size)
+		return grown >= max(CheckpointBytes, 2*c.size)
 	}
 	return grown > 0 && grown >= c.size/16
 }

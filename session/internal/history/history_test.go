@@ -169,7 +169,8 @@ func TestCheckpoints(t *testing.T) {
 		{0, CheckpointBytes, true, true},
 		{CheckpointBytes * 16, CheckpointBytes - 1, false, false},
 		{CheckpointBytes * 16, CheckpointBytes, true, false},
-		{CheckpointBytes * 16, CheckpointBytes * 16, true, true},
+		{CheckpointBytes * 16, CheckpointBytes * 16, true, false},
+		{CheckpointBytes * 16, CheckpointBytes * 32, true, true},
 	} {
 		c.Wrote(0, x.size)
 		if r, f := c.Worth(x.off, false), c.Worth(x.off, true); r != x.rest || f != x.floods {
