@@ -113,6 +113,24 @@ func looks(t *testing.T, f *fixture) (n int) {
 	return n
 }
 
+// An owner of whom nothing was wanted yet has none either.
+func TestNewOwnersDoze(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, journal.Options{})
+		time.Sleep(dozeAfter / 100) // its first looks are no reason to stay
+		synctest.Wait()
+		if !f.doze.asleep.Load() {
+			t.Error("it does not doze")
+		}
+		f.print(f.Session, "hello")
+		synctest.Wait()
+		if at := f.Status().Offset; at != 5 || f.doze.asleep.Load() {
+			t.Errorf("it is at %d once something is printed, dozing: %v", at, f.doze.asleep.Load())
+		}
+		f.Stop()
+	})
+}
+
 // An owner with nothing to do has no goroutine, and goes on with all that there can be to do.
 func TestIdleOwnersHaveNoGoroutine(t *testing.T) {
 	for name, wake := range waysToWake {

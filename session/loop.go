@@ -29,7 +29,7 @@ func (s *Session) run() {
 		s.stand()
 	}
 	s.mayRest()
-	s.doze.stir()
+	s.doze.calm = true // until something is printed or asked for
 	s.live()
 }
 

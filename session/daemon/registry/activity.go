@@ -223,6 +223,15 @@ func (w *activity) atEnd(ends <-chan outcome, read uint64, wake func()) (ok bool
 	return true
 }
 
+// awake says that the watcher is there again.
+func (w *activity) awake(ends <-chan outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ends == ends {
+		w.asleep = nil
+	}
+}
+
 func (w *activity) wakeLocked() {
 	if w.asleep != nil {
 		go w.asleep()

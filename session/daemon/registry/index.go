@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,8 @@ const (
 	indexBytes = 1 << 20
 	// indexShare is the part of a core that indexing in the background takes.
 	indexShare = 0.3
+	// linesOf is how much output is made lines of at a time, so that their memory is used again for those that follow.
+	linesOf = 16 << 10
 )
 
 // Indexer feeds the search index with what sessions print, in the background.
@@ -131,7 +134,7 @@ func (x *Indexer) run(ctx context.Context) {
 			if x.stale.Load() {
 				x.compare(ctx)
 			}
-			x.sweep(ctx, func(e *Handle, rest uint64) bool {
+			x.sweep(ctx, false, func(e *Handle, rest uint64) bool {
 				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter
 			})
 		}
@@ -151,7 +154,7 @@ func (x *Indexer) Usable() bool { return x.opened.Load() != nil }
 
 // CatchUp feeds all that was printed until ctx ends.
 func (x *Indexer) CatchUp(ctx context.Context) {
-	x.sweep(ctx, func(*Handle, uint64) bool { return true })
+	x.sweep(ctx, true, func(*Handle, uint64) bool { return true })
 }
 
 // Search finds lines, newest first.
@@ -183,8 +186,8 @@ func (x *Indexer) Behind(ctx context.Context, meant func(e *Handle) bool) (bytes
 	return bytes
 }
 
-// sweep feeds what is due of every session.
-func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bool) {
+// sweep feeds what is due of every session. wanted: somebody waits for it.
+func (x *Indexer) sweep(ctx context.Context, wanted bool, due func(e *Handle, rest uint64) bool) {
 	for _, e := range x.reg.All() {
 		if ctx.Err() != nil || x.resting.Load() {
 			return
@@ -196,7 +199,7 @@ func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bo
 		if end <= seen || e.Record().Temporary || !due(e, end-seen) {
 			continue
 		}
-		if err := contain(x.reg.log, "index for search", e.rec.ID, func() error { return x.feed(ctx, e) }); err != nil && ctx.Err() == nil {
+		if err := contain(x.reg.log, "index for search", e.rec.ID, func() error { return x.feed(ctx, e, wanted) }); err != nil && ctx.Err() == nil {
 			x.reg.log.Error("index for search", "session", e.rec.ID, "err", err)
 		}
 	}
@@ -204,7 +207,7 @@ func (x *Indexer) sweep(ctx context.Context, due func(e *Handle, rest uint64) bo
 
 // feed indexes what a session printed since the last time, unless it is being fed already:
 // that can take long.
-func (x *Indexer) feed(ctx context.Context, e *Handle) error {
+func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 	index := x.opened.Load()
 	if index == nil {
 		return nil
@@ -220,7 +223,7 @@ func (x *Indexer) feed(ctx context.Context, e *Handle) error {
 		return err
 	}
 	start, end := e.Session.OutputRange()
-	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}}
+	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}, wanted: wanted}
 	if f.commands, err = x.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
 		return err
 	}
@@ -248,6 +251,22 @@ type feeder struct {
 	pos      uint64 // offset after the newest byte
 	batch    search.Batch
 	bytes    int // in the batch
+	pacer    pacer
+	wanted   bool // somebody waits for it
+}
+
+// share is the part of a core that it may take now.
+func (f *feeder) share() float64 {
+	return shareOfIndexing(f.wanted, time.Since(f.e.Session.Status().LastOutput))
+}
+
+// shareOfIndexing is the part of a core for one session's output, whose last came so long ago: who prints comes first, but for
+// whoever waits for what is found.
+func shareOfIndexing(wanted bool, quiet time.Duration) float64 {
+	if !wanted && quiet < indexAfter {
+		return floodShare
+	}
+	return indexShare
 }
 
 func (f *feeder) read(ctx context.Context) error {
@@ -269,24 +288,15 @@ func (f *feeder) read(ctx context.Context) error {
 		if err := f.take(ctx, &rec); err != nil {
 			return err
 		}
-		f.rest(ctx, time.Since(began))
+		if err := f.pacer.rest(ctx, time.Since(began), f.share()); err != nil {
+			return err
+		}
 	}
 	if f.e.Session.Status().State != session.Running { // no more will come to end the line
 		text, from, to := f.plain.Rest(nil)
 		f.add(text, from, to, time.Now())
 	}
 	return f.flush(ctx)
-}
-
-// rest leaves the machine to others for a part of the time.
-func (f *feeder) rest(ctx context.Context, worked time.Duration) {
-	if worked < 5*time.Millisecond {
-		return
-	}
-	select {
-	case <-time.After(time.Duration(float64(worked) * (1 - indexShare) / indexShare)):
-	case <-ctx.Done():
-	}
 }
 
 func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
@@ -304,9 +314,11 @@ func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
 	default:
 		return nil
 	}
-	_, _ = f.plain.Write(rec.Data) // never fails
+	for piece := range slices.Chunk(rec.Data, linesOf) {
+		_, _ = f.plain.Write(piece) // never fails
+		f.plain.Lines(func(l plaintext.Line) { f.add(l.Text, l.From, l.To, rec.Time) })
+	}
 	f.pos = rec.Offset + uint64(len(rec.Data))
-	f.plain.Lines(func(l plaintext.Line) { f.add(l.Text, l.From, l.To, rec.Time) })
 	if f.bytes >= indexBytes {
 		return f.flush(ctx)
 	}

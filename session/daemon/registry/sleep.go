@@ -20,8 +20,12 @@ func (f *watcher) sleep(wake func()) {
 	f.asleep.Store(true)
 	once := func() {
 		if f.asleep.CompareAndSwap(true, false) {
+			f.e.activity.awake(f.ends)
 			wake()
 		}
+	}
+	if !f.asked {
+		time.AfterFunc(f.pastIn(), once)
 	}
 	s, read := f.e.Session, f.pos
 	over := !f.e.activity.atEnd(f.ends, read, once)

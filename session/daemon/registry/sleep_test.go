@@ -95,6 +95,43 @@ func TestSilentTasks(t *testing.T) {
 	})
 }
 
+// What has printed nothing yet is not followed either, but for the look at its earlier runs.
+func TestMuteTasks(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		e, printed := printing(t)
+		w := newWatchers(r)
+		defer func() {
+			w.stop()
+			e.Session.Stop()
+		}()
+		after := func(d time.Duration) (asleep bool) {
+			time.Sleep(d)
+			synctest.Wait()
+			e.activity.mu.Lock()
+			defer e.activity.mu.Unlock()
+			return e.activity.asleep != nil
+		}
+		w.follow(e, task{command: "make", began: time.Now()})
+		if !after(firstLook+time.Millisecond) || e.activity.view(0) != nil {
+			t.Errorf("it is followed, and known as %+v", e.activity.view(0))
+		}
+		if after(askPast-firstLook) || e.activity.view(0) == nil {
+			t.Errorf("its earlier runs are not looked up: %+v", e.activity.view(0))
+		}
+		if !after(2 * followEvery) {
+			t.Error("it is followed once they were")
+		}
+		printed("main.c:3:1: error: expected ';'\r\n")
+		if after(followEvery+time.Millisecond) || e.activity.view(0).Errors != 1 {
+			t.Errorf("what it prints is not read: %+v", e.activity.view(0))
+		}
+		if after(silence / 2) {
+			t.Error("what printed just now is not followed")
+		}
+	})
+}
+
 // Another task ends the sleep of the one before, as does the owner's end.
 func TestSilentTasksGiveWay(t *testing.T) {
 	r, _ := hosted(t, nil)

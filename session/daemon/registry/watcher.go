@@ -22,8 +22,11 @@ const (
 	followEvery = 250 * time.Millisecond
 	// askPast is when its earlier runs are looked up.
 	askPast = 2 * time.Second
-	// followShare is the part of a core that reading one session takes.
-	followShare = 0.25
+	// followShare is the part of a core that reading one session takes, floodShare where it prints faster than is read: who
+	// prints comes first, and what is behind is read when that is over.
+	followShare, floodShare = 0.25, 0.1
+	// flood is how far reading is behind then, in bytes.
+	flood = 4 << 20
 	// maxBehind is how far reading may be behind before some is left out, keepBehind what
 	// is read then, in bytes.
 	maxBehind, keepBehind = 64 << 20, 1 << 20
@@ -49,7 +52,9 @@ type watcher struct {
 	usual    []time.Duration // how long the task took before,
 	asked    bool            // once that was looked up
 	pos      uint64
+	pacer    pacer
 	alone    bool           // it is its turn, see catchUp
+	ending   bool           // the task is over
 	told     progress.State // what listeners know
 	shown    bool           // that it runs
 	reported [2]any         // by OSC 9;4 before it began
@@ -66,6 +71,9 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 			return false
 		}
 		f.catchUp(ctx)
+		if !asked && f.mute() {
+			return true
+		}
 	}
 	w := f.e.Session.Watch()
 	defer w.Close()
@@ -101,17 +109,35 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 		if asked, over = f.pause(ctx, followEvery); over {
 			return false
 		}
+		if !asked && f.asked && f.mute() && !closed(w.Done) {
+			return true
+		}
 		idle.Reset(silence)
 	}
 }
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// mute says that the task has printed nothing, ever.
+func (f *watcher) mute() bool { return f.pos == f.task.from && f.e.end() == f.pos }
 
 // askPast fires when earlier runs are to be looked up, once.
 func (f *watcher) askPast() <-chan time.Time {
 	if f.asked {
 		return nil
 	}
-	return time.After(max(askPast-time.Since(f.task.began), 0))
+	return time.After(f.pastIn())
 }
+
+// pastIn is in how long earlier runs are to be looked up.
+func (f *watcher) pastIn() time.Duration { return max(askPast-time.Since(f.task.began), 0) }
 
 func (f *watcher) begin() {
 	f.begun = true
@@ -189,7 +215,7 @@ func (f *watcher) read(ctx context.Context, end uint64) error {
 			break
 		}
 		f.take(c, began)
-		if err := f.rest(ctx, time.Since(began)); err != nil {
+		if err := f.pacer.rest(ctx, time.Since(began), f.share(end)); err != nil {
 			return err
 		}
 	}
@@ -215,17 +241,20 @@ func (f *watcher) skip(to uint64) {
 	f.pos = to
 }
 
-// rest leaves the machine to others for a part of the time.
-func (f *watcher) rest(ctx context.Context, worked time.Duration) error {
-	if worked < 2*time.Millisecond || f.alone {
-		return ctx.Err()
+// share is the part of a core that it may take now, to read up to an offset.
+func (f *watcher) share(end uint64) float64 {
+	if f.alone {
+		return 1
 	}
-	select {
-	case <-time.After(time.Duration(float64(worked) * (1 - followShare) / followShare)):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	return shareOfFollowing(max(end, f.pos)-f.pos, !f.ending && time.Since(f.e.Session.Status().LastOutput) < indexAfter)
+}
+
+// shareOfFollowing is the part of a core for a task that is so many bytes ahead, and prints or does not.
+func shareOfFollowing(behind uint64, prints bool) float64 {
+	if prints && behind > flood {
+		return floodShare
 	}
+	return followShare
 }
 
 // show makes the state known, and tells listeners if there is news.
@@ -264,6 +293,7 @@ func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 	if !seen {
 		return
 	}
+	f.ending = true
 	to := f.e.end()
 	if how.to > 0 {
 		to = min(to, how.to)
