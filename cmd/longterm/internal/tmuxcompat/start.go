@@ -5,6 +5,7 @@ package tmuxcompat
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -325,6 +326,7 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(x.Cwd, dir)
 	}
+	dir = x.orHome(dir)
 	n := api.NewSession{
 		Name: "tmux-" + strconv.Itoa(p.Pane), Cwd: dir, Cols: cols, Rows: rows,
 		Env: slices.DeleteFunc(slices.Clone(x.Env), func(e string) bool {
@@ -364,6 +366,22 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 	x.panes = append(x.panes, p)
 	x.sort()
 	return nil
+}
+
+// orHome is a directory, or where tmux (since 3.4) starts a program instead if there is none: at home, else in the root.
+func (x *command) orHome(dir string) string {
+	home := ""
+	for _, e := range x.Env {
+		if h, ok := strings.CutPrefix(e, "HOME="); ok {
+			home = h
+		}
+	}
+	for _, d := range []string{dir, home} {
+		if st, err := os.Stat(d); err == nil && st.IsDir() {
+			return d
+		}
+	}
+	return "/"
 }
 
 // printNew is -P.

@@ -312,6 +312,8 @@ func TestTmuxCompatTargets(t *testing.T) {
 		"break-pane -d -s alpha:aa.0 -t alpha:1", "break-pane -s alpha:aa.0 -n out -P", places, "break-pane -d -s alpha:aa.0 -t alps: -P -F '#{window_index}'",
 		"join-pane -b -l 5 -s alpha:out -t alps:0", places, "join-pane -d -h -l 500 -s alps:1 -t alps:0.0", places, "join-pane -s alps:0.0 -t alpha:bc -p 30", places,
 		"respawn-pane -k -t alps:0.0", "display-message -p -t alps:0.0 '#{pane_start_command}'", "respawn-pane -k -t alps:0.0 sleep 1000", "display-message -p -t alps:0.0 '#{pane_start_command}'",
+		"respawn-pane -k -c /nonexistent -t alps:0.0 sleep 1000", "new-window -d -c /nonexistent -t alps: -n lost sleep 1000",
+		"list-windows -t alps -F '#W #{pane_start_command}'", "kill-window -t alps:lost",
 		"swap-pane -s alps:0.0 -t alps:0.1", places, "swap-pane -d -s alps:0.0 -t alpha:aa.0", places,
 		"kill-session -C -t alpha", "new-session -d -s third -n t cat", "new-session -A -d -s third", "new-session -s third", "new-session -d -s 'a.b' -n dotted cat", places,
 		"kill-session -a -t third", places, "send-keys -X -t third copy", "send-keys -N 0 -t third x", "capture-pane -t third", "capture-pane -a -p -t third",
