@@ -194,8 +194,9 @@ func (t *Tracker) continuation() []Change {
 func (t *Tracker) input(e Event) []Change {
 	switch {
 	case t.s.Running == nil:
+		another := t.s.Drawing // behind one at which nothing ran: after Ctrl-C, or an empty line
 		t.s.InputAt, t.s.Drawing = e.At, false
-		if t.s.Phase != PhasePrompt {
+		if another || t.s.Phase != PhasePrompt {
 			t.s.Quality = t.s.Offered
 			t.phase(PhasePrompt, e)
 			return []Change{{Kind: ChangePrompt}}
