@@ -162,14 +162,14 @@ func (h *lineHost) typeLine(r *Run) error {
 		return err
 	}
 	r.Typed = time.Now()
-	r.Cleared = s.typing.half.take()
+	r.prompt, _ = s.inputwait.machine.CursorLine()
+	r.Cleared = s.typing.half.take(r.prompt)
 	s.typing.run.Add(1)
 	if h.wraps(r.Text) {
 		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}
 	m := h.lineModes()
 	r.unseen = m.Canonical && !m.Echo
-	r.prompt, _ = s.inputwait.machine.CursorLine()
 	h.noteTyped(data)
 	s.typing.by = cmp.Or(r.By, ByExec)
 	s.typing.markLine(r.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -143,7 +144,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typing.last = data[len(data)-1]
 			s.clock.typed()
 		}
-		s.typing.half.typed(data, t.Secret)
+		s.typing.half.typed(data, t.Secret, s.Status().Shell.Phase == shell.PhaseRunning)
 		if bytes.ContainsAny(data, "\r\n") {
 			s.typing.by = t.By
 		}

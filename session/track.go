@@ -192,6 +192,9 @@ func (h *lineHost) shellChanged(c *shell.Change, goesOn bool) {
 		} else if c.Command.Echoed && h.echoed(&c.Command) {
 			c.Command.Start = h.afterEcho(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
 		}
+		if c.Command.Echoed && h.current() != nil { // a syntax error
+			h.machine.NeverRan()
+		}
 		h.report(Command{Command: c.Command, Env: h.envChanges()})
 	}
 	h.advanceExec(c, goesOn)

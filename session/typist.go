@@ -47,12 +47,14 @@ type half struct {
 	text   []byte
 	opaque bool // keys that edit are among it, or a secret
 	before bool // what was typed before is not known: it was another daemon that typed it
+	ahead  bool // some of it was typed while something ran, which may have read it
 }
 
 // maxHalf bounds what is told of such a line.
 const maxHalf = 200
 
-func (h *half) typed(data []byte, secret bool) {
+// typed notes keys. ahead: the shell is not at its prompt.
+func (h *half) typed(data []byte, secret, ahead bool) {
 	for _, c := range data {
 		switch {
 		case c == '\r', c == '\n', c == 'C'-'@', c == 'D'-'@', c == 'U'-'@':
@@ -66,6 +68,7 @@ func (h *half) typed(data []byte, secret bool) {
 			h.text = append(h.text, c)
 		}
 	}
+	h.ahead = len(h.text) > 0 && (h.ahead || ahead)
 }
 
 // known is what stands there, where keys tell; empty: nothing, or they do not.
@@ -96,14 +99,18 @@ func (h *typist) halfTyped(echo respond.EchoState) bool {
 	return h.half.known() == "" && line != "" && (asked == "" || !strings.HasSuffix(line, asked))
 }
 
-// take is what stood there, which is cleared now; empty: nothing, as far as is known.
-func (h *half) take() string {
+// take is what stood there, which is cleared now; empty: nothing, as far as is known. line is what stands before the cursor:
+// what was typed ahead and does not stand there was read by what ran then.
+func (h *half) take(line string) string {
 	text := strings.ToValidUTF8(string(h.text), "")
 	if h.opaque {
 		text = ""
 		if len(h.text) > 0 {
 			text = "…"
 		}
+	}
+	if h.ahead && !strings.Contains(line, text) {
+		text = ""
 	}
 	*h = half{}
 	return text

@@ -26,6 +26,8 @@ type Spec struct {
 	RawAtPrompt bool
 	// KeepsIncomplete says that the editor keeps a line that is incomplete, without a word.
 	KeepsIncomplete bool
+	// MuteInterrupt says that Ctrl-C in an editor that is empty brings no other prompt.
+	MuteInterrupt bool
 	// EscSearches says that ESC P begins a search in the editor.
 	EscSearches bool
 	// RingsWhenEmpty says that the editor rings where there is nothing to kill.
@@ -74,7 +76,7 @@ var specs = map[Kind]*Spec{
 	Fish: {
 		names:    []string{"fish"},
 		profiles: [][]string{{"fish"}},
-		Pastes:   true, Edits: true, DropsTabs: true, RawAtPrompt: true, KeepsIncomplete: true, unsaved: " ", Renews: true,
+		Pastes:   true, Edits: true, DropsTabs: true, RawAtPrompt: true, KeepsIncomplete: true, MuteInterrupt: true, unsaved: " ", Renews: true,
 		quality: Full, files: [][2]string{{"longterm.fish", "longterm.fish"}}, parse: fishOptions.parse, plan: (*plan).fish,
 		source: "source", again: againFish, wrap: wrapFish,
 	},

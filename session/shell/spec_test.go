@@ -60,6 +60,7 @@ func TestSpecOfLines(t *testing.T) {
 		{"expands", func(s *Spec) bool { return s.expands }, []Kind{Bash, Zsh}},
 		{"drops tabs", func(s *Spec) bool { return s.DropsTabs }, []Kind{Fish}},
 		{"keeps what is incomplete", func(s *Spec) bool { return s.KeepsIncomplete }, []Kind{Fish}},
+		{"says nothing of an interrupt", func(s *Spec) bool { return s.MuteInterrupt }, []Kind{Fish}},
 		{"reads briefly", func(s *Spec) bool { return s.ReadsBriefly }, []Kind{Ksh}},
 	} {
 		var got []Kind

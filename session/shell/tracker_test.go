@@ -19,7 +19,7 @@ func tracker(q Quality) *Tracker {
 }
 
 // script is a session's output and events in short: each word is a mark of ours
-// ("A1" with a prompt number, "A1=2" with a status, "C:text", "D0"), a foreign one in
+// ("A1" with a prompt number, "A1b" where B follows, "A1=2" with a status, "C:text", "D0"), a foreign one in
 // parentheses, ">line" typed, "!" lost events, "exit", "+prog" and "-prog" the
 // foreground (the shell's or not), anything else output.
 type script string
@@ -72,6 +72,9 @@ func markWord(word string) (name, text string, ok bool) {
 		}
 		if exit != "" {
 			exit = ";exit=" + exit
+		}
+		if bare, ok := strings.CutSuffix(n, "b"); ok { // mark B tells the prompt's end
+			n, exit = bare, exit+";b=1"
 		}
 		return "A", nonce + ";n=" + n + exit, true
 	case 'B':
@@ -131,6 +134,8 @@ func TestTracker(t *testing.T) {
 		{"it ended, the prompt is being made", Full, "A1 C:ls D0", "prompt start(ls) done running full"},
 		{"empty Enter", Full, "A1 A2 A3", "prompt prompt prompt prompt full"},
 		{"the prompt is drawn again", Full, "A1 B A1 B B", "prompt prompt full"},
+		{"the prompt's end is told", Full, "A1b B C:ls x D0 A2b B", "prompt start(ls) done finish(ls,0,full) prompt prompt full"},
+		{"and nothing ran between two of them", Full, "A1b B ^C A2b B A2b B ^C A3b", "prompt prompt prompt full"},
 		{"repeated marks", Full, "A1 C:x D1 D0 A2 A2 D5", "prompt start(x) done finish(x,1,full) prompt prompt full"},
 		{"the end is missing", Full, "A1 C:x A2=3", "prompt start(x) finish(x,3,basic) prompt prompt full"},
 		{"the end and the prompt are missing", Full, "A1 C:x C:y D0 A2",

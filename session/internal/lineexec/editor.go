@@ -64,6 +64,9 @@ func (e *editor) typed(data []byte, v *View) {
 	if len(rest) < len(data) {
 		e.left = leftNothing
 	}
+	if !atPrompt { // the end of what a program reads; a shell that gets it with no line ends
+		rest = bytes.ReplaceAll(rest, []byte{'D' - '@'}, nil)
+	}
 	switch {
 	case len(rest) == 0:
 	case !isText(rest): // also before the prompt: what ran need not have read them

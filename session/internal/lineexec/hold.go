@@ -10,6 +10,8 @@ const (
 	// againTime is after how long Ctrl-C is typed again: an editor that is just about to read
 	// loses it.
 	againTime = 250 * time.Millisecond
+	// muteTime is how long an editor has to show another prompt where it shows none if it was empty (shell.Spec).
+	muteTime = 60 * time.Millisecond
 	// maxAgain bounds how often.
 	maxAgain = 8
 	// settleTime is how long a shell that was interrupted is looked at, and how often, until it
@@ -45,7 +47,15 @@ func (m *Machine) interrupt(v *View) {
 	m.after.typed, m.after.back = true, false
 	m.after.tries++
 	_ = m.host.Do(Action{Kind: ActKeys, Keys: []byte{'C' - '@'}})
-	m.wake(againTime)
+	m.wake(m.againIn(v))
+}
+
+// againIn is how long an interrupt gets to bring a prompt.
+func (m *Machine) againIn(v *View) time.Duration {
+	if v.atPrompt() && m.mute(v) {
+		return muteTime
+	}
+	return againTime
 }
 
 // interruptEditor clears the shell's editor of keys whose effect is not known.
@@ -95,7 +105,7 @@ func (m *Machine) awaitPrompt(v *View) {
 		return // Interrupted wakes
 	case h.repair && !h.back && v.Now.Sub(h.at) < holdTime:
 		m.wake(holdTime - v.Now.Sub(h.at))
-	case v.atPrompt() && (h.back || !h.typed), v.Offered == shell.None, h.tries > maxAgain:
+	case v.atPrompt() && (h.back || !h.typed || m.mute(v) && v.Now.Sub(h.at) >= muteTime), v.Offered == shell.None, h.tries > maxAgain:
 		if h.looks++; !m.settled(v) && h.looks < maxSettle {
 			m.wake(settleTime)
 			return
@@ -103,7 +113,7 @@ func (m *Machine) awaitPrompt(v *View) {
 		*h = hold{}
 		m.wake(0)
 	case h.typed && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.Continuation || m.dropped()):
-		if wait := againTime - v.Now.Sub(h.at); wait > 0 {
+		if wait := m.againIn(v) - v.Now.Sub(h.at); wait > 0 {
 			m.wake(wait)
 			return
 		}
@@ -126,6 +136,9 @@ func (m *Machine) awaitPrompt(v *View) {
 		m.doubtPrompt(v)
 	}
 }
+
+// mute says that the shell shows no other prompt where there was nothing to interrupt. A line that is dropped is something.
+func (m *Machine) mute(v *View) bool { return v.Kind.Spec().MuteInterrupt && !m.dropped() }
 
 func (m *Machine) dropped() bool { return m.First() != nil && m.First().step == Dropped }
 

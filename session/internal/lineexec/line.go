@@ -28,7 +28,8 @@ type Line struct {
 	several bool
 	typed   time.Time
 	begun   bool
-	cause   error // of Dropped
+	cause   error // of Dropped; nil: it was refused
+	refused bool  // it was read, but not run, and stands in the editor
 	repair  bool  // ActRepair was asked for
 	doubt   doubt
 }
@@ -41,6 +42,7 @@ const (
 	Waits   Step = iota // for the prompt
 	Typed               // the shell has it
 	Runs                // and runs it
+	Refused             // it has ended, and stands in the editor
 	Dropped             // Ctrl-C was typed: the next prompt ends it
 	Over
 )

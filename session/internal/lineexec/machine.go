@@ -89,6 +89,8 @@ func (m *Machine) advance(v *View) {
 	switch cur := m.Current(); {
 	case m.after.on:
 		m.awaitPrompt(v)
+	case cur != nil && cur.step == Refused:
+		m.dropRefused(cur, v)
 	case cur != nil:
 		m.watch(cur, v)
 	default:
@@ -202,6 +204,25 @@ func asLater(err error, to **Later) bool {
 	return ok
 }
 
+// NeverRan says that the line under way, which ends next, was read and refused. An editor that keeps it has to drop it first: what
+// anybody types would be put behind it.
+func (m *Machine) NeverRan() {
+	if l := m.Current(); l != nil && m.host.View().Kind.Spec().KeepsIncomplete {
+		l.refused = true
+	}
+}
+
+// dropRefused has the editor drop a line that it refused, once it reads: an interrupt before that is lost.
+func (m *Machine) dropRefused(l *Line, v *View) {
+	p := m.host.Probe()
+	if !v.atPrompt() || p.Known && !(p.Shell && p.Reads) && v.Now.Sub(v.Since) < readsTime {
+		m.wake(promptTime / 4)
+		return
+	}
+	l.step = Dropped
+	m.interrupt(v)
+}
+
 // Changed tells what the shell did. goesOn says that it has begun with something else already.
 func (m *Machine) Changed(kind shell.ChangeKind, goesOn bool) {
 	v := m.host.View()
@@ -231,13 +252,15 @@ func (m *Machine) changed(l *Line, kind shell.ChangeKind, goesOn bool, v *View) 
 		m.wake(l.doubt.begin(v))
 	case kind == shell.ChangeFinished && l.step == Runs && goesOn: // of a pasted text bash runs line by line
 		l.several = true
+	case kind == shell.ChangeFinished && l.step == Runs && l.refused:
+		l.step = Refused
 	case kind == shell.ChangeFinished && l.step == Runs:
 		m.end(Action{Line: l, Several: l.several})
 	case kind == shell.ChangeInput && l.Wrapped > 1: // the lines within the quotes
 	case kind == shell.ChangeInput && (l.step == Typed || l.step == Runs && (l.basic || l.Parts)):
 		m.drop(l, ErrIncomplete)
 	case kind == shell.ChangePrompt && l.step == Dropped:
-		m.end(Action{Line: l, Err: l.cause})
+		m.end(Action{Line: l, Err: l.cause, Several: l.several})
 	case kind == shell.ChangePrompt && l.step == Typed && v.Prompt > l.prompt:
 		m.end(Action{Line: l, Nothing: true}) // a comment, say: read, and nothing to run
 	}

@@ -198,12 +198,18 @@ func TestWhatIsLeftInTheEditorIsCleared(t *testing.T) {
 		{shell.Zsh, shell.PhaseRunning, "\x1b[A", 0, `keys "\x03"`},
 		{shell.Bash, shell.PhaseRunning, "echo left\x1b[D", 0, `keys "\x03"`},
 		{shell.Bash, shell.PhasePrompt, "echo left\x1b[D", 0, `keys "\x03"`},
+		{shell.Bash, shell.PhaseRunning, "\x04", 0, "line"}, // what ran read it, or the shell has ended
+		{shell.Bash, shell.PhaseRunning, "echo left\x04", 0, `keys " \x15", line`},
+		{shell.Bash, shell.PhasePrompt, "\x04", 0, `keys "\x03"`},
+		{shell.Bash, shell.PhasePrompt, "\x1b[D", 2 * muteTime, `keys "\x03"`},
+		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime - 1, `keys "\x03"`},
+		{shell.Fish, shell.PhasePrompt, "\x1b[D", muteTime, `keys "\x03", line`}, // no prompt comes where there was nothing
 		{shell.Bash, shell.PhasePrompt, "echo left\x03", 0, "line"},
 		{shell.Bash, shell.PhasePrompt, "echo goes first\r", 0, ""},
 		{shell.Bash, shell.PhasePrompt, "echo goes first\r", EnterTime, `keys "\x15", line`},
 	} {
 		s := newStage()
-		s.view.Kind, s.view.Phase = tt.kind, tt.phase
+		s.view.Kind, s.view.Phase, s.probe = tt.kind, tt.phase, reading
 		s.m.Typed([]byte(tt.typed))
 		s.view.Phase = shell.PhasePrompt
 		s.give(t, &Line{})
@@ -462,5 +468,33 @@ func TestInterruptThatCostsThePromptsMark(t *testing.T) {
 	s.pass(holdTime + 5*time.Second)
 	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, `line, keys "\x03", over, reads, line`) {
 		t.Errorf("the next line was not typed: %s", log)
+	}
+}
+
+// A line that fish read and refused stands in its editor: it has ended only once that has dropped it.
+func TestALineThatIsRefusedAndKept(t *testing.T) {
+	for kind, log := range map[shell.Kind]string{shell.Bash: "line, over", shell.Fish: `line, keys "\x03", over`} {
+		s := newStage()
+		s.view.Kind, s.probe = kind, Probe{Known: true, Shell: true}
+		l := s.give(t, &Line{})
+		s.m.Changed(shell.ChangeStarted, false)
+		s.m.NeverRan()
+		s.m.Changed(shell.ChangeFinished, false)
+		s.prompts()
+		s.pass(100 * time.Millisecond)
+		if n := len(s.log); kind == shell.Fish && n > 1 {
+			t.Errorf("it is interrupted before it reads: %q", s.log)
+		}
+		s.probe.Reads = true
+		s.pass(100 * time.Millisecond)
+		if _, over := s.errs[l]; over != (kind == shell.Bash) {
+			t.Errorf("%s: over: %v", kind, over)
+		}
+		s.prompts()
+		s.pass(time.Second)
+		s.want(t, log)
+		if s.errs[l] != nil {
+			t.Errorf("%s: %v", kind, s.errs[l])
+		}
 	}
 }
