@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/internal/throttle"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/store/search"
@@ -251,7 +252,7 @@ type feeder struct {
 	pos      uint64 // offset after the newest byte
 	batch    search.Batch
 	bytes    int // in the batch
-	pacer    pacer
+	throttle throttle.Throttle
 	wanted   bool // somebody waits for it
 }
 
@@ -288,7 +289,7 @@ func (f *feeder) read(ctx context.Context) error {
 		if err := f.take(ctx, &rec); err != nil {
 			return err
 		}
-		if err := f.pacer.rest(ctx, time.Since(began), f.share()); err != nil {
+		if err := f.throttle.Rest(ctx, time.Since(began), f.share()); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/internal/throttle"
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/store"
@@ -52,7 +53,7 @@ type watcher struct {
 	usual    []time.Duration // how long the task took before,
 	asked    bool            // once that was looked up
 	pos      uint64
-	pacer    pacer
+	throttle throttle.Throttle
 	alone    bool           // it is its turn, see catchUp
 	ending   bool           // the task is over
 	told     progress.State // what listeners know
@@ -215,7 +216,7 @@ func (f *watcher) read(ctx context.Context, end uint64) error {
 			break
 		}
 		f.take(c, began)
-		if err := f.pacer.rest(ctx, time.Since(began), f.share(end)); err != nil {
+		if err := f.throttle.Rest(ctx, time.Since(began), f.share(end)); err != nil {
 			return err
 		}
 	}
