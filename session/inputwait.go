@@ -20,6 +20,7 @@ type Needs struct {
 	Confidence int           // percent
 	Reason     string
 	Program    string // that asks, when known
+	Repl       bool   `json:",omitempty"` // it is the prompt of a program that takes commands, which asks nothing
 	Since      time.Time
 }
 
@@ -393,7 +394,7 @@ func (h *inputWait) needs(v evidence.Verdict) {
 	}
 	before := h.place
 	h.place = h.here()
-	if v.Kind == was.Kind && !h.place.another(before, evidence.Words(was.Reason), evidence.Words(v.Reason)) {
+	if v.Kind == was.Kind && v.Repl == was.Repl && !h.place.another(before, evidence.Words(was.Reason), evidence.Words(v.Reason)) {
 		return
 	}
 	n := newNeeds(v)
@@ -416,7 +417,7 @@ func (h *inputWait) resume() {
 // newNeeds is what a verdict says, as of now.
 func newNeeds(v evidence.Verdict) (n Needs) {
 	if v.Kind != evidence.None {
-		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Since: time.Now()}
+		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.Repl, Since: time.Now()}
 	}
 	return n
 }

@@ -147,7 +147,7 @@ func (h *waits) View() wait.View {
 	v := wait.View{
 		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typing.at,
 		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
-		Needs: string(st.Needs.Kind), Phase: st.Shell.Phase, Followed: s.lines.followed(),
+		Needs: string(st.Needs.Kind), Repl: st.Needs.Repl, Phase: st.Shell.Phase, Followed: s.lines.followed(),
 		Command: s.lines.last.Text, CommandEnd: s.lines.last.End,
 		HasCommand: s.lines.last.Number > 0 && !s.lines.last.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,

@@ -23,6 +23,9 @@ func errorsVerb(a *app, c *cobra.Command) {
 	c.Long = `List the errors that a session printed as places in files: FILE:LINE:COLUMN: MESSAGE, those of the newest
 command that failed with some, or of the session's program. Without S it is the session with the newest errors.
 Editors read the list, as in: vim -q <(longterm errors build)
+A file is named from the directory of the command, or from the one that make, ninja, cmake --build -v and their
+like say that they enter ("make: Entering directory '/src/lib'"). Where makes worked in several at a time it is the
+one that has the file, if only one has.
 
 --open opens one in an editor: $VISUAL or $EDITOR, or what editor.command of the configuration says. Exit status 1
 when there is none.`

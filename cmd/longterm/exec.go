@@ -75,8 +75,9 @@ and the output so far is printed. With --each every argument is a separate line,
 of the last one that ran. When LINE was refused the exit status says why: 113 no such session, 115 the
 session has ended, 116 the shell is busy, 117 the program is not a shell, 118 it waits for input (with
 --on-input return also while LINE runs), 119 the rules deny it, 123 the person who was asked rejected it, 112
-invalid line; 125 when longterm failed, or the status is not
-known, as with --foreign. Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
+invalid line; 125 when longterm failed, and with a note on standard error when all went well but the status is not
+known: a REPL (or ssh, as with --foreign) tells none of a line, and 0 would say that it succeeded. With --json
+"exit_code" is null then, "state" is "exited" and "outcome" is "stable". Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
 	flags.Register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")

@@ -70,7 +70,7 @@ func waitVerb(a *app, c *cobra.Command) {
   text=TEXT     TEXT appears in new output or on a changed row
   regexp=RE     RE (RE2) matches a line of either; also re=RE
   gone=TEXT     TEXT is on no row of the screen; also gone=re=RE
-  prompt        the shell waits for a line
+  prompt        the shell waits for a line; in a session whose program is a REPL, that does
   command       a command of the shell ends
   exit          the session's process ends
   quiet=1s      no new output for that long; spinners, clocks and progress bars do not count as new

@@ -31,7 +31,7 @@ type Activity struct {
 
 // Problem is an error in a command's output.
 type Problem struct {
-	File    string `json:"file,omitempty" doc:"as printed"`
+	File    string `json:"file,omitempty" doc:"as printed, within a directory that make told of"`
 	Line    int    `json:"line,omitempty" doc:"as printed, from 1"`
 	Column  int    `json:"column,omitempty" doc:"as printed, from 1"`
 	Message string `json:"message"`

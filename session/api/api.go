@@ -92,6 +92,12 @@ type Needs struct {
 	Confidence int       `json:"confidence" doc:"percent"`
 	Reason     string    `json:"reason" doc:"why that is thought; at its end in quotes the words that ask, where there are any"`
 	Since      time.Time `json:"since"`
+	Prompt     bool      `json:"prompt,omitempty" doc:"it is the prompt of a program that takes commands (a REPL), which asks nothing"`
+}
+
+// Asks says that it is a question: prompts and idle screens are none.
+func (n *Needs) Asks() bool {
+	return n != nil && !n.Prompt && n.Kind != "screen" && n.Kind != "prompt"
 }
 
 // Usage is what a process used in its life.

@@ -63,7 +63,7 @@ const (
 	ExitConflict    = 4
 	ExitUnavailable = 5
 	ExitTimeout     = 124 // as timeout(1)
-	ExitOwnFailure  = 125 // longterm itself failed where a command's status was to be
+	ExitOwnFailure  = 125 // longterm itself failed where a command's status was to be, or that is not known
 	ExitCannotRun   = 126
 	ExitNoProgram   = 127
 	ExitInterrupted = 130 // 128 and SIGINT

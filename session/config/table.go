@@ -84,7 +84,7 @@ var table = []Row{
 
 	{Key: "editor.command", Kind: Text, When: NextUse, Help: "line for the shell that opens a file at a place, with {file}, {line}, {column}, and for files of other hosts {host} and {path} ({file} is HOST:PATH there), as in `code --goto {file}:{line}:{column}`, without quotes around them; empty: $VISUAL or $EDITOR, in the way of the editors that are known", at: func(s *Settings) any { return &s.Editor.Command }},
 
-	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert", at: func(s *Settings) any { return &s.Alerts.Bell }},
+	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert: once a minute at most, and not the bell of a shell at its prompt", at: func(s *Settings) any { return &s.Alerts.Bell }},
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
 	{Key: "alerts.approval", Kind: Bool, Default: "true", When: AtOnce, Help: "something that a person has to allow is an alert", at: func(s *Settings) any { return &s.Alerts.Approval }},

@@ -44,7 +44,7 @@ func (p *Prober) lookAside() {
 	}
 	defer pr.Close()
 	_, r.Waits = p.threadTime(&pr, r.TID)
-	r.Script = shells[r.Program] && p.isScript(&pr)
+	r.Script = (shells[r.Program] || bare[r.Program]) && p.isScript(&pr, r.Program)
 	if r.TID == r.PID {
 		if p.aside = (asideTime{}); r.PID != p.target.Group && pr.Group == p.target.Group && p.siblingWorks(r.PID) {
 			r.Aside = Elsewhere
@@ -140,8 +140,11 @@ func (p *Prober) threadTime(pr *process, tid int) (ns uint64, waits int64) {
 	return ns, int64(times)
 }
 
-// isScript reports if a shell was given what to run.
-func (p *Prober) isScript(pr *process) bool {
+// isScript reports if a shell, or another program of that name, was given what to run.
+func (p *Prober) isScript(pr *process, name string) bool {
 	b, err := p.read(pr, "cmdline")
+	if bare[name] {
+		return err == nil && runsScript(b)
+	}
 	return err == nil && scripted(b)
 }

@@ -22,6 +22,7 @@ type scene struct {
 	hidden bool   // line input without echo
 	raw    bool   // keys, not lines
 	repl   bool   // it is the prompt of a program that takes commands
+	own    bool   // and the program is known to have it
 	relay  bool   // the program always waits for the terminal
 	works  bool   // the line looks like progress
 	parked bool   // the wait is one that goes on whether or not anybody is asked
@@ -78,7 +79,8 @@ func newScene(f *Facts) *scene {
 		}
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
-	s.repl = replPrompt.MatchString(s.line)
+	s.own = s.isRepl()
+	s.repl = s.own || replPrompt.MatchString(s.line)
 	s.like = promptEnd.MatchString(s.line) || s.repl
 	s.findKind()
 	s.works = !s.asks && !s.repl && progress.MatchString(s.line)
@@ -178,6 +180,7 @@ func (s *scene) weigh() Verdict {
 	if !v.Needs {
 		v.Kind = None
 	}
+	v.Repl = v.Kind == Text && s.own
 	if p := s.Probe.Program; p != "" {
 		v.Reason = p + ": "
 	}

@@ -87,7 +87,7 @@ type Result struct {
 	// Waits counts the waits of the thread that decided, -1 when that is not known: the same thread
 	// with the same number is still in the same wait.
 	Waits int64
-	// Script: a shell that was given its commands (-c, a file) and has no prompt of its own.
+	// Script: a shell, or one of the bare programs, that was given its commands (-c, a file) and has no prompt of its own.
 	Script bool
 	// Behind is what was found on the terminals that the program relays for, if it relays and they
 	// are on this machine.

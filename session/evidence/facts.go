@@ -74,6 +74,8 @@ type Verdict struct {
 	// normal state.
 	Needs bool
 	Kind  Kind
+	// Repl: a program that takes commands waits for one at its prompt, and asks nobody anything.
+	Repl bool
 	// Confidence, in percent, that input is awaited; Needs is set from 50 on.
 	Confidence int
 	Reason     string // in words, for people and logs

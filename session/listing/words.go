@@ -34,8 +34,10 @@ func Doing(s *api.Session) string {
 		return "needs approval " + s.Approvals[0]
 	case s.AgentIs != nil:
 		return AgentText(s.AgentIs)
-	case s.Needs != nil && s.Needs.Kind != "screen" && s.Needs.Kind != "prompt":
+	case s.Needs.Asks():
 		return "needs " + s.Needs.Kind
+	case s.Needs != nil && s.Needs.Prompt && (sh == nil || sh.Phase == "unknown"):
+		return "prompt"
 	case sh == nil || sh.Phase == "unknown":
 		return cmp.Or(activityText(s), "-")
 	case sh.Incomplete:
@@ -113,6 +115,8 @@ func Elapsed(ms int64) string {
 	switch {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	case d < 48*time.Hour:

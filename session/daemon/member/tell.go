@@ -35,7 +35,9 @@ func View(s *api.Session, mask func(string) string) api.FleetSession {
 		Labels: s.Labels, Agent: s.Agent, ExitCode: s.ExitCode, Stopped: s.Stopped, Since: s.Started.UTC().Truncate(time.Second),
 	}
 	if s.Needs != nil {
-		v.Needs = s.Needs.Kind
+		if v.Needs = s.Needs.Kind; s.Needs.Prompt {
+			v.Needs = "prompt"
+		}
 	}
 	if s.Progress != nil {
 		v.Progress = int(s.Progress.Percent)

@@ -82,8 +82,12 @@ func (c *changes) asks(dst []byte, e *api.Event) (out []byte, ok bool) {
 		dst = strconv.AppendInt(dst, s.Activity.ElapsedMS, 36)
 	}
 	if n := s.Needs; n != nil {
-		if dst = append(dst, ','); n.Kind != was.needs.Kind || n.Reason != was.needs.Reason {
-			dst = append(append(append(dst, n.Kind...), ','), n.Reason...)
+		if dst = append(dst, ','); n.Kind != was.needs.Kind || n.Reason != was.needs.Reason || n.Prompt != was.needs.Prompt {
+			kind := n.Kind
+			if n.Prompt { // which is all that the page asks
+				kind = "prompt"
+			}
+			dst = append(append(append(dst, kind...), ','), n.Reason...)
 		}
 	}
 	return dst, true

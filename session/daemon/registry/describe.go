@@ -77,7 +77,7 @@ func NeedsOf(st session.Status) *api.Needs {
 	if n.Kind == "" || st.State != session.Running {
 		return nil
 	}
-	return &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since}
+	return &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since, Prompt: n.Repl}
 }
 
 // CurrentDir is what the program said (OSC 7), else what the kernel says of the
@@ -124,7 +124,7 @@ func (h *Registry) saveEnd(e *Handle, st session.Status) {
 // asks has it recorded that a program asks a person, for those who are told also later. Where the output ends tells the
 // question from others, so that a daemon that finds it again tells of nothing new.
 func (h *Registry) asks(e *Handle, st *session.Status) {
-	if !asksAPerson(st.Needs.Kind) {
+	if !asksAPerson(&st.Needs) {
 		return
 	}
 	c := store.Completion{

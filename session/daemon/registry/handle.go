@@ -52,6 +52,8 @@ type Handle struct {
 	bells  events.Bells // rung and not told of
 	unread *time.Timer  // when people are told that it waits for input; of its owner; nil: it never did
 
+	rang time.Time // when people were last told that its program rang the bell; of its owner
+
 	agent     agentPlace   // the coding agent in it
 	keptAgent *agentRecord // as written; of the agent's watch
 

@@ -355,6 +355,7 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}
 	if c == session.ChangeBell {
+		h.tellBell(e, &st)
 		e.bells.Ring(func(n int) { h.publishBell(e, n) })
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/notify"
 	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -30,7 +31,7 @@ func (h *Registry) tellWaiting(e *Handle, st *session.Status) {
 		e.unread.Stop()
 	}
 	n := h.conf.NotifyWaiting()
-	if !n.Any() || st.State != session.Running || !asksAPerson(st.Needs.Kind) {
+	if !n.Any() || st.State != session.Running || !asksAPerson(&st.Needs) {
 		return
 	}
 	asked, offset := st.Needs, st.Offset
@@ -39,8 +40,12 @@ func (h *Registry) tellWaiting(e *Handle, st *session.Status) {
 	})
 }
 
-func asksAPerson(k evidence.Kind) bool {
-	switch k {
+// asksAPerson says whether somebody is to answer: at the prompt of a program that takes commands nobody is asked.
+func asksAPerson(n *session.Needs) bool {
+	if n.Repl {
+		return false
+	}
+	switch n.Kind {
 	case evidence.Password, evidence.Confirm, evidence.Menu, evidence.Text:
 		return true
 	default:
@@ -91,4 +96,30 @@ func lineAbove(f *vterm.Frame, row int) (text string) {
 		}
 	}
 	return strings.TrimSpace(text)
+}
+
+// rangEvery is how often people are told at most that a session's program rings.
+const rangEvery = time.Minute
+
+// tellBell has people told that a program rang the bell. A shell at its prompt rings for a key that it has no use for:
+// whoever pressed that knows. Owners call it.
+func (h *Registry) tellBell(e *Handle, st *session.Status) {
+	now := time.Now()
+	if !e.rang.IsZero() && now.Sub(e.rang) < rangEvery || st.State != session.Running || st.Shell.Phase == shell.PhasePrompt {
+		return
+	}
+	n := h.conf.NotifyBell()
+	if !n.Any() || e.Clients.Count() > 0 && !n.Attended {
+		return
+	}
+	e.rang = now
+	is := *st
+	h.watchers.run(func(ctx context.Context) {
+		r := e.Record()
+		told := notify.Rang{Session: r.ID, Name: r.Name, Title: is.Title, Command: is.Shell.Command, Cwd: e.CurrentDir(is), Time: now}
+		sender := h.Sender()
+		if err := sender.SendRang(ctx, n, &told); err != nil && ctx.Err() == nil {
+			h.log.Warn("tell that a program rang the bell", "session", r.ID, "err", err)
+		}
+	})
 }

@@ -115,6 +115,17 @@ func (s *Settings) NotifyWaiting() *notify.Options {
 	return n
 }
 
+// NotifyBell says whom it wants to be told of a program's bell, and whether also where clients are attached.
+func (s *Settings) NotifyBell() *notify.Options {
+	c := s.Get()
+	if !c.Alerts.Bell {
+		return &notify.Options{}
+	}
+	n := ways(&c.Alerts, &c.Notify)
+	n.Bell, n.Attended = false, !c.Alerts.UnattendedOnly
+	return n
+}
+
 func ways(a *config.Alerts, n *config.Notify) *notify.Options {
 	return &notify.Options{
 		Bell: a.Bell, Desktop: n.Desktop, Command: n.Command, Webhook: n.Webhook, Format: webhook.Format(n.Format), Brief: !n.Details,

@@ -94,8 +94,8 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 			kind = string(evidence.Prompt)
 		}
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
-	case CondPrompt: // of a shell that is not followed by evidence
-		return "", v.Phase == shell.PhasePrompt && (!v.Followed || v.PromptAt >= w.from.Off)
+	case CondPrompt: // of a shell that is not followed by evidence, as is that of another program
+		return "", v.Repl && !v.Followed || v.Phase == shell.PhasePrompt && (!v.Followed || v.PromptAt >= w.from.Off)
 	case CondCommand:
 		return v.Command, v.HasCommand && v.CommandEnd >= w.from.Off
 	case CondFullscreen:

@@ -37,6 +37,7 @@ type View struct {
 	NoMore     bool // and no process that it left can print
 	LastOutput time.Time
 	Needs      string // kind of input that the program waits for; empty: none
+	Repl       bool   // it is the prompt of a program that takes commands
 	Phase      shell.Phase
 	// Followed says that the shell tells of itself; PromptAt and the command are known then.
 	Followed   bool

@@ -169,6 +169,7 @@ func TestConditions(t *testing.T) {
 		{"input of a kind", Cond{Kind: CondInput, Text: "password"}, func(v *View) { v.Needs = "password" }, "password"},
 		{"a prompt by evidence", Cond{Kind: CondInput}, func(v *View) { v.Phase = shell.PhasePrompt }, "prompt"},
 		{"prompt", Cond{Kind: CondPrompt}, func(v *View) { v.Phase, v.Followed = shell.PhasePrompt, true }, ""},
+		{"prompt of a REPL", Cond{Kind: CondPrompt}, func(v *View) { v.Needs, v.Repl = "text", true }, ""},
 		{"command", Cond{Kind: CondCommand}, func(v *View) { v.HasCommand, v.Command = true, "make" }, "make"},
 		{"fullscreen", Cond{Kind: CondFullscreen}, func(v *View) { v.Alt = true }, ""},
 		{"title", Cond{Kind: CondTitle, Text: "vi"}, func(v *View) { v.Title = "vim" }, "vim"},

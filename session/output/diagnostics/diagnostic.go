@@ -15,7 +15,11 @@ const (
 // Diagnostic is what a compiler or linter says about a place. What it does not say is
 // empty or 0.
 type Diagnostic struct {
-	File     string   `json:"file,omitempty"` // as printed
+	// File is as printed; where make and its like told of the directory that they work in, it is within that.
+	File string `json:"file,omitempty"`
+	// Directories are those that File may be in: several makes worked at a time.
+	Directories []string `json:"directories,omitempty"`
+
 	Line     int      `json:"line,omitempty"`
 	Column   int      `json:"column,omitempty"`
 	Severity Severity `json:"severity"`

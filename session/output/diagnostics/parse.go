@@ -106,6 +106,7 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	var tests []testReader
 	if special == nil && specialReader(r.Command) == nil && !quotesOthers[r.Command.Name] {
 		probs = p.problems(r.Command)
+		probs.dirs.keep = true
 		readers = append(readers, probs)
 		tests = testReaders(r.Command)
 		for _, t := range tests {
@@ -126,6 +127,9 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	}
 	if t := bestTests(tests); t != nil {
 		r.Kind, r.Tests = TestRun, t
+		for i := range t.Failures {
+			t.Failures[i].Directory = probs.dirs.when(t.Failures[i].At)
+		}
 	}
 	if special != nil {
 		special.into(&r)

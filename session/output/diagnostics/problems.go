@@ -17,6 +17,8 @@ type problems struct {
 	partial Diagnostic
 
 	makes makeErrors
+	dirs  directories
+	since int    // of found, those since a directory was told of last
 	line  string // that is being read
 
 	found            []Diagnostic
@@ -54,6 +56,9 @@ var runners = set("make", "gmake", "ninja", "cmake", "npm", "yarn", "pnpm", "bun
 func (p *problems) read(i int, line string) {
 	line = line[:min(len(line), maxJudgedLine)]
 	p.line = line
+	if p.moves(i, line) {
+		return
+	}
 	if d, ok := p.python.read(i, line); ok {
 		p.add(d)
 		return
@@ -78,6 +83,33 @@ func (p *problems) read(i int, line string) {
 			return
 		}
 	}
+}
+
+// moves follows what make and its like tell of their directories. What was found before one is left that was never entered,
+// as where the beginning of an output is not there, is of that.
+func (p *problems) moves(i int, line string) bool {
+	left, tells := p.dirs.read(i, line)
+	if !tells {
+		return strings.HasPrefix(line, "[… ") && strings.Contains(line, " left out") && p.gap(i)
+	}
+	if p.dirs.keep && left != "" {
+		within := directories{open: []directory{{}}, now: left}
+		for k := min(p.since, len(p.found)); k < len(p.found); k++ {
+			within.place(&p.found[k])
+			for r := range p.found[k].Related {
+				within.place(&p.found[k].Related[r])
+			}
+		}
+	}
+	p.current, p.since = nil, len(p.found)
+	return true
+}
+
+// gap is where lines are left out; a note says so, which is no end of what is under way.
+func (p *problems) gap(i int) bool {
+	p.dirs.forget(i)
+	p.since = len(p.found)
+	return false
 }
 
 // begin tries a matcher's first line.
@@ -121,6 +153,7 @@ func (p *problems) goOn(line string) bool {
 
 // add keeps a diagnostic. A note belongs to the one before it.
 func (p *problems) add(d Diagnostic) {
+	p.dirs.place(&d)
 	if d.Matcher == "make" && p.makes.follows(p.line, len(p.found) > 0) {
 		d.Severity = Note
 	} else if d.Severity == Error {

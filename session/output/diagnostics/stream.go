@@ -65,8 +65,8 @@ func (s *Stream) take(line string, shape uint64, shaped bool) int {
 }
 
 // said is how much was found so far, notes too.
-func (s *Stream) said() [6]int {
-	return [6]int{s.probs.errors, s.probs.warnings, len(s.probs.found), s.probs.lost, s.sum.errors, s.sum.warnings}
+func (s *Stream) said() [7]int {
+	return [7]int{s.probs.dirs.told, s.probs.errors, s.probs.warnings, len(s.probs.found), s.probs.lost, s.sum.errors, s.sum.warnings}
 }
 
 // test counts a test that failed, as go test and cargo tell of it at once; others' tests are
@@ -109,6 +109,26 @@ func (s *Stream) keep() {
 		f[0] = f[n-1]
 		s.probs.found = f[:1]
 	}
+}
+
+// Gap says that lines are left out.
+func (s *Stream) Gap() {
+	if s.probs != nil {
+		s.probs.gap(s.lines)
+	}
+}
+
+// Lines is how many lines there were.
+func (s *Stream) Lines() int { return s.lines }
+
+// Directory is the line that told of the directory in which what comes is printed, by its index; false: none did. told
+// counts the lines that told of one.
+func (s *Stream) Directory() (at, told int, ok bool) {
+	if s.probs == nil {
+		return 0, 0, false
+	}
+	d := &s.probs.dirs
+	return d.at, d.told, len(d.open) > 0
 }
 
 // Counts are the errors and warnings so far: problems, else tests that failed, else lines

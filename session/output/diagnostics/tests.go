@@ -19,6 +19,8 @@ type Failure struct {
 	Suite   string `json:"suite,omitempty"` // package or file
 	Excerpt string `json:"excerpt,omitempty"`
 	At      int    `json:"at"` // index of the output's line
+	// Directory is where it ran, as make told it.
+	Directory string `json:"directory,omitempty"`
 }
 
 // testReader reads the output of one framework.

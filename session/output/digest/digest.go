@@ -52,6 +52,7 @@ type Digest struct {
 	values      int    // lines that are still kept as that
 	after       int    // lines that are still kept as what follows a problem
 	failed      bool
+	entered     entered
 
 	shapes    map[uint64]*int // how many lines of each shape there were
 	judged    map[uint64]said // what lines say that are alike, by what their judge takes for that
@@ -115,6 +116,9 @@ func (d *Digest) Add(text []byte, from, to uint64, more bool) {
 func (d *Digest) Skip(bytes, lines int, from, to uint64) {
 	d.end()
 	d.n, d.bytes, d.after = d.n+lines, d.bytes+bytes, 0
+	if d.judge != nil {
+		d.judge.Gap()
+	}
 	d.tail, d.tailSize = nil, 0
 }
 
@@ -140,6 +144,7 @@ func (d *Digest) end() {
 	}
 	l.rank = rankNone
 	severity, shape, shaped := d.judge.JudgeShape(l.text)
+	d.entered.take(d.judge, l)
 	says := d.says(l.text, shape, shaped)
 	if severity == "" {
 		severity = says.level
@@ -151,8 +156,10 @@ func (d *Digest) end() {
 		l.rank, d.after = rankError, afterLater
 		if !d.failed {
 			d.failed, d.after, l.rank = true, afterFirst, rankFirst
+			d.where(rankFailure)
 			d.around()
 		}
+		d.where(rankAround)
 	case diagnostics.Warning:
 		l.rank = rankWarning
 	default:

@@ -29,7 +29,7 @@ type Progress struct {
 
 // Problem is an error in the output.
 type Problem struct {
-	File         string // as printed; empty: it names none
+	File         string // as printed, within a directory that make told of; empty: it names none
 	Line, Column int    // as printed, from 1; 0: not given
 	Message      string
 	Offset       uint64 // of the output's line
@@ -128,7 +128,11 @@ func (m *Machine) Reported(state string, percent int) {
 func (m *Machine) Expect(earlier []time.Duration) { m.usual = Median(earlier) }
 
 // Skipped says that some of the output will not be seen.
-func (m *Machine) Skipped() { m.partial = true }
+func (m *Machine) Skipped() {
+	if m.partial = true; m.problems != nil {
+		m.problems.Gap()
+	}
+}
 
 // State is what is known at a time.
 func (m *Machine) State(now time.Time) State {

@@ -15,8 +15,8 @@ const changed = () => {
   if (document.hidden) setTimeout(() => { if (due) { due = false; store.emit('change'); } }, 500); // no frames then
 };
 
-// Kinds of waiting that ask a person something: a shell's prompt and an idle screen ask nothing.
-export const asks = (s) => s.state === 'running' && s.needs_input && !['prompt', 'screen'].includes(s.needs_input.kind) ? s.needs_input : null;
+// Kinds of waiting that ask a person something: prompts and an idle screen ask nothing.
+export const asks = (s) => s.state === 'running' && s.needs_input && !s.needs_input.prompt && !['prompt', 'screen'].includes(s.needs_input.kind) ? s.needs_input : null;
 
 // asked are the words that ask, of a reason why something is thought to.
 export const asked = (why) => /: "(.*)"$/.exec(why)?.[1];

@@ -71,7 +71,7 @@ func EndStatus(r *api.Result) error {
 		return exit.With(api.ExitOwnFailure, errors.New(r.Message))
 	}
 	if r.State == "exited" { // nothing went wrong: programs that are given lines, such as a REPL, report no status
-		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known; the program it was given to reports none: judge by its output"))
+		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known: what it was given to tells none; judge by its output"))
 	}
 	return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known"))
 }

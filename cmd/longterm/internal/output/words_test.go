@@ -13,7 +13,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	for ms, want := range map[int64]string{0: "0.0s", 9_940: "9.9s", 10_000: "0m10s", 3_599_000: "59m59s", 3_600_000: "1h00m", 49 * 3_600_000: "2d01h"} {
+	for ms, want := range map[int64]string{0: "0.0s", 9_940: "9.9s", 10_000: "10s", 59_999: "59s", 65_000: "1m05s", 3_599_000: "59m59s", 3_600_000: "1h00m", 49 * 3_600_000: "2d01h"} {
 		if got := Elapsed(ms); got != want {
 			t.Errorf("%d ms: %s, want %s", ms, got, want)
 		}

@@ -3,7 +3,8 @@
 // Package places leads from what was printed to where it is: the errors of a session as places in files (find.go),
 // and the person's editor opened at one (editor.go).
 //
-// A file is named as it was printed, relative to the directory of the command that printed it. On another host it
+// A file is named as it was printed, relative to the directory of the command that printed it, or to the one that make
+// told of. On another host it
 // stays that host's: HOST:PATH, which editors that reach other hosts are given in their own way.
 package places
 
@@ -57,6 +58,21 @@ func within(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
+// onlyIn is the file where it is in one of the directories only that it may be in; empty: it is in none or in several.
+func onlyIn(dir string, d *diagnostics.Diagnostic) (found string) {
+	for _, maybe := range d.Directories {
+		file := within(within(dir, maybe), d.File)
+		if !filepath.IsAbs(file) || !isFile(file) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = file
+	}
+	return found
+}
+
 // of are the errors that have a place, in their order; those that are said again are one.
 func of(ds []diagnostics.Diagnostic, dir string, about Place) (list []Place) {
 	type spot struct {
@@ -72,6 +88,9 @@ func of(ds []diagnostics.Diagnostic, dir string, about Place) (list []Place) {
 		}
 		p := about
 		p.Path, p.Line, p.Column, p.Message = within(dir, d.File), d.Line, d.Column, d.Message
+		if one := onlyIn(dir, d); one != "" && about.Host == "" {
+			p.Path = one
+		}
 		if s := (spot{p.Path, p.Line, p.Column, p.Message}); !seen[s] {
 			seen[s] = true
 			list = append(list, p)
@@ -90,11 +109,16 @@ func errorsOf(r *diagnostics.Result, dir string, about Place) []Place {
 		return list
 	}
 	packages := map[string]string{}
+	top := dir
 	for _, f := range r.Tests.Failures {
-		in, known := packages[f.Suite]
+		if dir = top; f.Directory != "" {
+			dir = within(top, f.Directory)
+		}
+		suite := dir + "\x00" + f.Suite
+		in, known := packages[suite]
 		if r.Tests.Framework == "go" && about.Host == "" && !known {
 			in = goPackageDir(dir, f.Suite)
-			packages[f.Suite] = in
+			packages[suite] = in
 		}
 		for line := range strings.Lines(f.Excerpt) {
 			if at, ok := InLine(strings.TrimSpace(line), dir); ok {

@@ -208,3 +208,38 @@ func TestOpen(t *testing.T) {
 		t.Error("an agent has a line run that it chose")
 	}
 }
+
+// Below a make a file is in the directory that it told of; of several at a time in the one that has it. Tests ran there, too.
+//
+// FEATURES: R82 R118
+func TestErrorsBelowMakes(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"a/only.c", "a/both.c", "b/both.c", "a/go.mod", "a/in/x_test.go"} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("module example.org/a\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	enter := func(level, dir string) string {
+		return "make" + level + ": Entering directory '" + root + "/" + dir + "'\n"
+	}
+	both, fails := enter("[1]", "a")+enter("[1]", "b"), "--- FAIL: TestX (0.00s)\n    x_test.go:12: broken\nFAIL\nFAIL\texample.org/a/in\t0.01s\nFAIL\n"
+	for name, c := range map[string]struct{ text, host, want string }{
+		"one":                    {enter("", "a") + "only.c:1:2: error: e\n", "", "a/only.c"},
+		"one that has it not":    {enter("", "b") + "only.c:1:2: error: e\n", "", "b/only.c"},
+		"ninja's":                {"ninja: Entering directory `a'\nonly.c:1:2: error: e\n", "", "a/only.c"},
+		"of two the one with it": {both + "only.c:1:2: error: e\n", "", "a/only.c"},
+		"two that have it":       {both + "both.c:1:2: error: e\n", "", "both.c"},
+		"of another host":        {both + "only.c:1:2: error: e\n", "far", "only.c"},
+		"a test":                 {enter("", "a") + fails, "", "a/in/x_test.go"},
+	} {
+		one := 1
+		r := diagnostics.Parse("make", &one, c.text)
+		if list := errorsOf(&r, root, Place{Host: c.host}); len(list) != 1 || list[0].Path != filepath.Join(root, c.want) {
+			t.Errorf("%s: %+v, want %s", name, list, c.want)
+		}
+	}
+}

@@ -149,7 +149,7 @@ func counts(a *api.Activity) string {
 func (d *detailer) waiting(s *api.Session) {
 	if n := s.Needs; n != nil {
 		tone := model.ToneWants
-		if n.Kind == "screen" || n.Kind == "prompt" { // it asks nothing
+		if !n.Asks() {
 			tone = model.TonePlain
 		}
 		note := fmt.Sprintf("%d%% sure", n.Confidence)

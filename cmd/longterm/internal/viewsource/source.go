@@ -238,7 +238,9 @@ func viewSession(s *api.Session) model.Session {
 		vs.Ended = *s.Ended
 	}
 	if s.Needs != nil {
-		vs.Needs = s.Needs.Kind
+		if vs.Needs = s.Needs.Kind; s.Needs.Prompt {
+			vs.Needs = "prompt"
+		}
 	}
 	if a := s.AgentIs; a != nil && a.State != "unknown" { // it knows better than the kernel
 		vs.Agent = output.AgentText(a)

@@ -1,0 +1,60 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
+)
+
+// repl is a program that takes commands at prompts of its own. Nobody is asked anything there: a script that it runs may
+// ask with words like a prompt, but not with these.
+type repl struct {
+	programs map[string]bool // by name, without the digits of a version at its end
+	prompt   pattern.Pattern
+}
+
+// Continuations of a command that is not whole are prompts, too.
+var repls = []repl{
+	{set("python", "ipython", "pypy", "bpython", "ptpython"), pattern.Lazy(`^(?:>>>|\.\.\.|In ?\[\d+\]:|\s+\.\.\.:|\(i?Pdb\+{0,2}\)|ipdb>) $`)},
+	{set("node", "deno", "bun"), pattern.Lazy(`^(?:>|\.\.\.|\|) $`)},
+	{set("irb", "ruby", "pry"), pattern.Lazy(`^(?:irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]) $`)},
+	{set("sqlite"), pattern.Lazy(`^(?:sqlite>|\s+\.\.\.>) $`)},
+	{set("mysql", "mariadb"), pattern.Lazy(`^(?:mysql>|MariaDB \[.{1,64}\]>|\s+->) $`)},
+	{set("psql"), pattern.Lazy(`^[\w.@:/-]{1,64}[=('"^!*-][>#] $`)},
+	{set("gdb", "lldb"), pattern.Lazy(`^(?:\((?:gdb|lldb)\)|>) ?$`)},
+	{set("R", "lua", "luajit"), pattern.Lazy(`^(?:>>?|\+) $`)},
+	{set("julia"), pattern.Lazy(`^julia> $`)},
+	{set("ghc", "ghci"), pattern.Lazy(`^(?:ghci|\*?[A-Z][\w.*]*(?: \*?[A-Z][\w.*]*)*)[>|] $`)},
+	{set("php"), pattern.Lazy(`^php [>{('"] $`)},
+	{set("redis-cli", "valkey-cli"), pattern.Lazy(`^[\w.:-]{1,80}(?:\[\d+\])?> $`)},
+}
+
+// bare take a script whose prompt may be the same: only without one they are taken for what they are.
+var bare = set("node", "deno", "bun", "R", "lua", "luajit")
+
+// isRepl reports if a program that takes commands waits for one.
+func (s *scene) isRepl() bool {
+	name := s.Probe.Program
+	if s.AltScreen || s.relay || s.hidden || s.Probe.Script {
+		return false
+	}
+	if short := strings.TrimRight(name, "0123456789."); short != "" {
+		name = short
+	}
+	for i := range repls {
+		if r := &repls[i]; r.programs[name] {
+			return r.prompt.MatchString(s.line)
+		}
+	}
+	return false
+}
+
+// runsScript reports if a program's arguments name something to run: any that is no option.
+func runsScript(cmdline []byte) bool {
+	for i, arg := range strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00") {
+		if i > 0 && !strings.HasPrefix(arg, "-") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package evidence
+
+import (
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/sys"
+)
+
+// A program that takes commands waits for one at its prompt, and asks nobody anything; what a script asks is a question.
+//
+// FEATURES: R42
+func TestReplPrompts(t *testing.T) {
+	for _, c := range []struct {
+		program, line string
+		want          bool
+	}{
+		{"python3", ">>> ", true},
+		{"python3.13", "... ", true},
+		{"ipython", "In [12]: ", true},
+		{"python3", "   ...: ", true},
+		{"python3", "(Pdb) ", true},
+		{"python3", "Name: ", false},
+		{"python3", "name> ", false},
+		{"python3", "Continue? [y/n] ", false},
+		{"node", "> ", true},
+		{"node", "package name: (demo) ", false},
+		{"irb", "irb(main):001:0> ", true},
+		{"ruby3.1", "irb(main):002* ", true},
+		{"sqlite3", "sqlite> ", true},
+		{"sqlite3", "   ...> ", true},
+		{"mysql", "mysql> ", true},
+		{"mariadb", "MariaDB [(none)]> ", true},
+		{"psql", "shop=# ", true},
+		{"psql", "shop-> ", true},
+		{"gdb", "(gdb) ", true},
+		{"gdb", "Make breakpoint pending on future shared library load? (y or [n]) ", false},
+		{"julia", "julia> ", true},
+		{"ghc", "ghci> ", true},
+		{"redis-cli", "127.0.0.1:6379> ", true},
+		{"setup", ">>> ", false},
+		{"bash", "> ", false},
+	} {
+		v := Classify(Facts{Probe: polling(c.program, -1), Modes: raw, Line: c.line})
+		if v.Repl != c.want || v.Repl && (!v.Needs || v.Kind != Text) {
+			t.Errorf("%s at %q: %+v", c.program, c.line, v)
+		}
+	}
+	script := polling("node", -1)
+	script.Script = true
+	for name, f := range map[string]Facts{
+		"a script":      {Probe: script, Modes: raw, Line: "> "},
+		"hidden input":  {Probe: reading("python3"), Modes: &sys.Modes{Canonical: true}, Line: ">>> "},
+		"whole screens": {Probe: polling("python3", -1), Modes: raw, Line: ">>> ", AltScreen: true},
+	} {
+		if v := Classify(f); v.Repl {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+func TestRunsScript(t *testing.T) {
+	for args, want := range map[string]bool{
+		"node\x00": false, "node\x00--no-warnings\x00": false, "node\x00-i\x00x.js\x00": true, "node\x00server.js\x00": true, "": false,
+	} {
+		if got := runsScript([]byte(args)); got != want {
+			t.Errorf("%q: %v", args, got)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package diagnostics
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// moving are the words with which a directory is entered and left, % being its name: GNU make's in the languages that
+// it speaks, the first also those of bmake, ninja, SCons, Waf and Bazel.
+var moving = [][2]string{
+	{"Entering directory %", "Leaving directory %"},
+	{"Verzeichnis % wird betreten", "Verzeichnis % wird verlassen"},
+	{"on entre dans le répertoire %", "on quitte le répertoire %"},
+	{"se entra en el directorio %", "se sale del directorio %"},
+	{"ingresso nella directory %", "uscita dalla directory %"},
+	{"Entrando no diretório %", "Saindo do diretório %"},
+	{"a entrar na pasta %", "a sair da pasta %"},
+	{"Map % wordt binnengegaan", "Map % wordt verlaten"},
+	{"Går till katalogen %", "Lämnar katalogen %"},
+	{"Går til katalog %", "Forlader katalog %"},
+	{"Siirrytään hakemistoon %", "Poistutaan hakemistosta %"},
+	{"Wejście do katalogu %", "Opuszczenie katalogu %"},
+	{"Vstupuje se do adresáře %", "Opouští se adresář %"},
+	{"Ulazi se u direktorij %", "Izlazi se iz direktorija %"},
+	{"Улазим у директоријум %", "Напуштам директоријум %"},
+	{"влизане в директория %", "излизане от директория %"},
+	{"вход в каталог %", "выход из каталога %"},
+	{"входимо до каталогу %", "Залишаю каталог %"},
+	{"Ag dul isteach i gcomhadlann %", "Ag dul amach as comhadlann %"},
+	{"Memasuki direktori %", "Meninggalkan direktori %"},
+	{"Vào thư mục %", "Rời khỏi thư mục %"},
+	{"ディレクトリ % に入ります", "ディレクトリ % から出ます"},
+	{"디렉터리 % 들어감", "디렉터리 % 나감"},
+	{"进入目录%", "离开目录%"},
+	{"進入目錄%", "離開目錄%"},
+}
+
+// otherTellers tell of the directory that they work in, and are no makes.
+var otherTellers = set("ninja", "samu", "scons", "waf", "bazel")
+
+// teller is the program that a line is of, by what stands before its first colon: its level and the words. cmake has
+// no name before them.
+func teller(line string) (level int, words string, ok bool) {
+	colon := strings.IndexByte(line, ':')
+	if colon < 3 || colon > 200 {
+		return 0, "", false
+	}
+	name, words := strings.TrimRight(line[:colon], blanks), strings.Trim(line[colon+1:], blanks)
+	if name == "Change Dir" {
+		return inner, "Entering directory " + words, true
+	}
+	if front, number, found := strings.Cut(strings.TrimSuffix(name, "]"), "["); found && strings.HasSuffix(name, "]") {
+		name, level = front, digits(number)
+	}
+	name = strings.TrimSuffix(strings.ToLower(name[strings.LastIndexAny(name, `/\`)+1:]), ".exe")
+	switch {
+	case strings.HasSuffix(name, "make") && level >= 0:
+		return level, words, true
+	case otherTellers[name]:
+		return inner, words, true
+	}
+	return 0, "", false
+}
+
+// digits is a make's level; -1: it is none.
+func digits(s string) int {
+	if s == "" || len(s) > 4 {
+		return -1
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return -1
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
+}
+
+// blanks stand around names and words; in French no line is broken there.
+const blanks = " \t\r\u00a0\u202f"
+
+// quotes stand around names.
+const quotes = "'`\"‘’‚“”„«»‹›「」『』"
+
+// directoryIn is the directory that words name, and whether it is entered; not ok: they say something else.
+func directoryIn(words string) (dir string, enters, ok bool) {
+	switch words {
+	case "Entering an unknown directory":
+		return "", true, true
+	case "Leaving an unknown directory":
+		return "", false, true
+	}
+	for i := range moving {
+		for k, form := range moving[i] {
+			before, after, _ := strings.Cut(form, "%")
+			if len(words) < len(before)+len(after) || !strings.HasPrefix(words, before) || !strings.HasSuffix(words, after) {
+				continue
+			}
+			dir = unquoted(words[len(before) : len(words)-len(after)])
+			return strings.Clone(dir), k == 0, dir != ""
+		}
+	}
+	return "", false, false
+}
+
+// unquoted takes one pair of quotes from a name, of which there are many kinds, old makes' being `x'.
+func unquoted(name string) string {
+	name = strings.Trim(name, blanks)
+	first, n := utf8.DecodeRuneInString(name)
+	last, m := utf8.DecodeLastRuneInString(name)
+	if len(name) < n+m || first == utf8.RuneError || !strings.ContainsRune(quotes, first) || !strings.ContainsRune(quotes, last) {
+		return name
+	}
+	return strings.Trim(name[n:len(name)-m], "\u00a0\u202f")
+}
+
+// endsInner reports if a program says that it does no more, which does not tell of leaving.
+func endsInner(words string) bool {
+	for _, end := range []string{"build stopped", "no work to do", "error: ", "fatal: "} {
+		if strings.HasPrefix(words, end) {
+			return true
+		}
+	}
+	return false
+}
