@@ -44,6 +44,13 @@ func (d *doze) stir() {
 	}
 }
 
+// stir notes that something goes on in the session, for it and for the process. Its own looks at a program that has
+// nothing to say are none of that: a question that nobody answers would keep the process from resting.
+func (s *Session) stir() {
+	s.doze.stir()
+	s.cfg.Pace.Stir()
+}
+
 // passed takes what the clock says.
 func (d *doze) passed() {
 	if d.calm = !d.moved; d.calm {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/pace"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -174,6 +175,45 @@ func TestEarlyClockIsSetAnew(t *testing.T) {
 		if after := looks(t, f); early || after == before {
 			t.Errorf("due at once: %v; %d looks before, %d two hours later", early, before, after)
 		}
+	})
+}
+
+// Looks at a program of which nothing is heard keep no process from resting; what it prints does.
+//
+// FEATURES: R90
+func TestLooksLetTheProcessRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := new(pace.Pace)
+		p.MayRest(true)
+		f := newFixture(t, journal.Options{})
+		f.cfg.Pace = p
+		tick := p.Ticker(time.Second)
+		defer tick.Stop()
+		var last time.Time // when it did not rest
+		watch := func() {
+			for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); tick.Next() {
+				if <-tick.C(); !p.Resting() {
+					last = time.Now()
+				}
+			}
+		}
+		before := looks(t, f)
+		asked := time.Now()
+		if watch(); last.Sub(asked) > 20*time.Second {
+			t.Errorf("it did not rest after %v", last.Sub(asked))
+		}
+		if n := looks(t, f); n < before+5 {
+			t.Errorf("%d looks, and %d minutes later", before, n)
+		}
+		if watch(); !p.Resting() {
+			t.Fatal("it does not rest any more")
+		}
+		f.print(f.Session, "x")
+		synctest.Wait()
+		if p.Resting() {
+			t.Error("it rests though something is printed")
+		}
+		f.Stop()
 	})
 }
 

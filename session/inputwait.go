@@ -9,6 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/inputwait"
 	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
@@ -32,7 +33,7 @@ type inputWait struct {
 	s       *Session
 	machine *inputwait.Machine
 	timer   *time.Timer
-	alarm   *pace.Alarm      // in its place while the program sleeps and nobody waits for it to ask; nil: there is no other clock
+	alarm   *pace.Alarm      // in its place while what was found stays and nobody waits for more; nil: there is none
 	at      time.Time        // when it fires; zero: it is not set
 	due     atomic.Bool      // it has fired
 	asking  bool             // an answer is under way
@@ -42,6 +43,7 @@ type inputWait struct {
 	held    *heldQuestion    // nil: everything was told
 	place   place            // where the program asks for what the status says
 	resumed bool             // what the status says is of the owner before, and no look was sure of anything yet
+	judged  judged           // at the last whole look
 	asked   Needs            // what the journal says that is asked for at its end
 
 	probing sync.Mutex // guards prober
@@ -71,9 +73,10 @@ func (h *inputWait) isDue() bool {
 	return true
 }
 
-// soon says that there will be something to do before a time has passed: a look at what sleeps is next to nothing.
+// soon says that there will be something to do before a time has passed: a look at what stays as it is is next to
+// nothing.
 func (h *inputWait) soon(d time.Duration) bool {
-	return h.asking || h.due.Load() || !h.at.IsZero() && !h.machine.Slept() && time.Until(h.at) < d
+	return h.asking || h.due.Load() || !h.at.IsZero() && !h.machine.Stays() && time.Until(h.at) < d
 }
 
 // lookAnew sets the clock after output or input.
@@ -124,10 +127,10 @@ func (h *inputWait) passes() bool {
 	return true
 }
 
-// still says that nothing of the program has run since a look at which all of it slept, and nothing was printed. It is asked
-// of thousands of programs at rest, and waits for nothing.
+// still says that nothing of the program has run since a look at which all of it slept or waited for input, and
+// nothing was printed. It is asked of thousands of programs at rest, and waits for nothing.
 func (h *inputWait) still() (still bool) {
-	if !h.machine.Slept() || h.unseen() || !h.probing.TryLock() {
+	if !h.machine.Stays() || h.unseen() || h.judged != h.judges() || !h.probing.TryLock() {
 		return false
 	}
 	defer h.probing.Unlock()
@@ -136,6 +139,17 @@ func (h *inputWait) still() (still bool) {
 		return nil
 	})
 	return still
+}
+
+// judged is what a verdict depends on besides the program: how its lines are broken, and what of them is masked.
+type judged struct {
+	cols, rows int
+	known      *secrets.Set
+}
+
+func (h *inputWait) judges() judged {
+	st := h.s.Status()
+	return judged{st.Cols, st.Rows, h.s.cfg.Known.Set()}
 }
 
 // View implements inputwait.Host.
@@ -336,6 +350,7 @@ func (h *inputWait) answer(p *inputwait.Probe, since uint64) {
 func (h *inputWait) judge() {
 	s := h.s
 	m := h.machine
+	h.judged = h.judges()
 	f, ok := m.Look()
 	switch {
 	case !ok:
@@ -358,7 +373,10 @@ func (h *inputWait) saw(f inputwait.Finding) {
 	now := time.Now()
 	awaited := s.waits.set.AwaitsInput(s.lines.followed())
 	at := h.machine.Next(now, f.Doubt, awaited)
-	if h.machine.Slept() {
+	if h.machine.Stays() {
+		if f.Verdict.Kind != evidence.None && !awaited {
+			at = h.machine.Asked(now, at)
+		}
 		at = inputwait.Together(now, at)
 		if h.alarm != nil && !awaited && s.nothingElseDue() {
 			h.stopTimer()
@@ -399,6 +417,7 @@ func (h *inputWait) needs(v evidence.Verdict) {
 	}
 	n := newNeeds(v)
 	s.history.noteAsks(n)
+	s.cfg.Pace.Stir()
 	s.update(ChangeInput, func(st *Status) { st.Needs = n })
 }
 

@@ -57,7 +57,6 @@ func (s *Session) gone() {
 
 // turn takes what there is to do and waits for more. over: the session is stopped; idle: there is nothing to wait for.
 func (s *Session) turn() (over, idle bool) {
-	s.cfg.Pace.Stir()
 	_ = s.guard(func() { // what it did is in the status
 		if s.drain() {
 			signal(s.output) // more is there; operations first
@@ -132,7 +131,7 @@ func (s *Session) drain() (more bool) {
 	if taken == 0 {
 		return false
 	}
-	s.doze.stir()
+	s.stir()
 	if s.off > told { // bytes that came meanwhile, the last of them maybe without a notice
 		s.watch.output()
 	}

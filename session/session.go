@@ -226,7 +226,7 @@ func (s *Session) post(f func()) { s.hand(func() { _ = s.guarded(f) }) }
 func (s *Session) hand(f func()) {
 	s.Start()
 	go func() {
-		if s.give(func() { s.doze.stir(); f() }, s.stopped, nil) {
+		if s.give(func() { s.stir(); f() }, s.stopped, nil) {
 			s.Notice() // have the new state looked at
 		}
 	}()
@@ -238,7 +238,7 @@ func (s *Session) do(ctx context.Context, f func()) error {
 	s.want.Do(func() { close(s.wanted) })
 	done := make(chan struct{})
 	var bad error
-	if !s.give(func() { defer close(done); s.doze.stir(); bad = s.guarded(f) }, s.stopped, ctx.Done()) {
+	if !s.give(func() { defer close(done); s.stir(); bad = s.guarded(f) }, s.stopped, ctx.Done()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

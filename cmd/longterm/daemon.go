@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/daemon"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -93,7 +94,8 @@ func daemonRestart(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil {
+			// Where somebody else has it replaced just then, that is as good.
+			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil && !client.WentAway(err) {
 				return err
 			}
 			if err := processes.WaitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
@@ -122,17 +124,10 @@ func daemonUpgrade(a *app) *cobra.Command {
 				return err
 			}
 			defer unlock()
+			if err := upgrade(cmd.Context(), b.client, exe); err != nil {
+				return err
+			}
 			st, err := b.client.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := b.client.Upgrade(cmd.Context(), api.Upgrade{Path: exe}); err != nil {
-				return err
-			}
-			if err := processes.WaitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
-				return err
-			}
-			st, err = b.client.Status(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -141,6 +136,27 @@ func daemonUpgrade(a *app) *cobra.Command {
 			})
 		},
 	})
+}
+
+// upgradeTries is how often an upgrade is asked for in the middle of which somebody has the daemon replaced.
+const upgradeTries = 10
+
+// upgrade has keepers and daemon replaced by an executable, and waits until the daemon that was there is gone.
+func upgrade(ctx context.Context, c *client.Client, exe string) error {
+	for try := 1; ; try++ {
+		st, err := c.Status(ctx)
+		if err != nil {
+			return err
+		}
+		err = c.Upgrade(ctx, api.Upgrade{Path: exe})
+		again := client.WentAway(err) && try < upgradeTries
+		if err != nil && !again {
+			return err
+		}
+		if err := processes.WaitGone(ctx, st.DaemonPID, func() int { return 0 }); err != nil || !again {
+			return err
+		}
+	}
 }
 
 func daemonStatus(a *app) *cobra.Command {

@@ -60,6 +60,9 @@ func TestBadAnswers(t *testing.T) {
 				if asked := len(f.requests()); (asked > 1) != call.again {
 					t.Errorf("%s: %d requests", call.name, asked)
 				}
+				if cut := strings.Contains(call.want, "went away"); WentAway(err) != cut {
+					t.Errorf("%s: it went away: %v", call.name, !cut)
+				}
 				switch {
 				case (err == nil) != (call.want == ""), err != nil && !strings.Contains(err.Error(), call.want):
 					t.Errorf("%s: %.300v, want %q", call.name, err, call.want)

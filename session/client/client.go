@@ -309,6 +309,12 @@ type cutError struct{ err *api.Error }
 func (e *cutError) Error() string { return e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
+// WentAway says that the daemon went away before its answer was seen: what was asked for may have been done.
+func WentAway(err error) bool {
+	var cut *cutError
+	return errors.As(err, &cut)
+}
+
 func wentAway(err error) error {
 	return &cutError{api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
 		WithHint("look whether it was done before you repeat it")}

@@ -100,6 +100,8 @@ type Daemon struct {
 	mu      sync.Mutex // guards the fields below
 	keepers map[string]*keeperLink
 	notices []string
+	// stateGone says that the state directory is another one, or none; empty: it is not.
+	stateGone string
 
 	pace *pace.Pace
 	stop chan api.Stop

@@ -54,6 +54,9 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 	}
 	d.mu.Lock()
 	st.Notices = append([]string{}, d.notices...)
+	if d.stateGone != "" {
+		st.Notices = append(st.Notices, d.stateGone)
+	}
 	d.mu.Unlock()
 	if p := d.reg.Index.Problem(); p != "" {
 		st.Notices = append(st.Notices, p)

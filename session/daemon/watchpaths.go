@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"sync"
@@ -54,6 +55,7 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	dirs := d.cfg.Dirs
 	socket, _ := os.Lstat(dirs.Socket())
 	database, _ := os.Lstat(dirs.Database())
+	var moved launch.Moved
 	files := d.watchFiles()
 	defer files.close()
 	tick := d.pace.Ticker(launch.WatchEvery)
@@ -71,23 +73,22 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		d.gate.Reconsider(ctx)
 		d.endOwnKeepers(ctx, time.Now())
-		if database != nil && !same(dirs.Database(), database) {
-			database = nil
-			d.Notice("the state directory %s was removed or replaced: what sessions print is kept no more; "+
-				"run `longterm daemon restart`, sessions go on without what they printed before", dirs.State)
+		if moved.Waits(dirs.State, d.locks.state, time.Now()) {
+			continue
 		}
-		if same(dirs.Socket(), socket) && isFile(d.locks.run, dirs.DaemonLock()) {
+		d.stateIs(database == nil || same(dirs.Database(), database))
+		if same(dirs.Socket(), socket) && d.locksAreThere() {
 			continue
 		}
 		if _, err := os.Lstat(dirs.State); err != nil && !d.reg.AnyRuns() {
 			continue // all was removed, and there is nothing to be found
 		}
-		err := d.servePathsAgain(srv)
+		err := d.servePathsAgain(srv, socket)
 		if err == nil {
 			socket, err = os.Lstat(dirs.Socket())
 		}
 		if err == nil || said == nil || err.Error() != said.Error() {
-			d.log.Warn("the socket or its lock was removed", "socket", dirs.Socket(), "made again", err == nil, "err", err)
+			d.log.Warn("the socket or a lock was removed", "socket", dirs.Socket(), "made again", err == nil, "err", err)
 		}
 		said = err
 	}
@@ -137,13 +138,40 @@ func (f *watchedFiles) close() {
 	}
 }
 
-// servePathsAgain makes directories, lock and socket. The old socket is closed with the server.
-func (d *Daemon) servePathsAgain(srv *http.Server) error {
+// stateIs notes whether the state directory is the one that this daemon began with. One that was moved away may come
+// back.
+func (d *Daemon) stateIs(there bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dir := d.cfg.Dirs.State
+	switch {
+	case there && d.stateGone != "":
+		d.stateGone = ""
+		d.log.Info("the state directory is back", "dir", dir)
+	case !there && d.stateGone == "":
+		d.stateGone = fmt.Sprintf("the state directory %s was removed or replaced: what sessions print is kept no more; "+
+			"run `longterm daemon restart`, sessions go on without what they printed before", dir)
+		d.log.Warn(d.stateGone)
+	}
+}
+
+// locksAreThere says that other daemons find ours. What never had one in the state directory has to do without.
+func (d *Daemon) locksAreThere() bool {
+	dirs := d.cfg.Dirs
+	return isFile(d.locks.run, dirs.DaemonLock()) && (d.locks.state == nil || isFile(d.locks.state, dirs.DaemonStateLock()))
+}
+
+// servePathsAgain makes directories, locks and, where it is not the one that was there, the socket. The old socket is
+// closed with the server.
+func (d *Daemon) servePathsAgain(srv *http.Server, socket os.FileInfo) error {
 	if err := d.cfg.Dirs.Make(); err != nil {
 		return err
 	}
 	if err := d.lockAll(); err != nil {
 		return err
+	}
+	if same(d.cfg.Dirs.Socket(), socket) {
+		return nil
 	}
 	l, err := d.listen()
 	if err != nil {

@@ -9,6 +9,13 @@ import (
 // needed is the confidence from which on input is said to be needed.
 const needed = 50
 
+// SilenceTells is the silence after which more of it changes no verdict: it is longer than any pause that a program is
+// used to, and than a brief wait.
+const (
+	longestPause = 20 * time.Second
+	SilenceTells = longestPause + 2*briefTimeout
+)
+
 // scene is what Classify works with: the facts and what follows from them.
 type scene struct {
 	*Facts
@@ -223,5 +230,5 @@ func (s *scene) quietEnough() bool {
 	case s.asks:
 		least = 300 * time.Millisecond
 	}
-	return s.Quiet >= max(least, min(3*s.Rhythm, 20*time.Second))
+	return s.Quiet >= max(least, min(3*s.Rhythm, longestPause))
 }

@@ -30,7 +30,7 @@ type Prober struct {
 	depth   int         // of the terminals behind others
 	behind  []*Prober   // of the terminals behind this one
 	relayed relayServer // of the last relay whose other side is another process
-	slept   bool        // at the last probe all slept: the next one notes what Still compares with
+	slept   bool        // at the last probe all slept or waited: the next one notes what Still compares with
 	still   stillness
 
 	noCalls, noChannels bool // for tests: as if /proc refused

@@ -8,7 +8,7 @@ import "github.com/longterm-dev/longterm/session/sys"
 // maxStill is how many processes are compared so: the session's own, what is in the foreground, and what is between.
 const maxStill = 4
 
-// stillness tells of programs that all slept whether any of them has run since.
+// stillness tells of programs that all slept, or waited for the terminal, whether any of them has run since.
 type stillness struct {
 	ran   uint64 // nanoseconds and times of them all: both only grow
 	group int32  // the foreground's
@@ -38,8 +38,9 @@ func ranSoFar(pid int, buf []byte) (uint64, bool) {
 	return ns + times, ok && times > 0 // a kernel may count nothing
 }
 
-// Still reports that what the last probe found holds, as the same group is in a terminal's foreground and nothing has run of
-// programs that slept and did not wait for the terminal then. It waits for nothing, not even for memory that is locked.
+// Still reports that what the last probe found holds, as the same group is in a terminal's foreground and nothing has
+// run of programs that slept then, or waited for the terminal and did nothing besides. It waits for nothing, not even
+// for memory that is locked.
 func (p *Prober) Still(terminal int) bool {
 	group, err := sys.ForegroundGroup(terminal)
 	return err == nil && p.stillIs(group)
@@ -64,7 +65,8 @@ func (p *Prober) stillIs(group int) bool {
 
 // rests keeps for Still what a probe noted on its way.
 func (p *Prober) rests() {
-	asleep := p.found > 0 && p.result.State == Sleeping && len(p.result.Behind) == 0
+	r := &p.result
+	asleep := p.found > 0 && len(r.Behind) == 0 && r.Aside == Nothing && (r.State != Unknown || r.Idle) && r.State != Busy
 	if p.still = (stillness{}); asleep && p.slept && !p.noted.moves {
 		p.still = p.noted
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What a probe found of a program that sleeps holds for as long as nothing of it has run.
+// What a probe found of a program that sleeps, or waits for the terminal, holds for as long as nothing of it has run.
 //
 // FEATURES: R42
 func TestStill(t *testing.T) {
@@ -30,8 +30,14 @@ func TestStill(t *testing.T) {
 			t.Fatal("it has run")
 		}
 	}
-	if term.untilState(Reading); term.stillIs(group) {
-		t.Error("what waits for the terminal is looked at whole")
+	term.until("reading and still", func(r Result) bool { return r.State == Reading && term.stillIs(group) })
+	if _, err := term.master.WriteString("answer\n"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); term.stillIs(group); {
+		if time.Now().After(end) {
+			t.Fatal("it has its answer")
+		}
 	}
 }
 

@@ -99,7 +99,7 @@ func (s *scene) patient() bool {
 	case s.asks:
 		least = 3 * time.Second
 	}
-	return s.Quiet >= max(least, min(3*s.Rhythm, 20*time.Second))
+	return s.Quiet >= max(least, min(3*s.Rhythm, longestPause))
 }
 
 // isParked reports if a wait may be one that goes on whether or not anybody is asked: that of a

@@ -209,8 +209,8 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("the lock says %q, %v", b, err)
 	}
 	lock := strings.TrimSuffix(socket, "sock") + "lock"
-	for _, name := range []string{socket, lock} {
-		if err := os.Remove(name); err != nil {
+	for _, name := range []string{socket, lock, held, state} {
+		if err := os.RemoveAll(name); err != nil {
 			t.Fatal(err)
 		}
 		await(t, name+" made again", func() bool {
@@ -218,6 +218,10 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 			return err == nil
 		})
 	}
+	await(t, "the lock in the state directory says where the socket is again", func() bool {
+		b, err := os.ReadFile(held)
+		return err == nil && string(b) == socket
+	})
 	var again *link.Link
 	await(t, "a keeper that answers", func() (ok bool) {
 		var err error

@@ -62,6 +62,7 @@ type Keeper struct {
 	lookError string            // said last
 	looks     int               // for what rests
 	files     *dirwatch.Watcher // nil: they are looked at every second
+	moved     launch.Moved      // the state directory
 
 	cgroups  cgroups
 	freeze   sync.RWMutex

@@ -106,15 +106,22 @@ func (k *Keeper) renewFiles() {
 // look has what was removed of ours made again, so that clients find the sessions.
 func (k *Keeper) look() {
 	k.renewFiles()
+	away := k.cfg.StateLock != "" && k.moved.Waits(stateOf(k.cfg.StateLock), k.stateLock, time.Now())
 	now, err := os.Lstat(k.cfg.Socket)
-	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && launch.IsFile(k.lock, k.cfg.Lock) {
+	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && k.locksAreThere() {
 		k.socket = now
 		return
+	}
+	if away {
+		return // it may come back
 	}
 	if k.cfg.StateLock != "" && isGone(filepath.Dir(k.cfg.StateLock)) && k.idle() {
 		return // all was removed, and there is nothing to be found
 	}
 	err = os.MkdirAll(filepath.Dir(k.cfg.Socket), 0o700)
+	if err == nil && k.stateLock != nil {
+		err = os.MkdirAll(filepath.Dir(k.cfg.StateLock), 0o700)
+	}
 	if err == nil {
 		err = k.lockAll()
 	}
@@ -125,9 +132,17 @@ func (k *Keeper) look() {
 	}
 	if text := fmt.Sprint(err); text != k.lookError {
 		k.lookError = text
-		k.log.Warn("the socket or its lock was removed", "socket", k.cfg.Socket, "made again", err == nil, "err", err)
+		k.log.Warn("the socket or a lock was removed", "socket", k.cfg.Socket, "made again", err == nil, "err", err)
 	}
 }
+
+// locksAreThere says that other keepers find ours. What never had one in the state directory has to do without.
+func (k *Keeper) locksAreThere() bool {
+	return launch.IsFile(k.lock, k.cfg.Lock) && (k.stateLock == nil || launch.IsFile(k.stateLock, k.cfg.StateLock))
+}
+
+// stateOf is the state directory of a lock in it.
+func stateOf(lock string) string { return filepath.Dir(filepath.Dir(lock)) }
 
 func isGone(path string) bool {
 	_, err := os.Lstat(path)

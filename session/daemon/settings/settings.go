@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Settings are the configuration in effect. Readers take it as a whole; maintenance, who
@@ -33,8 +34,8 @@ type Settings struct {
 	dirs paths.Dirs
 	log  *slog.Logger
 	now  atomic.Pointer[inEffect]
-	seen os.FileInfo // of the file last read; nil: there was none
-	gone bool        // at the last look it was not there any more
+	seen string // sys.FileID of the file last read; empty: there was none
+	gone bool   // at the last look it was not there any more
 }
 
 // inEffect is immutable.
@@ -51,7 +52,7 @@ const settleTime = 100 * time.Millisecond
 func Open(dirs paths.Dirs, log *slog.Logger) *Settings {
 	s := &Settings{dirs: dirs, log: log}
 	s.now.Store(s.take(config.Empty(""), ""))
-	s.seen, _ = os.Stat(dirs.ConfigFile())
+	s.seen = sys.FileID(dirs.ConfigFile())
 	s.load()
 	return s
 }
@@ -135,32 +136,23 @@ func ways(a *config.Alerts, n *config.Notify) *notify.Options {
 // Look reads the file anew if it is another than the one last read, however it was
 // replaced. It reports whether it did.
 func (s *Settings) Look(now time.Time) bool {
-	st, err := os.Stat(s.dirs.ConfigFile())
-	if err != nil {
-		st = nil
-	}
-	if sameFile(s.seen, st) {
+	// With the time of its inode: tools may keep what is written in place at the same time and size.
+	id := sys.FileID(s.dirs.ConfigFile())
+	if id == s.seen {
 		s.gone = false
 		return false
 	}
-	if st == nil && !s.gone { // editors rename: it may be back in a moment
+	if id == "" && !s.gone { // editors rename: it may be back in a moment
 		s.gone = true
 		return false
 	}
 	s.gone = false
-	if st != nil && now.Sub(st.ModTime()).Abs() < settleTime {
+	if st, err := os.Stat(s.dirs.ConfigFile()); err == nil && now.Sub(st.ModTime()).Abs() < settleTime {
 		return false // the next look is soon enough
 	}
-	s.seen = st
+	s.seen = id
 	s.load()
 	return true
-}
-
-func sameFile(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // load reads the file; with mistakes in it what is in effect stays.

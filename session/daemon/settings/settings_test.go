@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // changing is settings whose file a test changes.
@@ -78,6 +79,28 @@ func TestSettingsFollowTheFile(t *testing.T) {
 	c.write("[limits]\nsessions = 6\n")
 	c.Look(time.Now())
 	c.want(6, "file", "")
+}
+
+// What is written in place is taken even where its size and time are kept.
+func TestSettingsWrittenInPlace(t *testing.T) {
+	c := newChanging(t, "[limits]\nsessions = 5\n")
+	path := c.dirs.ConfigFile()
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for before := sys.FileID(path); sys.FileID(path) == before; { // the clock of inodes ticks some hundred times a second
+		if err := os.WriteFile(path, []byte("[limits]\nsessions = 7\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, st.ModTime(), st.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !c.Look(time.Now()) || c.Look(time.Now()) {
+		t.Error("it is not seen once")
+	}
+	c.want(7, "file", "")
 }
 
 // Editors that rename leave moments without a file, or with half of one.

@@ -24,7 +24,8 @@ type Machine struct {
 	pending  bool // at the last look output was on its way to us
 	unread   bool // at the last look what was typed had not been read
 	answered bool // nothing was printed since something was typed
-	slept    bool // at the last look all of the program slept and waited for nothing here
+	stays    bool // what the last look found: see Stays
+	found    Finding
 	wait     readWait
 	reader   spentWait // at the last look
 	asked    time.Time // when the kernel was asked at the last look
@@ -60,7 +61,7 @@ func (m *Machine) Echo(now time.Time) time.Time {
 
 // onActivity begins anew after output or input.
 func (m *Machine) onActivity(now time.Time) time.Time {
-	m.shell, m.answered, m.slept = false, false, false
+	m.shell, m.answered, m.stays = false, false, false
 	return m.Restart(now)
 }
 
@@ -98,6 +99,7 @@ func (m *Machine) Asks() bool {
 // Look finds out whether the program waits for input. not ok: there is nothing to look at.
 func (m *Machine) Look() (f Finding, ok bool) {
 	v := m.host.View()
+	m.stays, m.found = false, Finding{}
 	if !v.Live {
 		return f, false
 	}
@@ -106,7 +108,7 @@ func (m *Machine) Look() (f Finding, ok bool) {
 	}
 	verdict, pid := m.judge(&v)
 	if verdict.Kind == evidence.Prompt && pid == v.PID && v.Waits {
-		verdict = evidence.Verdict{} // its marks are gone: what runs the line finds out how it ended
+		verdict, m.stays = evidence.Verdict{}, false // its marks are gone: what runs the line finds out how it ended
 	}
 	doubt := false
 	if verdict.Needs && pid == v.PID && v.Phase == shell.PhaseRunning {
@@ -117,17 +119,24 @@ func (m *Machine) Look() (f Finding, ok bool) {
 	}
 	doubt = doubt || verdict.Needs && !m.tells(m.asked) || verdict.Kind != evidence.None && m.unread
 	if doubt {
-		verdict = evidence.Verdict{}
+		verdict, m.stays = evidence.Verdict{}, false
+	}
+	if verdict.Kind != evidence.None {
+		m.found.Verdict = verdict
 	}
 	return Finding{Verdict: verdict, Doubt: doubt, Later: m.Looks() >= 2}, true
 }
 
-// Slept says that at the last look all of the program slept, and waited for nothing here: as long as nothing of it has run and
-// nothing was printed or typed, Again is what Look would be.
-func (m *Machine) Slept() bool { return m.slept }
+// Stays says that at the last look all of the program slept and waited for nothing here, or waited for what it was
+// found to wait for: as long as nothing of it has run and nothing was printed or typed, Again is what Look would be.
+func (m *Machine) Stays() bool { return m.stays }
 
-// Again is a look that takes what the last one found, see Slept.
-func (m *Machine) Again() Finding { return Finding{Later: m.Looks() >= 2} }
+// Again is a look that takes what the last one found, see Stays.
+func (m *Machine) Again() Finding {
+	f := m.found
+	f.Later = m.Looks() >= 2
+	return f
+}
 
 // A wait with nothing before the cursor has to last: its question may be on its way to us still, longer
 // through a relay. That of the shell itself may be the one at its prompt, whose marks are on their way.
@@ -156,7 +165,6 @@ func (m *Machine) tells(now time.Time) bool {
 
 // judge gathers what is known and has it classified; pid is the process that decided.
 func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
-	m.slept = false
 	f := evidence.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Shown: m.host.Shown}
 	if v.Followed {
 		switch sh := &v.Shell; {
@@ -184,13 +192,16 @@ func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
 	m.unread = m.spent.same(&f.Probe, now)
 	m.reader.sees(&f.Probe)
 	if (f.Probe.State == evidence.Busy || f.Probe.State == evidence.Sleeping) && len(f.Probe.Behind) == 0 {
-		m.blank, m.slept = false, f.Probe.State == evidence.Sleeping && !p.Failed
+		m.blank, m.stays = false, f.Probe.State == evidence.Sleeping && !p.Failed
 		return evidence.Classify(f), f.Probe.PID // whatever the screen shows
 	}
 	f.BracketedPaste, f.AppCursor, f.Mouse = v.Modes.BracketedPaste, v.Modes.AppCursor, v.Modes.Mouse != 0
 	m.screenFacts(&f, v)
 	m.blank = strings.TrimSpace(f.Line) == ""
-	return evidence.Classify(f), f.Probe.PID
+	verdict = evidence.Classify(f)
+	sure := verdict.Kind != evidence.None || f.Quiet >= evidence.SilenceTells
+	m.stays = sure && !p.Failed && !m.pending && f.Probe.State != evidence.Busy
+	return verdict, f.Probe.PID
 }
 
 // CursorLine is what stands before the cursor, without what is typed in part there; half says that there is such.

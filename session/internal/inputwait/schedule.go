@@ -12,6 +12,11 @@ const (
 	// Later on looks are as far apart as a part of the silence so far.
 	part, awaitedPart = 20, 40
 	rare, awaitedRare = 10 * time.Second, 500 * time.Millisecond
+	// askedRare is how often a program is looked at, at most, that was found to ask and still to do so: what answers
+	// it tells.
+	askedRare = time.Second
+	// surely is how many looks it takes to be sure of that.
+	surely = 3
 	// confirms is how soon a look is repeated that found something that has to last.
 	confirms = 30 * time.Millisecond
 )
@@ -61,10 +66,18 @@ func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
 	return now.Add(wait)
 }
 
-// Looks at programs that sleep are made together with those of other sessions, a little sooner than it would be time for: to
-// wake the process takes more than many of them.
+// Asked is Next of a program that asks, as several looks found; at is what Next returned.
+func (s *Schedule) Asked(now, at time.Time) time.Time {
+	if rarely := now.Add(askedRare); s.looks >= surely && at.Before(rarely) {
+		return rarely
+	}
+	return at
+}
+
+// Looks at programs that sleep, or that ask, are made together with those of other sessions, a little sooner than it
+// would be time for: to wake the process takes more than many of them.
 const (
-	togetherSoon, togetherLate = 20 * time.Millisecond, 100 * time.Millisecond
+	togetherSoon, togetherLate = 20 * time.Millisecond, 500 * time.Millisecond
 	late                       = time.Second // from which on a look is a late one
 )
 

@@ -1,6 +1,7 @@
 package inputwait
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -30,6 +31,28 @@ func TestSchedule(t *testing.T) {
 		if most := 2 * int(time.Hour/rare); !awaited && len(looks) > most {
 			t.Errorf("%d looks in an hour", len(looks))
 		}
+	}
+}
+
+// A program that was found to ask is looked at rarely once that is sure, as what answers it tells; by and by as rarely
+// as others.
+//
+// FEATURES: R42 R90
+func TestAskedIsLookedAtRarely(t *testing.T) {
+	var s Schedule
+	begin := time.Unix(0, 0)
+	now := s.Restart(begin)
+	var gaps []time.Duration
+	for now.Sub(begin) < 10*time.Minute {
+		next := s.Asked(now, s.Next(now, false, false))
+		gaps = append(gaps, next.Sub(now))
+		now = next
+	}
+	if want := []time.Duration{Second - First, steady, askedRare, askedRare}; !slices.Equal(gaps[:4], want) {
+		t.Errorf("begins with %v, want %v", gaps[:4], want)
+	}
+	if last := gaps[len(gaps)-1]; last != rare {
+		t.Errorf("ends with %v", last)
 	}
 }
 

@@ -18,9 +18,12 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// endings are the signals at which this program leaves, whatever has the terminal. An interrupt is none: it is the editor's.
+// endings are the signals at which this program leaves, whatever has the terminal. Those of keys are none: they are
+// the editor's.
 func endings() []os.Signal {
-	return slices.DeleteFunc(slices.Clone(takeover.Leaving), func(s os.Signal) bool { return s == os.Interrupt || signal.Ignored(s) })
+	return slices.DeleteFunc(slices.Clone(takeover.Leaving), func(s os.Signal) bool {
+		return s == os.Interrupt || s == syscall.SIGQUIT || signal.Ignored(s)
+	})
 }
 
 // endTime is how long an editor has to end when this program is told to, for instance to keep what was not saved. One that

@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -47,6 +49,21 @@ func TestRemovedSocketsAreMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("without the runtime directory")
+
+	if err := os.RemoveAll(dirs.Locks()); err != nil {
+		t.Fatal(err)
+	}
+	locks := []string{dirs.DaemonStateLock(), dirs.KeeperStateLock(paths.MainKeeper)}
+	for _, k := range before.Keepers {
+		locks = append(locks, dirs.KeeperStateLock(k.Key))
+	}
+	held := func() bool { return !slices.ContainsFunc(locks, func(path string) bool { return !launch.Held(path) }) }
+	e2e.Eventually(t, "the locks of the state directory are there again, and held", held)
+	if err := os.Remove(locks[0]); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Eventually(t, "the daemon's lock alone is there again", held)
+	same("without the locks of the state directory")
 
 	socket := dirs.KeeperSocket(paths.MainKeeper)
 	e2e.Eventually(t, "the keeper makes its socket again", func() bool { _, err := os.Stat(socket); return err == nil })
@@ -89,6 +106,28 @@ func TestRemovedStateIsSaid(t *testing.T) {
 	i.Run("wait", name, "--for", "text=after")
 	if out, _, code := i.Try("doctor"); code != 0 && strings.Contains(out, "✗ state") {
 		t.Errorf("doctor after the restart:\n%s", out)
+	}
+}
+
+// What is said of a state directory that was moved away is taken back when it is there again: all is kept.
+//
+// FAULT: A27
+func TestMovedStateComesBack(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "a", "--", "cat")
+	database := filepath.Join(i.Dir, "state", "longterm.db")
+	said := func() bool {
+		return strings.Contains(strings.Join(i.Status().Notices, "\n"), "was removed or replaced")
+	}
+	for range 2 {
+		if err := os.Rename(database, database+".away"); err != nil {
+			t.Fatal(err)
+		}
+		e2e.Eventually(t, "it is said", said)
+		if err := os.Rename(database+".away", database); err != nil {
+			t.Fatal(err)
+		}
+		e2e.Eventually(t, "it is taken back", func() bool { return !said() })
 	}
 }
 

@@ -46,6 +46,31 @@ func TestUpgradesAtOnce(t *testing.T) {
 	}
 }
 
+// Restarts and an upgrade that are asked for at once all have what they want, and what runs goes on.
+//
+// FEATURES: R90
+func TestRestartsAtOnce(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "a", "--", "cat")
+	var all sync.WaitGroup
+	for n := range 10 {
+		verb := "restart"
+		if n == 5 {
+			verb = "upgrade"
+		}
+		all.Go(func() {
+			for range 3 {
+				if _, stderr, code := i.Try("daemon", verb); code != 0 {
+					t.Errorf("%s: %d %s", verb, code, stderr)
+				}
+			}
+		})
+	}
+	all.Wait()
+	i.Run("send", "a", "-e", "still here")
+	i.Run("wait", "a", "--for", "text=still here")
+}
+
 // What a session's own keeper has in the directories goes with it: when it ends, when it is killed, and when it is killed while
 // no daemon runs.
 //

@@ -148,6 +148,7 @@ func TestAttachGivesTheTerminalBack(t *testing.T) {
 		{"exit", 0, func(p *person) { p.types("end\r") }, "exited with 3"},
 		{"TERM", 128 + 15, func(p *person) { _ = p.cmd.Process.Signal(syscall.SIGTERM) }, "left "},
 		{"HUP", 128 + 1, func(p *person) { _ = p.cmd.Process.Signal(syscall.SIGHUP) }, "left "},
+		{"QUIT", 128 + 3, func(p *person) { _ = p.cmd.Process.Signal(syscall.SIGQUIT) }, "left "},
 		{"KILL", -1, func(p *person) { _ = p.cmd.Process.Kill() }, ""},
 	} {
 		for _, how := range []string{"", "--scrollback"} {

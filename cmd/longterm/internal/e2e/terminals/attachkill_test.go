@@ -62,8 +62,8 @@ func TestKilledUnderAScript(t *testing.T) {
 		verb string
 		with syscall.Signal
 	}{
-		{"attach", syscall.SIGKILL}, {"attach", syscall.SIGTERM},
-		{"view", syscall.SIGKILL}, {"view", syscall.SIGTERM}, {"view", syscall.SIGHUP},
+		{"attach", syscall.SIGKILL}, {"attach", syscall.SIGTERM}, {"attach", syscall.SIGQUIT},
+		{"view", syscall.SIGKILL}, {"view", syscall.SIGTERM}, {"view", syscall.SIGHUP}, {"view", syscall.SIGQUIT},
 	} {
 		t.Run(c.verb+" "+c.with.String(), func(t *testing.T) {
 			verb, with := c.verb, c.with

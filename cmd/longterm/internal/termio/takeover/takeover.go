@@ -8,7 +8,7 @@ import (
 )
 
 // Leaving are the signals at which the terminal is given back and its program ends.
-var Leaving = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}
+var Leaving = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT}
 
 // XTWINOPS 22 and 23 keep the title and give it back.
 const (
