@@ -9,6 +9,6 @@ import (
 func benchVerb(a *app, c *cobra.Command) {
 
 	for _, b := range bench.Benches {
-		c.AddCommand(b(&bench.Program{Printer: &a.Printer, Version: version, KeeperArgv: keeperArgv}))
+		c.AddCommand(bench.UntilLeft(b(&bench.Program{Printer: &a.Printer, Version: version, KeeperArgv: keeperArgv})))
 	}
 }

@@ -25,6 +25,7 @@ func execVerb(a *app, c *cobra.Command) {
 	var asking request.AskFlags
 	var answers request.RespondFlags
 	var kill, each, stop, hosts bool
+	var named string
 	inSession := a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
 		var err error
 		if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
@@ -43,6 +44,7 @@ func execVerb(a *app, c *cobra.Command) {
 			return err
 		}
 		c := a.caller(b)
+		c.Named = named
 		if each {
 			if x.Respond != nil {
 				return exit.Usagef("rules are given with one line; --each has several")
@@ -63,6 +65,7 @@ func execVerb(a *app, c *cobra.Command) {
 				Line: strings.Join(args, " "), Sandbox: x.Sandbox, OnDifference: x.OnDifference,
 			}})
 		}
+		named = args[0]
 		return inSession(cmd, args)
 	}
 	c.Long = `Flags stand before LINE, before or after S. Everything after LINE's first word belongs to LINE; one of exec's

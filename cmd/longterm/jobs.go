@@ -39,7 +39,11 @@ func jobsVerb(a *app, c *cobra.Command) {
 	}
 	c.Long = `List what run and exec started: the unfinished jobs and the newest finished ones, oldest first. A job is
 named by its id or a unique prefix of it. The daemon keeps its timeouts and its record: a client that exits,
-or a daemon that is replaced, changes nothing.`
+or a daemon that is replaced, changes nothing.
+
+How each stands is in the second column: waiting, for the shell to be ready for it; running, with a caller who waits for its
+end; background, running without one; needs and the approval that it waits for; or how it ended, with its exit code, as in
+exited(0). Then come how long it took, the name of its session, and its line.`
 	f := c.Flags()
 	f.BoolVar(&q.Running, "running", false, "only unfinished jobs")
 	f.IntVar(&q.Limit, "limit", 100, "at most this many, the newest")
@@ -222,7 +226,7 @@ func (a *app) jobsWait() *cobra.Command {
 		if err := a.Print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
 			return err
 		}
-		return foreground.Status(j.Result, timeout, 0)
+		return foreground.Status(j.Result, j.Name, timeout, 0)
 	})
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never")
 	return c

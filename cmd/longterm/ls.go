@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ import (
 func lsVerb(a *app, c *cobra.Command) {
 	var labels []string
 	var format string
-	var all bool
+	var all, running bool
 	c.Long = `List sessions. --format writes each by a template instead of the table, in a line of its own: Go's
 text/template over the fields that --json has, \t and \n as usual.
 
@@ -42,9 +43,9 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 			return err
 		}
 		if all {
-			return a.listAll(cmd.Context(), b, labels, template)
+			return a.listAll(cmd.Context(), b, labels, running, template)
 		}
-		if !a.JSON && template == nil {
+		if !a.JSON && template == nil && !running {
 			table, err := b.client.Table(cmd.Context(), labels...)
 			if err == nil {
 				_, err = a.Stdout.Write(table)
@@ -57,6 +58,9 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		if err != nil {
 			return err
 		}
+		if running {
+			list = slices.DeleteFunc(list, hasEnded)
+		}
 		if template != nil {
 			return template.WriteAll(cmd.Context(), a.Stdout, list)
 		}
@@ -67,17 +71,23 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 	}
 	c.Flags().StringVarP(&format, "format", "F", "", "template for each session, as in '{{.name}} {{.state}}'")
 	c.Flags().BoolP("all", "a", false, "those that have ended, too; they are listed without it as well") // what people type whose tools hide them
+	c.Flags().BoolVar(&running, "running", false, "only those that run")
 	c.Flags().BoolVar(&all, "all-hosts", false, "those of this host and of all of hosts.names, as HOST/NAME; a host that does not answer is named")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
 }
 
+func hasEnded(s api.Session) bool { return s.State != "running" }
+
 // listAll lists the sessions of several hosts. Those that do not answer are told of, and make the exit status.
-func (a *app) listAll(ctx context.Context, b *backend, labels []string, template *output.Template) error {
+func (a *app) listAll(ctx context.Context, b *backend, labels []string, running bool, template *output.Template) error {
 	h, err := a.hosts()
 	if err != nil {
 		return err
 	}
 	list, missing := h.ListAll(ctx, b.options, labels)
+	if running {
+		list = slices.DeleteFunc(list, hasEnded)
+	}
 	switch {
 	case template != nil:
 		err = template.WriteAll(ctx, a.Stdout, list)

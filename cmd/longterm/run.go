@@ -157,14 +157,14 @@ const maxWarm = 16 << 20
 // printWarm prints how a line in a warm shell went.
 func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if a.JSON {
-		return errors.Join(a.PrintLine(res), foreground.Status(res, r.Timeout, r.Idle))
+		return errors.Join(a.PrintLine(res), foreground.Status(res, "", r.Timeout, r.Idle))
 	}
 	text := res.Output
 	if r.Format != "" {
 		text = output.Labelled(r.line, res)
 	}
 	_, err := io.WriteString(a.Stdout, output.ForAgent(text))
-	return errors.Join(err, foreground.Status(res, r.Timeout, r.Idle))
+	return errors.Join(err, foreground.Status(res, "", r.Timeout, r.Idle))
 }
 
 // runEach runs lines one after the other in a shell of their own, which is removed then.

@@ -117,6 +117,10 @@ func addVerbs(a *app, root *cobra.Command, called string) {
 }
 
 func rootCommand(a *app, args []string) *cobra.Command {
+	called := ""
+	if len(args) > 0 {
+		called = args[0]
+	}
 	root := &cobra.Command{
 		Use:   "longterm",
 		Short: "Terminals that outlive everything, for people and programs",
@@ -146,6 +150,9 @@ tells none), 126 when the program cannot be run, 127 when there is none. With --
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if !cmd.HasParent() && called != "" && called[0] != '-' { // its flags are of a verb that there is not
+			return unknownVerb(cmd, called)
+		}
 		return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
@@ -154,10 +161,6 @@ tells none), 126 when the program cannot be run, 127 when there is none. With --
 		return a.place(&verb{hosts: true}, cmd, args)
 	}
 	hostFlags(a, root)
-	called := ""
-	if len(args) > 0 {
-		called = args[0]
-	}
 	addVerbs(a, root, called)
 	wrapArgs(root)
 	return root
@@ -211,11 +214,42 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 		}
 	}
 	slices.Sort(names)
+	for _, e := range elsewhere {
+		if e.verb == word && !cmd.HasParent() {
+			return exit.Usagef("unknown verb %q; %s; see `%s --help`", word, e.here, cmd.CommandPath())
+		}
+	}
 	if near := spelling.Nearest(word, names); near != "" {
 		return exit.Usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return exit.Usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
 }
+
+// elsewhere are verbs of other programs, and what does that here.
+var elsewhere = []struct{ verb, here string }{
+	{"tail", "`longterm output S -f` follows what a session prints, and `--from line:-20` prints the last lines"},
+	{"logs", "`longterm output S` prints what a session printed, with -f also what comes"},
+	{"log", "`longterm output S` prints what a session printed, with -f also what comes"},
+	{"cat", "`longterm output S` prints what a session printed, and `longterm screen S` what it shows"},
+	{"notify", "`longterm run --notify` and `longterm watch --notify` tell when a command has ended, and `longterm config` says how (notify)"},
+	{"ps", "`longterm ls` lists sessions, and `longterm jobs` what is run in them"},
+	{"stop", "`longterm kill S` ends a session's processes"},
+	{"start", "`longterm new` starts a session, and `longterm restore S` one that has ended"},
+	{"detach", "`longterm clients` shows who is attached, and detaches them"},
+	{"kill-session", "`longterm kill S` does that" + asTmuxSays},
+	{"kill-server", "`longterm daemon stop` does that" + asTmuxSays},
+	{"new-session", "`longterm new` does that" + asTmuxSays},
+	{"attach-session", "`longterm attach S` does that" + asTmuxSays},
+	{"list-sessions", "`longterm ls` does that" + asTmuxSays},
+	{"has-session", "`longterm info S` says so" + asTmuxSays},
+	{"send-keys", "`longterm send S TEXT -e` and `longterm keys S KEY` do that" + asTmuxSays},
+	{"capture-pane", "`longterm screen S` does that" + asTmuxSays},
+	{"rename-session", "`longterm rename S NAME` does that" + asTmuxSays},
+	{"split-window", "`longterm layout` does that" + asTmuxSays},
+}
+
+// asTmuxSays is for who knows tmux's commands.
+const asTmuxSays = ", and `longterm tmux-compat` takes tmux's commands as they are"
 
 // lacksVerb is a word that is no verb on a system that has the portable ones only: it may be one elsewhere.
 func lacksVerb(word, lacking string) error {

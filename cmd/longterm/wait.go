@@ -40,6 +40,9 @@ func waitVerb(a *app, c *cobra.Command) {
 			}
 			w.Conds = append(w.Conds, cond)
 		}
+		if all && len(w.Conds) == 0 {
+			return exit.Usagef("--all of nothing; give --for, as in --for text=ready --for prompt")
+		}
 		if yield < 0 {
 			return exit.Usagef("--yield %s is negative", yield)
 		}
@@ -49,15 +52,15 @@ func waitVerb(a *app, c *cobra.Command) {
 		if len(args) > 1 {
 			return a.waitForSeveral(cmd.Context(), b.client, args, &several{w, since != "", every, yield > 0, timeout})
 		}
-		if len(w.Conds) == 0 {
-			return exit.Usagef("nothing to wait for; give --for, as in --for text=ready or --for exit")
-		}
 		if since != "" {
 			n, err := strconv.ParseUint(since, 10, 64)
 			if err != nil {
 				return exit.Usagef("--since %q is not an output offset", since)
 			}
 			w.Since = &n
+		}
+		if w.Conds, err = usualConds(cmd.Context(), b.client.Session(args[0]), w.Conds); err != nil {
+			return err
 		}
 		r, err := b.client.Session(args[0]).Wait(cmd.Context(), w)
 		if err != nil {
@@ -88,9 +91,11 @@ before the call; older text and the echo of the input do not. The same holds for
 Exit status 124 on timeout; 4, at once, when the session has ended and the condition can no longer hold. With --yield it
 answers after that time in any case, with status 0 and "timeout" as outcome in --json: then wait again.
 
+Without --for it waits for a prompt, a question or the end, whichever comes first; of a session with a coding agent, until
+the agent waits for its person, or for its end. With --all give --for.
+
 Of several sessions it waits for the first in which a condition holds or no longer can (--every: for all of them), and says
-of each how it stands. Without --for that is a prompt, a question or the end; of a session with a coding agent, that the
-agent waits for its person, or its end.`
+of each how it stands.`
 	f := c.Flags()
 	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
 	f.BoolVar(&all, "all", false, "wait for all conditions")
@@ -101,6 +106,21 @@ agent waits for its person, or its end.`
 	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
 	c.MarkFlagsMutuallyExclusive("all", "any")
 	c.MarkFlagsMutuallyExclusive("yield", "timeout")
+}
+
+// usualConds are the conditions given, or where there are none those that one waits for as a rule in a session.
+func usualConds(ctx context.Context, s *client.Session, given []api.Condition) ([]api.Condition, error) {
+	if len(given) > 0 {
+		return given, nil
+	}
+	v, err := s.Info(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.AgentIs != nil:
+		return []api.Condition{{Kind: "agent"}, {Kind: "exit"}}, nil
+	}
+	return []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}, nil
 }
 
 // goesOn says what a session is doing in which the condition did not hold.
@@ -159,17 +179,13 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 	}
 	waits := make([]api.Wait, len(names))
 	for i, name := range names { // each is there, before any is waited for
-		v, err := c.Session(name).Info(ctx)
-		if err != nil {
+		if _, err := c.Session(name).Info(ctx); err != nil {
 			return err
 		}
 		waits[i] = w.Wait
-		switch {
-		case len(w.Conds) > 0:
-		case v.AgentIs != nil:
-			waits[i].Conds = []api.Condition{{Kind: "agent"}, {Kind: "exit"}}
-		default:
-			waits[i].Conds = []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}
+		var err error
+		if waits[i].Conds, err = usualConds(ctx, c.Session(name), w.Conds); err != nil {
+			return err
 		}
 	}
 	list := make([]waitedFor, len(names))

@@ -50,9 +50,8 @@ func NewRecorder(argv []string) *Recorder {
 
 // Output takes what the program wrote.
 func (r *Recorder) Output(p []byte) {
-	_, _ = r.plain.Write(p) // never fails
 	had := r.lines
-	r.plain.Lines(func(plaintext.Line) { r.lines++ })
+	r.plain.Each(p, func(plaintext.Line) { r.lines++ })
 	if r.lines > had && r.echo == respond.EchoApp {
 		r.flush(false) // a key that needed no Enter
 	}

@@ -73,8 +73,7 @@ func (p *Program) text(from, to uint64) (string, error) {
 		if c.Next == from {
 			break
 		}
-		_, _ = plain.Write(c.Data) // never fails
-		plain.Lines(func(l plaintext.Line) {
+		plain.Each(c.Data, func(l plaintext.Line) {
 			b.Write(l.Text)
 			if !l.More {
 				b.WriteByte('\n')

@@ -29,6 +29,9 @@ type Writer struct {
 	read uint64 // bytes taken so far
 	from uint64 // where the current line, or piece of it, began
 
+	each    func(Line) // takes lines as they are completed; nil: they wait in done
+	scratch []byte     // of the line that is completed
+
 	done  []Line // complete lines not yet drained; Text is in text
 	text  []byte
 	spans []int // end of each line's text in text
@@ -36,7 +39,8 @@ type Writer struct {
 
 // Line is a logical line, or a piece of one that is longer than MaxLine.
 type Line struct {
-	Text []byte // UTF-8 without a line end, valid until the next Write
+	// UTF-8 without a line end; valid while the function that is given it runs.
+	Text []byte
 	// The bytes from From up to To, counted from the first byte ever written, made the
 	// line; its line end is among them. A line's To is the next one's From.
 	From, To uint64
@@ -46,16 +50,29 @@ type Line struct {
 const maxLineBytes = 1 << 20
 
 // Write takes everything and never fails. What it completes waits for Lines, and takes
-// memory until then.
+// memory until then: more than the bytes do, where lines are short.
 func (p *Writer) Write(b []byte) (int, error) {
-	for rest := b; len(rest) > 0; {
-		if n := p.takeLine(rest); n > 0 {
-			rest = rest[n:]
+	p.run(b)
+	return len(b), nil
+}
+
+// Each is Write, with f called for each line that it completes, in order, while it does: they take no memory, and nearly
+// all are not copied. What waits for Lines comes first. f must not write.
+func (p *Writer) Each(b []byte, f func(Line)) {
+	p.Lines(f)
+	p.each = f
+	p.run(b)
+	p.each = nil
+}
+
+func (p *Writer) run(b []byte) {
+	for len(b) > 0 {
+		if n := p.takeLines(b); n > 0 {
+			b = b[n:]
 			continue
 		}
-		rest = rest[p.take(rest):]
+		b = b[p.take(b):]
 	}
-	return len(b), nil
 }
 
 // Lines calls f for each complete line since the last call, in order.
@@ -103,42 +120,40 @@ func (p *Writer) maxLine() int {
 
 // endLine completes the line.
 func (p *Writer) endLine() {
-	begin := len(p.text)
-	p.text = p.line.appendText(p.text)
+	p.scratch = p.line.appendText(p.scratch[:0])
 	p.line.clear()
-	for most := p.maxLine(); len(p.text)-begin > most; {
-		begin = p.cut(begin, most)
+	p.finish(p.pieces(p.scratch), false)
+	if cap(p.scratch) > keepBytes {
+		p.scratch = nil
 	}
-	p.finish(len(p.text), false)
 }
 
-// cut hands out the first most bytes or a little less of the text from begin on.
-func (p *Writer) cut(begin, most int) int {
-	end := begin + most
-	for end > begin+most-utf8.UTFMax && !utf8.RuneStart(p.text[end]) {
-		end--
+// pieces hands out what is more than MaxLine of a text, and is the rest.
+func (p *Writer) pieces(text []byte) []byte {
+	for most := p.maxLine(); len(text) > most; {
+		end := most
+		for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		p.finish(text[:end], true)
+		text = text[end:]
 	}
-	p.finish(end, true)
-	return end
+	return text
 }
 
-func (p *Writer) finish(end int, more bool) {
-	p.done = append(p.done, Line{From: p.from, To: p.read, More: more})
-	p.spans = append(p.spans, end)
+// finish hands out a line, or a piece of one.
+func (p *Writer) finish(text []byte, more bool) {
+	l := Line{Text: text[:len(text):len(text)], From: p.from, To: p.read, More: more}
 	p.from = p.read
+	if p.each != nil {
+		p.each(l)
+		return
+	}
+	p.text, l.Text = append(p.text, text...), nil
+	p.done, p.spans = append(p.done, l), append(p.spans, len(p.text))
 }
 
 // spill hands out pieces of a line that is getting longer than MaxLine.
 func (p *Writer) spill() {
-	most := p.maxLine()
-	if len(p.line.final) <= most {
-		return
-	}
-	begin := len(p.text)
-	p.text = append(p.text, p.line.final...)
-	for len(p.text)-begin > most {
-		begin = p.cut(begin, most)
-	}
-	p.line.final = append(p.line.final[:0], p.text[begin:]...)
-	p.text = p.text[:begin]
+	p.line.final = p.line.final[:copy(p.line.final, p.pieces(p.line.final))]
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,18 @@ func collect(p *Writer, in []byte, cut int) (lines []Line, rest string) {
 		_, _ = p.Write(in[:n])
 		in = in[n:]
 		p.Lines(func(l Line) {
+			l.Text = append([]byte{}, l.Text...)
+			lines = append(lines, l)
+		})
+	}
+	text, _, _ := p.Rest(nil)
+	return lines, string(text)
+}
+
+// collectEach is collect by Each.
+func collectEach(p *Writer, in []byte, cut int) (lines []Line, rest string) {
+	for part := range slices.Chunk(in, cut) {
+		p.Each(part, func(l Line) {
 			l.Text = append([]byte{}, l.Text...)
 			lines = append(lines, l)
 		})
@@ -205,6 +218,29 @@ func TestStringThatNeverEnds(t *testing.T) {
 	}
 }
 
+// What was written and not asked for comes before what Each completes.
+func TestEachAfterWrite(t *testing.T) {
+	p := &Writer{}
+	_, _ = p.Write([]byte("one\ntwo\nthr"))
+	if lines, _ := collectEach(p, []byte("ee\nfour\n"), 3); len(lines) != 4 || string(lines[0].Text) != "one" || string(lines[2].Text) != "three" || lines[3].To != 19 {
+		t.Errorf("%+v", lines)
+	}
+}
+
+// Short lines take no memory by Each, however many come at once: a line by Write takes more than its bytes.
+//
+// FEATURES: R24
+func TestEachKeepsNothing(t *testing.T) {
+	in, p, lines := bytes.Repeat([]byte("y\r\n\x1b[1mz\x1b[m\n"), 1<<20/16), &Writer{}, 0
+	count := func(Line) { lines++ }
+	if n := testing.AllocsPerRun(3, func() { p.Each(in, count) }); n > 0 || lines != 4*2*(1<<20/16) {
+		t.Errorf("%v allocations, %d lines", n, lines)
+	}
+	if n := cap(p.text) + cap(p.done) + cap(p.scratch); n > 1024 {
+		t.Errorf("%d bytes and lines are kept", n)
+	}
+}
+
 func TestAllocatesNothing(t *testing.T) {
 	p := &Writer{}
 	in := []byte("\x1b[32mok\x1b[0m  pkg/name\t0.12s\r\n10%\r20%\r\n你好\r\n")
@@ -227,6 +263,12 @@ func FuzzWriter(f *testing.F) {
 		if !reflect.DeepEqual(a, b) || restA != restB {
 			t.Fatalf("cut differently:\n%+v %q\n%+v %q", a, restA, b, restB)
 		}
+		for _, cut := range []int{len(in) + 1, 1 + int(cut)%9} {
+			each := &Writer{MaxLine: int(most)}
+			if c, restC := collectEach(each, in, cut); !reflect.DeepEqual(a, c) || restA != restC || len(each.done)+len(each.text) > 0 {
+				t.Fatalf("by Each, cut by %d:\n%+v %q\n%+v %q", cut, a, restA, c, restC)
+			}
+		}
 		at := uint64(0)
 		for _, l := range a {
 			if l.From != at || !utf8.Valid(l.Text) || bytes.ContainsAny(l.Text, "\n\r\x1b") || len(l.Text) > whole.maxLine() {
@@ -244,6 +286,7 @@ func BenchmarkWriter(b *testing.B) {
 	for _, bb := range []struct{ name, unit string }{
 		{"plain", "the quick brown fox jumps over the lazy dog, again and again\r\n"},
 		{"coloured", "\x1b[32mok\x1b[0m   \x1b[1;34mpkg/name\x1b[0m \x1b[38;5;244m0.123s\x1b[0m\r\n"},
+		{"short", "y\r\n"},
 		{"wide", "你好，世界。終端機\r\n"},
 		{"long", "0123456789"},
 		{"progress", "\r\x1b[K[####......] 42%"},
@@ -253,8 +296,7 @@ func BenchmarkWriter(b *testing.B) {
 			p := &Writer{}
 			b.SetBytes(int64(len(in)))
 			for b.Loop() {
-				_, _ = p.Write(in)
-				p.Lines(func(Line) {})
+				p.Each(in, func(Line) {})
 			}
 		})
 	}

@@ -63,24 +63,25 @@ func (p *Writer) take(b []byte) int {
 	return 1
 }
 
-// takeLine takes a whole line of printable ASCII and its end, which most lines of most logs are: as no column of it is
-// written twice, it needs no columns. 0: b does not begin with one, or not where a line begins.
-func (p *Writer) takeLine(b []byte) int {
+// takeLines takes whole lines of printable ASCII and their ends, which most lines of most logs are: as no column of them is
+// written twice, they need no columns. 0: b does not begin with one, or not where a line begins.
+func (p *Writer) takeLines(b []byte) (n int) {
 	if p.state != ground || p.parts > 0 || !p.line.empty() {
 		return 0
 	}
-	text := scan.ASCII(b)
-	end := text
-	if end < len(b) && b[end] == '\r' {
-		end++
+	for most := min(window-1, p.maxLine()); ; {
+		text := scan.ASCII(b[n:])
+		end := n + text
+		if end < len(b) && b[end] == '\r' {
+			end++
+		}
+		if end >= len(b) || b[end] != '\n' || text > most {
+			return n
+		}
+		p.read += uint64(end + 1 - n)
+		p.finish(b[n:n+text], false)
+		n = end + 1
 	}
-	if end == len(b) || b[end] != '\n' || text >= window || text > p.maxLine() {
-		return 0
-	}
-	p.text = append(p.text, b[:text]...)
-	p.read += uint64(end + 1)
-	p.finish(len(p.text), false)
-	return end + 1
 }
 
 // Printable is the length of the printable ASCII at the start of p.

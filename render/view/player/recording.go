@@ -42,8 +42,7 @@ func find(ctx context.Context, rec Recording, text string, after time.Time) (tim
 		}
 		hit := false
 		look := func(line []byte) { hit = hit || bytes.Contains(line, []byte(text)) }
-		_, _ = plain.Write(s.Data) // never fails
-		plain.Lines(func(l plaintext.Line) { look(l.Text) })
+		plain.Each(s.Data, func(l plaintext.Line) { look(l.Text) })
 		rest, _, _ = plain.Rest(rest[:0])
 		if look(rest); hit {
 			return s.At, nil

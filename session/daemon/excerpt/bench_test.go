@@ -3,7 +3,9 @@
 package excerpt
 
 import (
+	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,24 +13,73 @@ import (
 	"github.com/longterm-dev/longterm/session/secrets"
 )
 
-// What a digest of 10 MB of a session's output costs, read from its journal, as an agent asks for it.
-//
-// FEATURES: R105
-func BenchmarkDigestOfMuch(b *testing.B) {
+// much is output of ten megabytes of several kinds.
+func much() map[string]string {
 	var log strings.Builder
 	for i := 0; log.Len() < 10<<20; i++ {
 		fmt.Fprintf(&log, "2026-01-01T00:00:00Z info [worker-%03d] request %07d served from the cache in %d ms\r\n", i%512, i, i%97)
 	}
+	random := make([]byte, 57)
+	source := rand.NewChaCha8([32]byte{})
+	var encoded strings.Builder
+	for encoded.Len() < 10<<20 {
+		_, _ = source.Read(random) // never fails
+		encoded.WriteString(base64.StdEncoding.EncodeToString(random) + "\r\n")
+	}
+	return map[string]string{"log": log.String(), "short lines": strings.Repeat("y\r\n", 10<<20/3), "base64": encoded.String()}
+}
+
+// What a digest of 10 MB of a session's output costs, read from its journal, as an agent asks for it.
+//
+// FEATURES: R105
+func BenchmarkDigestOfMuch(b *testing.B) {
+	each(b, func(b *testing.B, s *session.Session, size int) {
+		if _, err := Plain(b.Context(), s, 0, uint64(size), Limits{Bytes: 8000, Digest: true, Fold: true, Hide: true}); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// The same without folding, and as a person may see it.
+func BenchmarkDigestUnfolded(b *testing.B) {
+	each(b, func(b *testing.B, s *session.Session, size int) {
+		if _, err := Plain(b.Context(), s, 0, uint64(size), Limits{Bytes: 8000, Digest: true}); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// Its head and tail.
+func BenchmarkHeadAndTail(b *testing.B) {
+	each(b, func(b *testing.B, s *session.Session, size int) {
+		if _, err := Plain(b.Context(), s, 0, uint64(size), Limits{Bytes: 8000}); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// Where a line is, of lines that are nearly at the end.
+func BenchmarkLineOffset(b *testing.B) {
+	each(b, func(b *testing.B, s *session.Session, _ int) {
+		if _, err := LineOffset(b.Context(), s, 1<<40); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+func each(b *testing.B, f func(b *testing.B, s *session.Session, size int)) {
 	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{Formats: func() bool { return true }})
 	if err != nil {
 		b.Fatal(err)
 	}
 	vault.Learn("correct-horse-battery")
-	s := printed(b, text(log.String()), func(c *session.Config) { c.Known = vault })
-	b.SetBytes(int64(log.Len()))
-	for b.Loop() {
-		if _, err := Plain(b.Context(), s, 0, uint64(log.Len()), Limits{Bytes: 8000, Digest: true, Fold: true, Hide: true}); err != nil {
-			b.Fatal(err)
-		}
+	for name, output := range much() {
+		b.Run(name, func(b *testing.B) {
+			s := printed(b, text(output), func(c *session.Config) { c.Known = vault })
+			b.SetBytes(int64(len(output)))
+			for b.Loop() {
+				f(b, s, len(output))
+			}
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session"
@@ -131,9 +130,6 @@ const mostUnfinished = 4 << 10
 // pieceBytes is how much output is read at once.
 const pieceBytes = 256 << 10
 
-// lineBytes is how much is made lines at once: their text stays in a processor's cache, and its memory with the writer.
-const lineBytes = 32 << 10
-
 // plainReader makes output text from an offset on, as far as it is read.
 type plainReader struct {
 	hide   bool
@@ -201,10 +197,7 @@ func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err 
 		return false, nil
 	}
 	r.mask.Apply(c.Data) // a copy, in buf
-	for part := range slices.Chunk(c.Data, lineBytes) {
-		_, _ = r.plain.Write(part) // never fails
-		r.plain.Lines(func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
-	}
+	r.plain.Each(c.Data, func(l plaintext.Line) { r.budget.Add(l.Text, r.base+l.From, r.base+l.To, l.More) })
 	r.at = c.Next
 	return true, nil
 }
@@ -296,41 +289,6 @@ func (r *plainReader) rest() {
 	if text, from, to := r.plain.Rest(nil); len(text) > 0 {
 		r.budget.Add(text, r.base+from, r.base+to, true)
 	}
-}
-
-// LineOffset is where line n of a session's text begins: lines as `longterm output` prints them. The
-// emulator keeps the newest only, so they are counted from the journal, in the memory of a buffer.
-// A line that is not there yet begins at the end.
-func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, error) {
-	start, end := s.OutputRange()
-	if n == 0 {
-		return start, nil
-	}
-	r := plainReader{s: s, buf: make([]byte, pieceBytes), base: start}
-	defer r.leave()
-	found, seen := end, uint64(0)
-	for at := start; at < end && seen < n; {
-		c, err := r.chunk(ctx, at, end)
-		if err != nil || c.Next == at {
-			return found, err
-		}
-		if c.Gap > 0 { // what follows is a line of its own
-			r.plain, r.base = plaintext.Writer{}, c.From
-			r.mask.Restart()
-		}
-		r.mask.Apply(c.Data)         // a copy, in buf
-		_, _ = r.plain.Write(c.Data) // never fails
-		r.plain.Lines(func(l plaintext.Line) {
-			if l.More {
-				return
-			}
-			if seen++; seen == n {
-				found = r.base + l.To
-			}
-		})
-		at = c.Next
-	}
-	return found, nil
 }
 
 // parseBytes bounds the output that is read for structured results.

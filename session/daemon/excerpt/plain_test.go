@@ -185,13 +185,53 @@ func TestLineOffset(t *testing.T) {
 			t.Errorf("line %d is at %d, %v", n, got, err)
 		}
 	}
+	for n, want := range map[int]int{0: len(all), 1: at[4999], 2: at[4998], 4999: at[1], 5000: 0, 5001: 0, 1 << 40: 0} {
+		if got, err := LineBefore(t.Context(), s, n); err != nil || got != uint64(want) {
+			t.Errorf("%d lines before the end is %d, want %d; %v", n, got, want, err)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	if _, err := LineBefore(ctx, s, 9); !errors.Is(err, context.Canceled) {
+		t.Errorf("not given up: %v", err)
+	}
 	if _, err := LineOffset(ctx, s, 9); !errors.Is(err, context.Canceled) {
 		t.Errorf("not given up: %v", err)
 	}
 	if _, err := Plain(ctx, s, 0, 100, Limits{Bytes: 10}); !errors.Is(err, context.Canceled) {
 		t.Errorf("not given up: %v", err)
+	}
+}
+
+// A prompt is the last line, if there is text in it; a piece of a line is none, and behind a gap a line begins.
+//
+// FEATURES: R38
+func TestLineBefore(t *testing.T) {
+	long := strings.Repeat("x", 3<<20)
+	for name, c := range map[string]struct {
+		write func(j *journal.Journal)
+		want  []uint64 // of 0, 1, 2 … lines
+	}{
+		"nothing":            {text(""), []uint64{0, 0}},
+		"a prompt":           {text("one\r\ntwo\r\n$ "), []uint64{12, 10, 5, 0, 0}},
+		"only colours":       {text("one\r\ntwo\r\n\x1b[m"), []uint64{13, 5, 0, 0}},
+		"without an end":     {text("one"), []uint64{3, 0, 0}},
+		"more than a piece":  {text("one\r\n", long+"\r\n", "two\r\n"), []uint64{3<<20 + 12, 3<<20 + 7, 5, 0}},
+		"what overwrites it": {text("10%\r20%\r\nab\b\bc\n"), []uint64{15, 9, 0}},
+		"a gap": {func(j *journal.Journal) {
+			text("one\r\nhal")(j)
+			if err := j.AppendGap(100); err != nil {
+				panic(err)
+			}
+			text("f\r\ntwo\r\n")(j)
+		}, []uint64{116, 111, 108, 0}},
+	} {
+		s := printed(t, c.write)
+		for n, want := range c.want {
+			if got, err := LineBefore(t.Context(), s, n); err != nil || got != want {
+				t.Errorf("%s: %d lines before the end is %d, want %d; %v", name, n, got, want, err)
+			}
+		}
 	}
 }
 

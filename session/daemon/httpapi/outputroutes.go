@@ -37,7 +37,7 @@ type outputQuery struct {
 	SessionPath
 	RevealQuery
 	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
-	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
+	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest), line:-20 (the last 20)"`
 	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
 	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
 
@@ -166,7 +166,7 @@ type textQuery struct {
 	RevealQuery
 	From      uint64 `query:"from" doc:"offset of the first byte wanted"`
 	To        uint64 `query:"to" doc:"offset of the first byte not wanted any more; default: the end"`
-	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest)"`
+	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest), line:-20 (the last 20)"`
 	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of text, head and tail; default: exec.max_output of the configuration, 16384"`
 	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
 	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
@@ -413,6 +413,9 @@ func (s *Server) lookAt(ctx context.Context, e *registry.Handle, at string, f fu
 		return e.Session.Look(ctx, func(v session.View) { f(v.Engine) })
 	}
 	off, err := offsetOf(ctx, e, at)
+	if err == nil {
+		err = hadBegun(e, at)
+	}
 	if err != nil {
 		return err
 	}

@@ -14,15 +14,16 @@ import (
 )
 
 // timerefHint says how a moment of a session is written.
-const timerefHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
+const timerefHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept; line:-20: the last 20), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
 
 // timeref is a place in a session's history: an offset, a time if that is not zero, or the
-// beginning of a line of its text.
+// beginning of a line of its text, counted from the oldest or from the end.
 type timeref struct {
 	off    uint64
 	time   time.Time
 	line   uint64 // 0-based, from the oldest that is kept
 	byLine bool
+	back   int // by line: so many lines before the end, instead of line; 0: line counts
 }
 
 // clockForms are times of day, and dayForms times with a date, in the machine's zone.
@@ -39,6 +40,9 @@ func parseTimeref(s string, now, started time.Time) (timeref, error) {
 	if text, ok := strings.CutPrefix(s, "line:"); ok {
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 			return timeref{line: n, byLine: true}, nil
+		}
+		if n, err := strconv.Atoi(text); err == nil && n < 0 && n >= -excerpt.MostLinesBack {
+			return timeref{back: -n, byLine: true}, nil
 		}
 	}
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
@@ -69,7 +73,20 @@ func parseTimeref(s string, now, started time.Time) (timeref, error) {
 			return timeref{time: at}, nil
 		}
 	}
-	return timeref{}, api.Errorf(api.CodeInvalid, "moment %q", s).WithHint(timerefHint)
+	return timeref{}, api.Errorf(api.CodeInvalid, "%q is not a moment", s).WithHint(timerefHint)
+}
+
+// hadBegun says of a moment before a session began that there was none: its screen would look as if it were blank.
+func hadBegun(e *registry.Handle, s string) error {
+	m, err := parseTimeref(s, time.Now(), e.Session.Status().Started)
+	if err != nil {
+		return err
+	}
+	if began := e.Record().Created; !m.time.IsZero() && m.time.Before(began) {
+		return api.Errorf(api.CodeInvalid, "%s is before session %s began, %s", s, e.Record().Name, began.Format("2006-01-02 15:04:05")).
+			WithHint("give a later time; +0s is its beginning")
+	}
+	return nil
 }
 
 // offsetOf finds the output offset of a moment of a session.
@@ -79,9 +96,12 @@ func offsetOf(ctx context.Context, e *registry.Handle, s string) (uint64, error)
 		return m.off, err
 	}
 	var off uint64
-	if m.byLine {
+	switch {
+	case m.back > 0:
+		off, err = excerpt.LineBefore(ctx, e.Session, m.back)
+	case m.byLine:
 		off, err = excerpt.LineOffset(ctx, e.Session, m.line)
-	} else {
+	default:
 		off, err = e.Session.OffsetAt(m.time)
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ func TestParseMoment(t *testing.T) {
 		"0":                    {},
 		"12345":                {off: 12345},
 		"line:500000":          {line: 500000, byLine: true},
+		"line:-20":             {back: 20, byLine: true},
 		"-5m":                  {time: day(2, 9, 55, 0)},
 		"+90s":                 {time: day(2, 9, 1, 30)},
 		"09:30":                {time: day(2, 9, 30, 0)},
@@ -28,11 +29,11 @@ func TestParseMoment(t *testing.T) {
 		"2026-03-01T12:00:05Z": {time: day(1, 14, 0, 5)},
 	} {
 		got, err := parseTimeref(s, now, started)
-		if err != nil || got.off != want.off || got.line != want.line || got.byLine != want.byLine || !got.time.Equal(want.time) {
+		if err != nil || got.off != want.off || got.line != want.line || got.byLine != want.byLine || got.back != want.back || !got.time.Equal(want.time) {
 			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "x", "-", "line:", "line:-1", "line:x", "--5m", "-5", "25:00", "1e9", "-5m "} {
+	for _, s := range []string{"", "x", "-", "line:", "line:-0x1", "line:-", "line:--1", "line:-2000000", "line:x", "--5m", "-5", "25:00", "1e9", "-5m "} {
 		if got, err := parseTimeref(s, now, started); err == nil {
 			t.Errorf("%q was read as %v", s, got)
 		}

@@ -11,7 +11,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -34,8 +33,6 @@ const (
 	indexBytes = 1 << 20
 	// indexShare is the part of a core that indexing in the background takes.
 	indexShare = 0.3
-	// linesOf is how much output is made lines of at a time, so that their memory is used again for those that follow.
-	linesOf = 16 << 10
 )
 
 // Indexer feeds the search index with what sessions print, in the background.
@@ -315,10 +312,7 @@ func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
 	default:
 		return nil
 	}
-	for piece := range slices.Chunk(rec.Data, linesOf) {
-		_, _ = f.plain.Write(piece) // never fails
-		f.plain.Lines(func(l plaintext.Line) { f.add(l.Text, l.From, l.To, rec.Time) })
-	}
+	f.plain.Each(rec.Data, func(l plaintext.Line) { f.add(l.Text, l.From, l.To, rec.Time) })
 	f.pos = rec.Offset + uint64(len(rec.Data))
 	if f.bytes >= indexBytes {
 		return f.flush(ctx)

@@ -126,14 +126,23 @@ func lookPath(name string, env []string, dir string) (string, error) {
 	if denied != nil {
 		return "", denied
 	}
-	return "", api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("check the name, or PATH, or give a path")
+	return "", noProgram(name, "check the name, or PATH, or give a path")
+}
+
+// noProgram says that there is no program of a name. One with blanks is a line that was given as one word.
+func noProgram(name, hint string) error {
+	if words := strings.Fields(name); len(words) > 1 {
+		hint = "it is taken for the name of one program; give program and arguments as words of their own, without quotes around all of them, or the line to a shell: sh -c " +
+			Quote([]string{name})
+	}
+	return api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("%s", hint)
 }
 
 func executable(p, name string) error {
 	st, err := os.Stat(p)
 	switch {
 	case err != nil:
-		return api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("check the path %s", p)
+		return noProgram(name, "check the path "+p)
 	case st.IsDir():
 		return api.Errorf(api.CodeSpawn, "%s is a directory", p).WithHint("name a program")
 	case st.Mode()&0o111 == 0:

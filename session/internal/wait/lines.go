@@ -14,8 +14,7 @@ func newLines() *lines { return &lines{} }
 
 // write takes output and hands on every line that it completes.
 func (l *lines) write(p []byte, line func(string)) {
-	_, _ = l.plain.Write(p) // never fails
-	l.plain.Lines(func(pl plaintext.Line) { line(string(pl.Text)) })
+	l.plain.Each(p, func(pl plaintext.Line) { line(string(pl.Text)) })
 }
 
 // current hands on the unfinished line, if there is one: a prompt has no newline.

@@ -12,6 +12,9 @@ type shapes struct {
 	seed  maphash.Seed
 	known map[uint64]struct{}
 	off   bool // for tests: every line is read anew
+
+	line  string // the newest that has a shape, which is often the next one, too
+	shape uint64
 }
 
 const (
@@ -22,10 +25,13 @@ const (
 
 // of is a line's shape; false: it has none.
 func (s *shapes) of(line string) (uint64, bool) {
-	var b [shapeBytes]byte
-	if len(line) > len(b) {
+	if len(line) > shapeBytes {
 		return 0, false
 	}
+	if s.known != nil && line == s.line {
+		return s.shape, true
+	}
+	var b [shapeBytes]byte
 	copy(b[:], line)
 	for i := 0; i < len(line); i++ {
 		if i += noDigits(b[i:]); i >= len(line) {
@@ -44,7 +50,8 @@ func (s *shapes) of(line string) (uint64, bool) {
 	if s.known == nil {
 		s.seed, s.known = maphash.MakeSeed(), map[uint64]struct{}{}
 	}
-	return maphash.Bytes(s.seed, b[:len(line)]), true
+	s.line, s.shape = line, maphash.Bytes(s.seed, b[:len(line)])
+	return s.shape, true
 }
 
 // noDigits is how many bytes at the start of b are no digits.
@@ -80,7 +87,10 @@ func (s *Stream) idle() bool { return s.probs.current == nil && !s.probs.python.
 // learn takes the shape of a line that said nothing. One with a word that complaints have is none: it may depend on the
 // number beside it.
 func (s *Stream) learn(shape uint64, line string) {
-	if s.idle() && !containsAny(line, errorHints) && !containsAny(line, warningHints) {
+	if !s.idle() {
+		return
+	}
+	if isError, isWarning := hinted(line); !isError && !isWarning {
 		s.harmless.add(shape)
 	}
 }

@@ -2,8 +2,8 @@ package diagnostics
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -69,7 +69,7 @@ func (s *summarizer) note(i int, line string) bool {
 
 // judge counts a line that looks like an error or a warning.
 func (s *summarizer) judge(i int, line string) {
-	isError, isWarning := containsAny(line, errorHints), containsAny(line, warningHints)
+	isError, isWarning := hinted(line)
 	if !isError && !isWarning {
 		return
 	}
@@ -85,8 +85,38 @@ func (s *summarizer) judge(i int, line string) {
 	}
 }
 
-func containsAny(s string, of []string) bool {
-	return slices.ContainsFunc(of, func(sub string) bool { return strings.Contains(s, sub) })
+// hintsBy are both kinds of hints by their first bytes.
+var hintsBy = sync.OnceValue(func() *[256][]hint {
+	var by [256][]hint
+	for _, w := range errorHints {
+		by[w[0]] = append(by[w[0]], hint{w, true})
+	}
+	for _, w := range warningHints {
+		by[w[0]] = append(by[w[0]], hint{w, false})
+	}
+	return &by
+})
+
+// hint is the part of a word that complaints have, after its first letter where that may be a capital.
+type hint struct {
+	text    string
+	isError bool
+}
+
+// hinted says which kinds of hints a line has: in one pass, as nearly all lines have none.
+func hinted(line string) (isError, isWarning bool) {
+	by := hintsBy()
+	for i := range len(line) {
+		for _, h := range by[line[i]] {
+			if strings.HasPrefix(line[i:], h.text) {
+				isError, isWarning = isError || h.isError, isWarning || !h.isError
+			}
+		}
+		if isError && isWarning {
+			break
+		}
+	}
+	return isError, isWarning
 }
 
 // finish makes the summary of a result whose other parts are complete.

@@ -1,6 +1,9 @@
 package digest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Lines in which an assertion says that it does not hold, by the words of the runners of tests and of C libraries. The first
 // with what was expected and what there was instead, which stand on it or on the next lines, is kept before the end.
@@ -15,6 +18,30 @@ var assertions = [][]string{
 	{"got ", ", want "}, {"got ", "; want "}, {"got:", "want:"}, {"not equal:"}, {"mismatch"}, {"expected equality of"}, {"expected values to be"},
 }
 
+// assertionBegins are the first words of each by their first letters, in both cases.
+var assertionBegins = func() (by [256][]string) {
+	for _, words := range assertions {
+		for _, c := range []byte{words[0][0], words[0][0] - 'a' + 'A'} {
+			if !slices.Contains(by[c], words[0]) {
+				by[c] = append(by[c], words[0])
+			}
+		}
+	}
+	return by
+}()
+
+// hasAssertionWord says that a first word of an assertion stands in a line: in one pass over it, as few do.
+func hasAssertionWord(line string) bool {
+	for i := range len(line) {
+		for _, w := range assertionBegins[line[i]] {
+			if len(line)-i >= len(w) && lower(line[i+1]) == w[1] && equalFold(line[i:i+len(w)], w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // isAssertion says that a line tells of an assertion that does not hold.
 func isAssertion(line string) bool {
 	line = line[:min(len(line), troublePart)]
@@ -23,6 +50,9 @@ func isAssertion(line string) bool {
 	}
 	if start := strings.TrimLeft(line, " \t|"); len(start) > 9 && equalFold(start[:9], "expected:") {
 		return true
+	}
+	if !hasAssertionWord(line) {
+		return false
 	}
 	for _, words := range assertions {
 		rest := line

@@ -38,7 +38,7 @@ type Digest struct {
 	bytes    int // of their text
 	head     []line
 	headSize int
-	tail     []line
+	tail     newest
 	tailSize int
 	problems []line
 	probSize int
@@ -56,7 +56,8 @@ type Digest struct {
 
 	shapes    map[uint64]*int // how many lines of each shape there were
 	judged    map[uint64]said // what lines say that are alike, by what their judge takes for that
-	firsts    []line          // the first of each
+	again     repeated
+	firsts    []line // the first of each
 	firstSize int
 }
 
@@ -119,7 +120,7 @@ func (d *Digest) Skip(bytes, lines int, from, to uint64) {
 	if d.judge != nil {
 		d.judge.Gap()
 	}
-	d.tail, d.tailSize = nil, 0
+	d.tail, d.tailSize = newest{}, 0
 }
 
 // Gap notes something within the text that is no line of it.
@@ -186,8 +187,8 @@ func (d *Digest) firstAround() bool {
 
 // around marks the lines before the first failure.
 func (d *Digest) around() {
-	from := len(d.tail) - min(len(d.tail), beforeFirst)
-	for _, l := range d.tail[from:] {
+	tail := d.tail.lines()
+	for _, l := range tail[len(tail)-min(len(tail), beforeFirst):] {
 		if l.rank == rankNone {
 			l.rank = rankFailure
 			d.problem(l)
@@ -200,14 +201,10 @@ func (d *Digest) keep(l line, says said) {
 	if d.headSize+size <= d.Max && len(d.head) == l.n { // the whole text, as long as it fits
 		d.head, d.headSize = append(d.head, l), d.headSize+size
 	}
-	d.tail, d.tailSize = append(d.tail, l), d.tailSize+size
-	drop := 0
-	for d.tailSize > d.Max && drop < len(d.tail)-1 {
-		d.tailSize -= len(d.tail[drop].text) + 1
-		drop++
+	d.tail.add(l)
+	for d.tailSize += size; d.tailSize > d.Max && len(d.tail.lines()) > 1; {
+		d.tailSize -= len(d.tail.drop().text) + 1
 	}
-	clear(d.tail[:drop]) // append moves the rest when there is no room behind it, not with each line
-	d.tail = d.tail[drop:]
 	if l.rank < rankNone {
 		d.problem(l)
 	}
@@ -308,7 +305,7 @@ func (d *Digest) choose() []line {
 	if !d.failed {
 		take(d.troubles[:min(1+afterLater, len(d.troubles))], room)
 	}
-	head, tail := d.head, slices.Clone(d.tail)
+	head, tail := d.head, slices.Clone(d.tail.lines())
 	slices.Reverse(tail)
 	last, failure, around := tail[:min(len(tail), lastLines)], ranked(d.problems, rankFailure), ranked(d.problems, rankAround)
 	if d.Fold {
@@ -361,15 +358,15 @@ func (d *Digest) write(lines []line) (string, Left) {
 		left.widest(l.lostFrom, l.lostTo)
 		next, at = l.n+1, l.to
 	}
-	if len(d.tail) > 0 {
-		gap(d.n, d.tail[len(d.tail)-1].to)
+	if tail := d.tail.lines(); len(tail) > 0 {
+		gap(d.n, tail[len(tail)-1].to)
 	}
 	return b.String(), left
 }
 
 // first is the offset of the first line.
 func (d *Digest) first() uint64 {
-	for _, l := range [][]line{d.head, d.problems, d.tail} {
+	for _, l := range [][]line{d.head, d.problems, d.tail.lines()} {
 		if len(l) > 0 {
 			return l[0].from
 		}

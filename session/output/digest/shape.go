@@ -72,7 +72,10 @@ type said struct {
 // shapeOf does and as many as logLevel: both ask of a digit only whether it is one. It tells zeros from other numbers, too,
 // and keeps each number's place.
 func (d *Digest) says(text string, shape uint64, shaped bool) said {
-	s, known := d.judged[shape]
+	s, known := d.again.says, shaped && d.again.shaped && d.again.shape == shape
+	if !known {
+		s, known = d.judged[shape]
+	}
 	if !known || !shaped {
 		s = said{
 			level: logLevel(text), seen: d.counter(text, 0), trouble: isTrouble(text), counts: countsFailures(text),
@@ -86,6 +89,7 @@ func (d *Digest) says(text string, shape uint64, shaped bool) said {
 		}
 		d.judged[shape] = s
 	}
+	d.again = repeated{shape, s, shaped}
 	if failed := s.status.said(text); failed != 0 { // unlike the others of its shape
 		s.seen, s.trouble = d.counter(text, failed), s.trouble || failed != '4'
 	}

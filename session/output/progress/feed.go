@@ -2,7 +2,6 @@ package progress
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/attach"
@@ -15,8 +14,6 @@ const (
 	// maxSamples is how often in one Write a line under way is looked at: a bar that is
 	// redrawn a thousand times at once is not worth more.
 	maxSamples = 32
-	// linesOf is how much output is made lines of at a time, so that their memory is used again for those that follow.
-	linesOf = 16 << 10
 )
 
 // Feed makes a Machine's lines of raw output. Where output is cut says nothing: a line
@@ -138,10 +135,7 @@ func unfinished(p []byte) int {
 }
 
 func (f *Feed) write(p []byte, now time.Time) {
-	for piece := range slices.Chunk(p, linesOf) {
-		_, _ = f.plain.Write(piece) // never fails
-		f.plain.Lines(func(l plaintext.Line) { f.m.Line(string(l.Text), f.base+l.From, now) })
-	}
+	f.plain.Each(p, func(l plaintext.Line) { f.m.Line(string(l.Text), f.base+l.From, now) })
 }
 
 // Settle looks at the line that is being written, as it stands.

@@ -4,16 +4,20 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 )
 
 // figure is one measured quantity: the median over its runs, for longterm and, where
@@ -53,7 +57,7 @@ func sessionsCommand(e *Program) *cobra.Command {
 		Use: "sessions", Short: "Measure sessions side by side with tmux and screen", Args: cobra.NoArgs,
 		Long: "Measure creation, screen, echo latency, attach, throughput and memory of sessions, in an instance of\n" +
 			"its own, side by side with tmux and GNU screen where they are installed. Medians; compare ratios, not\n" +
-			"absolute times.",
+			"absolute times. Ended early, it prints what it has measured.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := newSessionBench(e, runs, idle)
 			if err != nil {
@@ -61,10 +65,10 @@ func sessionsCommand(e *Program) *cobra.Command {
 			}
 			defer b.close()
 			figures, err := b.run(cmd.Context())
-			if err != nil {
-				return err
+			if len(figures) > 0 { // minutes may have gone by until it failed or was ended
+				err = errors.Join(err, e.Print(figures, func(w io.Writer) { writeFigures(w, figures) }))
 			}
-			return e.Print(figures, func(w io.Writer) { writeFigures(w, figures) })
+			return err
 		},
 	}
 	c.Flags().IntVar(&runs, "runs", 30, "runs of each quick measurement")
@@ -146,12 +150,12 @@ func newSessionBench(e *Program, runs, idle int) (*sessionBench, error) {
 func (b *sessionBench) close() {
 	if _, err := b.lt(context.Background(), "daemon", "stop", "--kill-sessions"); err != nil {
 		fmt.Fprintf(os.Stderr, "longterm: the bench's daemon was not ended (%v); its files stay in %s\n", err, b.dir)
-		return
+	} else {
+		defer func() { _ = os.RemoveAll(b.dir) }()
 	}
 	for _, o := range b.others {
 		o.close()
 	}
-	_ = os.RemoveAll(b.dir)
 }
 
 func (b *sessionBench) command(ctx context.Context, name string, args ...string) *exec.Cmd {
@@ -171,7 +175,10 @@ func (b *sessionBench) prints(ctx context.Context, argv []string) (string, error
 	return combined(b.command(ctx, argv[0], argv[1:]...))
 }
 
+// combined runs a command to its end. Signals to our process group, of a terminal that goes or a runner that gives up, are not
+// its: what puts the rest away has to go on.
 func combined(cmd *exec.Cmd) (string, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %s", cmd, err, out)
@@ -190,16 +197,29 @@ func (b *sessionBench) run(ctx context.Context) ([]figure, error) {
 	}
 	var figures []figure
 	// Memory first: what floods leave behind in the heaps would be reused by idle sessions.
-	for _, m := range []func(context.Context) ([]figure, error){
-		b.memory, one(b.startup), one(b.creation), one(b.screen), one(b.listing), one(b.attachTime), b.echo, one(b.throughput),
+	for _, m := range []struct {
+		what string
+		do   func(context.Context) ([]figure, error)
+	}{
+		{fmt.Sprintf("memory with %d idle sessions", b.idle), b.memory}, {"how long a command takes that does nothing", one(b.startup)},
+		{"making sessions", one(b.creation)}, {"screens", one(b.screen)}, {"lists", one(b.listing)}, {"attaching", one(b.attachTime)},
+		{"the echo of keys", b.echo}, {"throughput", one(b.throughput)},
 	} {
-		f, err := m(ctx)
+		b.telling(m.what)
+		f, err := m.do(ctx)
 		if err != nil {
-			return figures, err
+			return figures, errors.Join(err, ctx.Err())
 		}
 		figures = append(figures, f...)
 	}
 	return figures, nil
+}
+
+// telling says to a person what is measured: all of it takes minutes.
+func (b *sessionBench) telling(what string) {
+	if termio.IsTerminal(b.program.Stderr) {
+		fmt.Fprintf(b.program.Stderr, "longterm: measuring %s\n", what)
+	}
 }
 
 func one(m func(context.Context) (figure, error)) func(context.Context) ([]figure, error) {

@@ -43,7 +43,7 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	case x.Background:
 		return err
 	}
-	return errors.Join(err, Status(&r, flags.Timeout, flags.Idle))
+	return errors.Join(err, Status(&r, c.Named, flags.Timeout, flags.Idle))
 }
 
 // allOfIt says that all output is to be printed. It is read from the history then: the
@@ -142,7 +142,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 			c.TellRefused(&r)
 		}
 		out.Left = len(b.Lines) - i - 1
-		if status = Status(&r, flags.Timeout, flags.Idle); interrupted {
+		if status = Status(&r, c.Named, flags.Timeout, flags.Idle); interrupted {
 			status = c.interruption(&r)
 		}
 		if interrupted || r.State != "exited" || b.StopOnError && status != nil {

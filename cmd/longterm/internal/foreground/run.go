@@ -31,6 +31,7 @@ type Caller struct {
 	Stdin  *os.File
 	Client *client.Client
 	Host   string // the other host that Client is of; empty: this one
+	Named  string // the session, by who asks; empty: it is new
 	// Waiting tells that what runs waits for an approval.
 	Waiting func(id string)
 }
@@ -305,7 +306,7 @@ func (r *running) status(aborted bool, followErr error) error {
 	case followErr != nil:
 		return exit.With(api.ExitOwnFailure, followErr)
 	default:
-		err = Status(&r.res, r.flags.Timeout, r.flags.Idle)
+		err = Status(&r.res, "", r.flags.Timeout, r.flags.Idle)
 	}
 	var exit *exit.Error
 	if r.caller.JSON && errors.As(err, &exit) {

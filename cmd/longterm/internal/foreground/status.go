@@ -3,6 +3,7 @@
 package foreground
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +17,9 @@ import (
 )
 
 // Status is the exit status of what was run: its own, or ours where it has none. wall and idle are the timeouts
-// it was given.
-func Status(r *api.Result, wall, idle time.Duration) error {
+// it was given; session is how the caller named the session, if they did.
+func Status(r *api.Result, session string, wall, idle time.Duration) error {
+	session = cmp.Or(session, api.ShortID(r.Session))
 	what := "it continues in the session"
 	switch {
 	case r.State == "waiting" && r.TimedOut != "none":
@@ -28,7 +30,7 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 	case !output.IsOpen(r.State):
 		what = "it was ended"
 	case r.State == "needs_input":
-		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, api.ShortID(r.Session))
+		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, session)
 	case r.TimedOut != "none":
 		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", api.ShortID(r.Job))
 	}
@@ -40,7 +42,7 @@ func Status(r *api.Result, wall, idle time.Duration) error {
 	case r.TimedOut == "idle":
 		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what))
 	case r.State == "needs_input":
-		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, api.ShortID(r.Session)))
+		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, session))
 	case r.State == "denied":
 		return exit.With(exit.OfDenied(r), exit.NotAllowed(r))
 	case r.State == "needs_approval":

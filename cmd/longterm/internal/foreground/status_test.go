@@ -21,23 +21,26 @@ func TestStatus(t *testing.T) {
 		r    api.Result
 		want int
 		text string // of the message; empty: none
+
+		named string // the session, by who asks
 	}{
-		{"success", api.Result{State: "exited", TimedOut: "none", ExitCode: code(0)}, 0, ""},
-		{"its own status", api.Result{State: "exited", TimedOut: "none", ExitCode: code(3)}, 3, ""},
-		{"a signal", api.Result{State: "signalled", TimedOut: "none", Signal: "SIGKILL"}, 137, ""},
-		{"a wall timeout, ended", api.Result{State: "killed", TimedOut: "wall", ExitCode: code(137)}, api.ExitTimeout, "no end within 2s (--timeout); it was ended"},
-		{"an idle timeout, in the background", api.Result{State: "running", TimedOut: "idle", Job: id}, api.ExitTimeout, "printed for 1s (--idle-timeout); it continues in the session; `longterm jobs wait 01234567`"},
-		{"never begun", api.Result{State: "waiting", TimedOut: "wall", Job: id}, api.ExitTimeout, "it was not started"},
-		{"behind what waits", api.Result{State: "waiting", TimedOut: "wall", Job: id, Message: "Not begun: the shell runs something else, which waits for approval A7"}, api.ExitTimeout, "something else, which waits for approval A7"},
-		{"input", api.Result{State: "needs_input", TimedOut: "none", Needs: "password", Session: id}, api.RefusedNeedsInput, "it waits for input (password)"},
-		{"yielded", api.Result{State: "running", TimedOut: "none", Job: id}, api.ExitTimeout, "it continues in the session"},
-		{"a rule", api.Result{State: "killed", TimedOut: "none", Error: "refused", Answers: []api.RespondFiring{{Error: "refused"}}}, api.ExitOwnFailure, "a rule ended it: refused"},
-		{"the shell ended", api.Result{State: "ended", TimedOut: "none", Error: "gone"}, api.ExitOwnFailure, "gone"},
-		{"a REPL", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known"},
-		{"taken back", api.Result{State: "killed", TimedOut: "none", Message: "Taken back before it began: its caller went away"}, api.ExitOwnFailure, "Taken back before it began"},
-		{"lost", api.Result{State: "lost", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known"},
+		{"success", api.Result{State: "exited", TimedOut: "none", ExitCode: code(0)}, 0, "", ""},
+		{"its own status", api.Result{State: "exited", TimedOut: "none", ExitCode: code(3)}, 3, "", ""},
+		{"a signal", api.Result{State: "signalled", TimedOut: "none", Signal: "SIGKILL"}, 137, "", ""},
+		{"a wall timeout, ended", api.Result{State: "killed", TimedOut: "wall", ExitCode: code(137)}, api.ExitTimeout, "no end within 2s (--timeout); it was ended", ""},
+		{"an idle timeout, in the background", api.Result{State: "running", TimedOut: "idle", Job: id}, api.ExitTimeout, "printed for 1s (--idle-timeout); it continues in the session; `longterm jobs wait 01234567`", ""},
+		{"never begun", api.Result{State: "waiting", TimedOut: "wall", Job: id}, api.ExitTimeout, "it was not started", ""},
+		{"behind what waits", api.Result{State: "waiting", TimedOut: "wall", Job: id, Message: "Not begun: the shell runs something else, which waits for approval A7"}, api.ExitTimeout, "something else, which waits for approval A7", ""},
+		{"input", api.Result{State: "needs_input", TimedOut: "none", Needs: "password", Session: id}, api.RefusedNeedsInput, "it waits for input (password); answer with `longterm send 01234567 TEXT -e`", ""},
+		{"input, of a session with a name", api.Result{State: "needs_input", TimedOut: "none", Needs: "text", Session: id}, api.RefusedNeedsInput, "`longterm send e1 TEXT -e`", "e1"},
+		{"yielded", api.Result{State: "running", TimedOut: "none", Job: id}, api.ExitTimeout, "it continues in the session", ""},
+		{"a rule", api.Result{State: "killed", TimedOut: "none", Error: "refused", Answers: []api.RespondFiring{{Error: "refused"}}}, api.ExitOwnFailure, "a rule ended it: refused", ""},
+		{"the shell ended", api.Result{State: "ended", TimedOut: "none", Error: "gone"}, api.ExitOwnFailure, "gone", ""},
+		{"a REPL", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
+		{"taken back", api.Result{State: "killed", TimedOut: "none", Message: "Taken back before it began: its caller went away"}, api.ExitOwnFailure, "Taken back before it began", ""},
+		{"lost", api.Result{State: "lost", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
 	} {
-		err := Status(&c.r, 2*time.Second, time.Second)
+		err := Status(&c.r, c.named, 2*time.Second, time.Second)
 		if got := exit.Status(err); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}

@@ -80,8 +80,7 @@ func (w *BudgetWriter) Put(o api.Output) error {
 		w.rest()
 		w.plain, w.base, w.begun = plaintext.Writer{}, o.From, true
 	}
-	_, _ = w.plain.Write(o.Data) // never fails
-	w.plain.Lines(func(l plaintext.Line) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
+	w.plain.Each(o.Data, func(l plaintext.Line) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
 	return w.show(w.b.Ready())
 }
 

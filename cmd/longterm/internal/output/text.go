@@ -47,17 +47,23 @@ func (t *TextWriter) Put(o api.Output) error {
 	}
 	t.data = append(t.data[:0], o.Data...)
 	t.mask.Apply(t.data)
-	_, _ = t.plain.Write(t.data) // never fails
-	t.plain.Lines(func(l plaintext.Line) {
-		t.advance(l.Text)
-		t.shown = t.shown[:0]
-		if !l.More {
-			_ = t.w.WriteByte('\n') // errors stick in the bufio.Writer
-		}
-	})
+	t.plain.Each(t.data, t.line)
 	t.rest, _, _ = t.plain.Rest(t.rest[:0])
 	t.advance(t.rest)
 	return t.w.Flush()
+}
+
+// line writes a line, or a piece of one, of which a beginning may be on the output.
+func (t *TextWriter) line(l plaintext.Line) {
+	if len(t.shown) > 0 || t.agent {
+		t.advance(l.Text)
+		t.shown = t.shown[:0]
+	} else {
+		_, _ = t.w.Write(l.Text) // errors stick in the bufio.Writer
+	}
+	if !l.More {
+		_ = t.w.WriteByte('\n')
+	}
 }
 
 // advance writes what of a line is not on the output yet.
@@ -89,8 +95,7 @@ func (t *TextWriter) Held() uint64 { return t.mask.Held() }
 func PlainText(raw []byte) string {
 	var p plaintext.Writer
 	var b bytes.Buffer
-	_, _ = p.Write(raw) // never fails
-	p.Lines(func(l plaintext.Line) {
+	p.Each(raw, func(l plaintext.Line) {
 		b.Write(l.Text)
 		if !l.More {
 			b.WriteByte('\n')

@@ -73,4 +73,4 @@ func OneOf(flag, value string, allowed ...string) error {
 }
 
 // MomentForms says how a moment of a session is given.
-const MomentForms = "an offset, a line of text (line:1000; 0 is the oldest), a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"
+const MomentForms = "an offset, a line of text (line:1000; 0 is the oldest; line:-20: the last 20), a time (15:04, 2026-01-31 15:04:05), -5m (ago) or +90s (after the start)"

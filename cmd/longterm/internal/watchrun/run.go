@@ -161,8 +161,7 @@ func (r *run) take(o api.Output) {
 	r.feed.Settle(now)
 	r.w.view.write(o)
 	if r.text.Len() < maxWatched {
-		_, _ = r.plain.Write(o.Data) // never fails
-		r.plain.Lines(func(l plaintext.Line) {
+		r.plain.Each(o.Data, func(l plaintext.Line) {
 			r.text.Write(l.Text)
 			if !l.More {
 				r.text.WriteByte('\n')

@@ -1,0 +1,50 @@
+//go:build unix
+
+package bench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A bench whose terminal goes ends by its context, and puts away what it started: the signal does not end us.
+func TestUntilLeft(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
+		putAway := false
+		c := UntilLeft(&cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := syscall.Kill(os.Getpid(), sig); err != nil {
+				return err
+			}
+			<-cmd.Context().Done()
+			if sig != syscall.SIGINT { // again, while it puts away
+				_ = syscall.Kill(os.Getpid(), sig)
+			}
+			putAway = true
+			return cmd.Context().Err()
+		}})
+		c.SetArgs(nil)
+		c.SilenceErrors, c.SilenceUsage = true, true
+		if err := c.ExecuteContext(t.Context()); !errors.Is(err, context.Canceled) || !putAway {
+			t.Errorf("%v: %v, put away: %v", sig, err, putAway)
+		}
+	}
+}
+
+// What a bench runs to put things away is not of our process group, which a terminal that goes signals as a whole.
+func TestCombinedIsOfNoGroup(t *testing.T) {
+	out, err := combined(exec.Command("sh", "-c", "ps -o pgid= -p $$"))
+	if err != nil {
+		t.Skip(err) // there is no ps that knows it
+	}
+	if group, err := strconv.Atoi(strings.TrimSpace(out)); err != nil || group == syscall.Getpgrp() {
+		t.Errorf("of group %q, and we of %d; %v", out, syscall.Getpgrp(), err)
+	}
+}
