@@ -117,3 +117,53 @@ func TestFullDiskMakesACountedGap(t *testing.T) {
 		t.Errorf("the end is %q", buf[max(0, n-40):n])
 	}
 }
+
+// Who reads along on a full disk is told what is lost, and comes to the end: what the ring has is read there, what neither has
+// is a counted gap, before the journal can have one.
+//
+// FEATURES: R37, R93
+func TestReadAlongOnAFullDisk(t *testing.T) {
+	var full atomic.Bool
+	s := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
+	s.print(s.Session, "before\r\n")
+	waitText(t, s.Session, "before")
+	full.Store(true)
+	line := strings.Repeat("x", 78) + "\r\n"
+	for i := range 2000 {
+		s.print(s.Session, line)
+		if i%100 == 0 { // let the owner take it: the ring is small
+			s.print(s.Session, "mark\r\n")
+			waitText(t, s.Session, "mark")
+		}
+	}
+	s.print(s.Session, "last\r\n")
+	end := waitText(t, s.Session, "last").Cursor
+	for name, from := range map[string]uint64{"the beginning": 0, "where the journal ends": 8, "within what is lost": 5000} {
+		got, gap := follow(t, s.Session, from, end)
+		if gap == 0 || from+gap+uint64(len(got)) != end || !strings.HasSuffix(got, "last\r\n") {
+			t.Errorf("from %s: %d bytes and %d lost of %d: %.20q", name, len(got), gap, end-from, got[max(0, len(got)-20):])
+		}
+	}
+	s.Lost() // with the ring
+	for ctx := testContext(t); s.Status().State == Running; {
+		if err := s.Look(ctx, func(View) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, gap := follow(t, s.Session, 0, end); got != "before\r\n" || gap != end-8 {
+		t.Errorf("without a ring: %.20q and %d lost of %d", got, gap, end)
+	}
+}
+
+// follow reads output between two offsets.
+func follow(t *testing.T, s *Session, from, end uint64) (got string, gap uint64) {
+	t.Helper()
+	for buf := make([]byte, 5000); from < end; {
+		c, err := s.Output(from, buf)
+		if err != nil || c.Next <= from || c.From != from+c.Gap || c.Next != c.From+uint64(len(c.Data)) {
+			t.Fatalf("at %d of %d: %d to %d, gap %d, %d bytes, %v", from, end, c.From, c.Next, c.Gap, len(c.Data), err)
+		}
+		got, gap, from = got+string(c.Data), gap+c.Gap, c.Next
+	}
+	return got, gap
+}

@@ -272,6 +272,7 @@ func (s *Session) detach() {
 	if s.cfg.Device == nil {
 		return
 	}
+	s.detached.Store(true)
 	s.forgetRing()
 	s.typing.queue.End()
 	s.cfg.Device.Release()

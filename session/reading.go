@@ -146,14 +146,32 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 	if n, _, ok := s.followers.Read(from, buf); ok {
 		return Chunk{Data: buf[:n], From: from, Next: from + uint64(n)}, nil
 	}
-	if end := s.end(); from > end {
+	end := s.end()
+	if from > end {
 		return Chunk{}, fmt.Errorf("%w: %d, the end is %d", ErrFuture, from, end)
 	}
+	kept, ring := s.followers.Kept() // before where the journal ends: what was given back by now is in it, or lost
+	if !ring && s.detached.Load() {
+		kept, ring = end, true
+	}
+	if ring && from < kept && from >= s.cfg.Journal.End() {
+		return s.afterLoss(from, kept, buf), nil
+	}
 	n, next, gap, err := s.cfg.Journal.ReadAt(from, buf)
+	if errors.Is(err, journal.ErrFuture) { // it is not there yet, and was in the ring a moment ago
+		return Chunk{From: from, Next: from}, nil
+	}
 	if err != nil {
 		return Chunk{}, fmt.Errorf("read output at %d: %w", from, err)
 	}
 	return Chunk{Data: buf[:n], From: next - uint64(n), Next: next, Gap: gap}, nil
+}
+
+// afterLoss is what comes after output that the disk did not take and the ring does not have any more. The journal has a gap
+// there once it can be written again, which who reads on does not wait for.
+func (s *Session) afterLoss(from, kept uint64, buf []byte) Chunk {
+	n, _, _ := s.followers.Read(kept, buf) // nothing, where that was given back meanwhile: it is asked for again
+	return Chunk{Data: buf[:n], From: kept, Next: kept + uint64(n), Gap: kept - from}
 }
 
 // end is the offset after the newest byte there is.
@@ -198,6 +216,12 @@ func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, erro
 	c, err := s.Output(from, buf)
 	if err != nil || len(c.Data) == 0 {
 		return c, nil, err
+	}
+	if end, ok := s.history.record.Known(); ok && c.Next > max(end, c.From) { // it begins later, after a loss
+		c.Next = max(end, c.From)
+		if c.Data = c.Data[:c.Next-c.From]; len(c.Data) == 0 {
+			return c, nil, nil
+		}
 	}
 	runs, err := s.Streams(c.From, c.Next)
 	if err != nil {

@@ -132,6 +132,8 @@ type Session struct {
 	doze        doze
 	quarantined bool // nothing looks at output any more
 
+	detached atomic.Bool // the ring was given up: what the journal does not have is lost
+
 	aside sync.WaitGroup // what waits for the disk
 
 	resizing atomic.Int32 // changes of the size under way
@@ -207,6 +209,7 @@ func (s *Session) Lost() {
 		s.drain()
 		s.rules.ended()
 		s.typing.queue.End()
+		s.detached.Store(true)
 		s.forgetRing()
 		if s.Status().State == Running {
 			now := time.Now()

@@ -39,9 +39,9 @@ func (s *Session) Past(ctx context.Context, off uint64) (_ vterm.Engine, err err
 	if err != nil {
 		return nil, err
 	}
-	err = s.history.past().At(ctx, engine, off, func(from uint64, buf []byte) ([]byte, error) {
+	err = s.history.past().At(ctx, engine, off, func(from uint64, buf []byte) ([]byte, uint64, error) {
 		c, err := s.Output(from, buf)
-		return c.Data, err
+		return c.Data, c.Next, err
 	})
 	if err != nil {
 		return nil, err

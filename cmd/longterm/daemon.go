@@ -4,14 +4,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/logs"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
@@ -19,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/daemon"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -256,11 +260,11 @@ func daemonServe() *cobra.Command {
 				return err
 			}
 			if err := dirs.Make(); err != nil {
-				return err
+				return served(err)
 			}
 			f, err := paths.OpenLog(dirs.DaemonLog())
 			if err != nil {
-				return fmt.Errorf("daemon log: %w", err)
+				return served(fmt.Errorf("daemon log: %w", err))
 			}
 			defer f.Close()
 			log := logs.To(f)
@@ -273,7 +277,15 @@ func daemonServe() *cobra.Command {
 			if err != nil {
 				log.Error("daemon", "err", err)
 			}
-			return err
+			return served(err)
 		},
 	}
+}
+
+// served is how the daemon's process ends: its keeper need not try again what a full disk is in the way of.
+func served(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return exit.With(launch.NoRoomStatus, err)
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -234,4 +235,65 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A token is revoked on a disk that takes no new file, for whoever reads the file, and also where nothing can be written at all:
+// then for this process, which says so. Others count on.
+//
+// FEATURES: R93
+func TestRevokedOnAFullDisk(t *testing.T) {
+	for name, locked := range map[string]bool{"no new file": false, "no change of the old": true} {
+		s := newStore(t)
+		lost, other := made(t, s, Token{Name: "lost", Level: "all"}), made(t, s, Token{Name: "other", Level: "read"})
+		if err := os.MkdirAll(s.path+".tmp/x", 0o700); err != nil { // where the new file would be made
+			t.Fatal(err)
+		}
+		was, err := os.ReadFile(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if locked {
+			s.struck = func(*os.File, []byte, int64) (int, error) { return 0, syscall.ENOSPC }
+		}
+		g, err := s.Named("lost")
+		if err != nil {
+			t.Fatal(err)
+		}
+		during, done := s.During(t.Context(), g)
+		ok, err := s.Revoke("lost")
+		var notKept *NotKeptError
+		if !ok || errors.As(err, &notKept) != locked || !locked && err != nil {
+			t.Errorf("%s: %v, %v", name, ok, err)
+		}
+		if during.Err() == nil {
+			t.Errorf("%s: what is under way goes on", name)
+		}
+		done()
+		now, err := os.ReadFile(s.path)
+		if err != nil || len(now) != len(was) {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(now), len(was), err)
+		}
+		readers := map[string]*Store{"this process": s}
+		if !locked {
+			readers["the next"] = Open(s.path)
+		}
+		for who, r := range readers {
+			if _, err := r.Verify(lost); !errors.Is(err, ErrUnknown) {
+				t.Errorf("%s: %s lets it in: %v", name, who, err)
+			}
+			if g, err := r.Verify(other); err != nil || g.Name != "other" {
+				t.Errorf("%s: %s: the other: %+v, %v", name, who, g, err)
+			}
+			if all, err := r.List(); err != nil || len(all) != 1 {
+				t.Errorf("%s: %s lists %+v, %v", name, who, all, err)
+			}
+		}
+		if err := os.RemoveAll(s.path + ".tmp"); err != nil { // there is room again
+			t.Fatal(err)
+		}
+		made(t, s, Token{Name: "lost", Level: "read"})
+		if _, err := Open(s.path).Verify(lost); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: once there is room: %v", name, err)
+		}
+	}
 }

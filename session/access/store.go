@@ -68,10 +68,13 @@ var (
 type Store struct {
 	path string
 	now  func() time.Time
+	// struck writes into the file; nil: WriteAt. Tests have one that fails.
+	struck func(f *os.File, b []byte, off int64) (int, error)
 
 	known atomic.Pointer[known] // of the file as it was last read: whoever shows a token waits for nobody
 
-	mu sync.Mutex // held by who reads the file again or writes it; before liveMu
+	mu   sync.Mutex      // held by who reads the file again or writes it; before liveMu
+	gone map[string]bool // hashes of tokens that were taken back, and stand in the file still; guarded by mu
 
 	liveMu sync.Mutex        // guards what follows
 	live   map[*under]string // requests under way, with their token's name
@@ -150,7 +153,7 @@ func (s *Store) lookLocked() (*known, error) {
 	if k, err := s.fresh(); k != nil || err != nil {
 		return k, err
 	}
-	k, err := read(s.path)
+	k, err := s.read()
 	s.known.Store(k) // nil: nothing of what was known counts
 	if err != nil {
 		return nil, fmt.Errorf("tokens in %s: %w; remove the file, and make new ones with `longterm token new`", s.path, err)
@@ -158,13 +161,13 @@ func (s *Store) lookLocked() (*known, error) {
 	return k, nil
 }
 
-// read reads a file of tokens.
-func read(path string) (*known, error) {
-	st, err := os.Stat(path) // before it is read: what replaces it meanwhile is read again
+// read reads the file. The caller holds mu.
+func (s *Store) read() (*known, error) {
+	st, err := os.Stat(s.path) // before it is read: what replaces it meanwhile is read again
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(s.path)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +175,7 @@ func read(path string) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
+	all = s.counting(all)
 	k := &known{seen: st, all: all, sums: make([][sha256.Size]byte, len(all))}
 	for i := range all {
 		if _, err := hex.Decode(k.sums[i][:], []byte(all[i].Hash)); err != nil {
@@ -216,7 +220,8 @@ func (s *Store) Make(t Token) (Token, string, error) {
 	return t, secret, s.write(append(slices.Clone(k.all), t))
 }
 
-// Revoke takes a token back, ends what is under way with it, and says whether there was one.
+// Revoke takes a token back, ends what is under way with it, and says whether there was one. On a full disk it counts no more all
+// the same; where not even the file says so that is a *NotKeptError.
 func (s *Store) Revoke(name string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,13 +229,22 @@ func (s *Store) Revoke(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rest := slices.DeleteFunc(slices.Clone(k.all), func(t Token) bool { return t.Name == name })
-	if len(rest) == len(k.all) {
+	i := slices.IndexFunc(k.all, func(t Token) bool { return t.Name == name })
+	if i < 0 {
 		return false, nil
 	}
-	if err := s.write(rest); err != nil {
-		return true, err
+	hash := k.all[i].Hash
+	err = s.write(slices.Delete(slices.Clone(k.all), i, i+1))
+	if err != nil && s.strike(hash) == nil {
+		err = nil
 	}
+	if err != nil {
+		if s.gone == nil {
+			s.gone = map[string]bool{}
+		}
+		s.gone[hash], err = true, &NotKeptError{err}
+	}
+	s.known.Store(nil)
 	s.liveMu.Lock()
 	defer s.liveMu.Unlock()
 	s.revoked.Add(1)
@@ -239,7 +253,7 @@ func (s *Store) Revoke(name string) (bool, error) {
 			u.end(ErrUnknown)
 		}
 	}
-	return true, nil
+	return true, err
 }
 
 // write replaces the file. The caller holds mu.

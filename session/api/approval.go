@@ -55,6 +55,7 @@ type Approval struct {
 	Feedback string       `json:"feedback,omitempty" doc:"for whoever asked"`
 	By       *actor.Actor `json:"answered_by,omitempty"`
 	Written  string       `json:"rule_written,omitempty" doc:"the rule that an answer for always made"`
+	Note     string       `json:"note,omitempty" doc:"what else there is to know of it: a full disk did not take the answer so far"`
 }
 
 // ApprovalAnswer answers one approval.

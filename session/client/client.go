@@ -381,7 +381,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case notThere(err):
 			err = unavailable(err, c.o.Dirs)
 			if ensureErr := c.Ensure(ctx); ensureErr != nil {
-				if !c.killedAtStart(ctx, p) {
+				if isFinal(ensureErr) || !c.killedAtStart(ctx, p) {
 					return nil, ensureErr
 				}
 				continue

@@ -77,9 +77,8 @@ const shortPatience = 3 * time.Second
 func (c *Client) again(ctx context.Context, p *patience, err error) bool {
 	limit := shortPatience
 	var cut *cutError
-	var foreign *foreignError
 	switch {
-	case !isUnavailable(err), errors.As(err, &foreign), c.stopped() != nil:
+	case !isUnavailable(err), isFinal(err), c.stopped() != nil:
 		return false
 	case errors.As(err, &cut), mayRepeat(err):
 		limit = longPatience
@@ -88,7 +87,8 @@ func (c *Client) again(ctx context.Context, p *patience, err error) bool {
 		return false
 	}
 	c.http.CloseIdleConnections()
-	return c.Ensure(ctx) == nil || c.stopped() == nil && p.pauseWithin(ctx, limit)
+	err = c.Ensure(ctx)
+	return err == nil || !isFinal(err) && c.stopped() == nil && p.pauseWithin(ctx, limit)
 }
 
 func isInvalid(err error) bool {

@@ -61,6 +61,9 @@ func (c *Client) ensure(ctx context.Context) error {
 	if err := os.Remove(c.o.Dirs.Stopped()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return api.Errorf(api.CodeStorage, "%v", err)
 	}
+	if full := c.noRoomToBegin(); full != nil {
+		return full
+	}
 	starting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	l, err := c.mainKeeper()
@@ -100,8 +103,16 @@ func (c *Client) noRoom(err error) error {
 	if !errors.Is(full, syscall.ENOSPC) {
 		return nil
 	}
-	return api.Errorf(api.CodeUnavailable, "the daemon did not start: %s: %v", c.o.Dirs.State, syscall.ENOSPC).
-		WithHint("make room on its file system, and try again; sessions that run go on, and nothing that was kept is lost")
+	return &finalError{api.Errorf(api.CodeUnavailable, "the daemon did not start: %s: %v", c.o.Dirs.State, syscall.ENOSPC).
+		WithHint("make room on its file system, and try again; sessions that run go on, and nothing that was kept is lost")}
+}
+
+// noRoomToBegin is noRoom where there never was a daemon: none can begin then, and no keeper need be started for it.
+func (c *Client) noRoomToBegin() error {
+	if st, err := os.Stat(c.o.Dirs.Database()); err == nil && st.Size() > 0 {
+		return nil // one goes on with what is there
+	}
+	return c.noRoom(nil)
 }
 
 // stopped is why this client starts nothing: longterm was ended on purpose since it was made. nil: it was not.
@@ -130,14 +141,19 @@ func (c *Client) whyStopped(err error) error {
 	return err
 }
 
-// foreignError is a socket that another user serves. To ask again changes nothing.
-type foreignError struct{ err *api.Error }
+// finalError is why there is no daemon, where to ask again changes nothing: another user serves the socket, the disk is full.
+type finalError struct{ err *api.Error }
 
-func (e *foreignError) Error() string { return e.err.Error() }
-func (e *foreignError) Unwrap() error { return e.err }
+func (e *finalError) Error() string { return e.err.Error() }
+func (e *finalError) Unwrap() error { return e.err }
+
+func isFinal(err error) bool {
+	var final *finalError
+	return errors.As(err, &final)
+}
 
 func foreign(err error) error {
-	return &foreignError{api.Errorf(api.CodeUnavailable, "%v", err).
+	return &finalError{api.Errorf(api.CodeUnavailable, "%v", err).
 		WithHint("set %s to a directory of yours; whoever made this one can read what you do in it", paths.EnvDir)}
 }
 

@@ -287,4 +287,7 @@ func TestNoRoomIsNamed(t *testing.T) {
 	if codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no space left on device; make room") {
 		t.Error(err)
 	}
+	if !isFinal(err) || c.again(testContext(t), newPatience(), err) {
+		t.Error("it is tried again")
+	}
 }

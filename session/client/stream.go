@@ -154,7 +154,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		}
 		try++
 		if err := s.c.Ensure(ctx); err != nil {
-			if !s.c.killedAtStart(ctx, p) {
+			if isFinal(err) || !s.c.killedAtStart(ctx, p) {
 				return nil, err
 			}
 			try = 0

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
@@ -27,6 +28,9 @@ func supervised(behaviour string) string {
 func fakeDaemonMain(socket, behaviour string) int {
 	if behaviour == "crashes" {
 		return 9
+	}
+	if behaviour == "finds-no-room" {
+		return launch.NoRoomStatus
 	}
 	l, err := link.Dial(socket, wire.RoleDaemon, "fake", nil)
 	if err != nil {
@@ -128,6 +132,26 @@ func TestDaemonThatCrashes(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// A daemon that says that its disk is full is not tried again by itself: who waits is told at once, and who asks again has it
+// tried again.
+//
+// FEATURES: R93
+func TestDaemonThatFindsNoRoom(t *testing.T) {
+	socket, _ := start(t, supervised("finds-no-room"))
+	l, _ := dial(t, socket, wire.RoleTool)
+	if _, err := l.Spawn(ctx(t), sh("a", "read x")); err != nil { // so that the keeper stays
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := l.StartDaemon(ctx(t)); !errors.Is(err, link.ErrCrashLoop) || !strings.Contains(err.Error(), "exit status 75") {
+			t.Error(err)
+		}
+	}
+	if s, err := l.Status(ctx(t)); err != nil || s.Restarts != 0 || s.DaemonPID != 0 || s.Sessions != 1 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

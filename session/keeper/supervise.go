@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -41,7 +42,8 @@ type supervisor struct {
 	ready     bool   // it serves clients
 	served    bool   // it was ready once
 	born      time.Time
-	crashes   int // instant ones in a row
+	crashes   int  // instant ones in a row
+	noRoom    bool // the newest ended for want of room on its disk: the next would, too
 	restarts  uint64
 	lastError string
 	waiters   []waiter
@@ -106,6 +108,7 @@ func (k *Keeper) startDaemonLocked() {
 func (k *Keeper) daemonEnded(pid int, st syscall.WaitStatus) {
 	k.mu.Lock()
 	if k.super.pid == pid {
+		k.super.noRoom = st.Exited() && st.ExitStatus() == launch.NoRoomStatus
 		k.crashedLocked(fmt.Sprintf("daemon %d ended: %s", pid, describeStatus(st)), st.Signal() == syscall.SIGKILL)
 	}
 	k.mu.Unlock()
@@ -127,6 +130,7 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 	// will be again.
 	outside := s.served && killed && !oom
 	s.reaped = false
+	defer func() { s.noRoom = false }()
 	s.pid, s.conn, s.ready, s.served = 0, nil, false, false
 	s.lastError = why // of the one that ended last, whether or not that was wanted
 	if !s.wanted {
@@ -135,7 +139,7 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 		return
 	}
 	delay, giveUp := s.next(life, outside)
-	if giveUp {
+	if s.noRoom || giveUp {
 		s.wanted = false
 		k.log.Error("giving up on the daemon until a client asks again; sessions go on", "crashes", s.crashes, "last", why)
 		k.answerWaitersLocked(fmt.Errorf("%w (%d times; last: %s); see its log", errCrashLoop, s.crashes, why))

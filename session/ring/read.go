@@ -55,6 +55,13 @@ func (r *Ring) CopyAt(off uint64, dst []byte) (n int, ok bool) {
 	return n, r.intact(off, r.hdr.head.Load())
 }
 
+// Oldest is the offset from which on CopyAt has all there is, until more is written. What is before was given back.
+func (r *Ring) Oldest() uint64 {
+	tail, head := r.hdr.tail.Load(), r.hdr.head.Load()
+	reach := max(uint64(len(r.data)), 2*MaxWrite) - 2*MaxWrite
+	return min(tail, max(r.hdr.floor.Load(), head-min(head, reach)))
+}
+
 // load copies what lies in data from a slot on, to its end at most. It reads whole words
 // atomically: plain reads could be done after the look at the head that says whether they
 // were in time, on machines that reorder them (arm64).

@@ -310,6 +310,28 @@ func TestUnreadEndsAtTailAndHead(t *testing.T) {
 	}
 }
 
+// Oldest is where CopyAt begins to have something: not a byte before.
+func TestOldest(t *testing.T) {
+	r := Local(MinSize)
+	r.SetBase(5)
+	piece, one := make([]byte, 1000), make([]byte, 1)
+	for head := uint64(5); head < 4*MinSize; {
+		n := copy(r.Room(), piece)
+		r.Publish(n)
+		head += uint64(n)
+		if head%3 > 0 { // some of it is not given back
+			r.Ack(head - uint64(n)/2)
+		}
+		at := r.Oldest()
+		if _, ok := r.CopyAt(at, one); !ok || at > r.Tail() {
+			t.Fatalf("nothing at %d, with the head at %d", at, head)
+		}
+		if _, ok := r.CopyAt(at-1, one); ok {
+			t.Fatalf("there is something before %d, with the head at %d", at, head)
+		}
+	}
+}
+
 // CopyAt reads any piece, however it lies in the ring and in words.
 func TestCopyAtEveryPlace(t *testing.T) {
 	w, r := newPair(t)

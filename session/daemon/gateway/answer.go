@@ -59,7 +59,10 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 		v.State, v.Ended, v.Answer, v.Feedback, v.By = store.ApprovalAnswered, &now, ans.Answer, ans.Feedback, &by
 		err = g.audit(ctx, Record{Ask: ask, Actor: by, Answer: true, Verdict: verdictOf(ans.Answer), Approval: v.ID, Scope: ans.Answer, Note: ans.Feedback})
 	}
-	if err == nil {
+	switch {
+	case ans.Answer == answerReject: // what is not run needs no record first
+		err = g.reject(e, &v, err)
+	case err == nil:
 		err = g.finishAudited(ctx, e, v, by)
 	}
 	if err != nil {
@@ -73,6 +76,22 @@ func (g *Gateway) Answer(ctx context.Context, id string, by actor.Actor, ans api
 		g.answerOthers(by, ans.Answer, v.ID)
 	}
 	return v, nil
+}
+
+// reject carries a no out, whether or not the audit and the disk take it now.
+func (g *Gateway) reject(e *entry, v *api.Approval, audited error) error {
+	kept, err := g.saveOver(e, v, nil, true)
+	if err != nil {
+		return err
+	}
+	if audited != nil {
+		g.c.Log.Error("record that an approval was rejected", "approval", v.ID, "err", audited)
+	}
+	if !kept || audited != nil {
+		v.Note = "it is rejected, and written down once the disk has room"
+	}
+	g.c.Bus.PublishApproval("approval-answered", v)
+	return nil
 }
 
 // held says that rules hold for who asks whatever he asks for: he does not decide about them.
@@ -113,31 +132,39 @@ const ruleNotKept = "not kept"
 
 // finish records an answer, and wakes those who wait for it.
 func (g *Gateway) finish(e *entry, v api.Approval) error {
-	if err := g.saveOver(e, &v, nil); err != nil {
+	if _, err := g.saveOver(e, &v, nil, false); err != nil {
 		return err
 	}
 	g.c.Bus.PublishApproval("approval-answered", &v)
 	return nil
 }
 
-// saveOver records how an entry ended and wakes those who wait: with an error where there is no answer.
-func (g *Gateway) saveOver(e *entry, v *api.Approval, over error) error {
+// saveOver records how an entry ended and wakes those who wait: with an error where there is no answer. anyway: it ends whether or
+// not it can be recorded now; kept says that it was.
+func (g *Gateway) saveOver(e *entry, v *api.Approval, over error, anyway bool) (kept bool, err error) {
 	e.saving.Lock()
 	defer e.saving.Unlock()
 	answered := entry{n: e.n, digest: e.digest, ask: e.ask, view: *v, cut: e.cut, scope: e.scope}
 	row, err := answered.row()
-	if err == nil {
+	switch {
+	case err != nil:
+	case anyway:
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		kept = g.unkept.later(ctx, row)
+		cancel()
+	default:
 		err = g.put(row, "")
+		kept = err == nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	g.mu.Lock()
 	v.Count = e.view.Count
 	e.view = *v
 	g.queue.close(e, over)
 	g.mu.Unlock()
-	return nil
+	return kept, nil
 }
 
 // carryOut does what an answer means besides this one time: grants, or a rule. It returns the grants it made.
@@ -563,14 +590,17 @@ func (g *Gateway) Revoke(ctx context.Context, by actor.Actor, id string) error {
 	return err
 }
 
+// revoke has a grant count no more, whatever the disk says: an error is why the next daemon might find it.
 func (g *Gateway) revoke(ctx context.Context, n int64) error {
-	if err := g.c.Store.DeleteGrant(ctx, n); err != nil {
+	g.mu.Lock()
+	g.grants = slices.DeleteFunc(g.grants, func(gr store.Grant) bool { return gr.N == n })
+	g.mu.Unlock()
+	err := g.unkept.takeBack(ctx, n)
+	if err == nil || errors.Is(err, store.ErrNoGrant) {
 		return err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.grants = slices.DeleteFunc(g.grants, func(gr store.Grant) bool { return gr.N == n })
-	return nil
+	return api.Errorf(api.CodeStorage, "the grant counts no more, but that could not be written down so far: %v", err).
+		WithHint("it is once the disk has room, if that is before the daemon ends")
 }
 
 // Forget takes back all that was allowed for a session that is removed.

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
@@ -105,7 +108,7 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 		answer, fails string
 		after         int
 	}{
-		{"once", "put", 0}, {"reject", "put", 0}, {"session", "put", 0}, {"session", "grant", 0}, {"session", "grant", 1}, {"always", "put", 0},
+		{"once", "put", 0}, {"session", "put", 0}, {"session", "grant", 0}, {"session", "grant", 1}, {"always", "put", 0},
 	} {
 		t.Run(fmt.Sprint(c.answer, " ", c.fails, " ", c.after), func(t *testing.T) {
 			g, disk := faultyHouse(t)
@@ -162,8 +165,58 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What cannot be recorded is not asked, what cannot be looked up is not allowed, and a grant that cannot be taken back
-// holds on; each says that it is the disk, and nothing of it is left when there is room again.
+// A no counts where neither the disk nor the audit takes it: who waits is refused, who asks or looks again finds it, and it is
+// written down later, at the latest when the daemon ends.
+//
+// FEATURES: R63 R93
+func TestNoOnAFullDisk(t *testing.T) {
+	for name, leaves := range map[string]bool{"there is room": false, "the daemon ends": true} {
+		synctest.Test(t, func(t *testing.T) {
+			g, disk := faultyHouse(t)
+			a := line("job", "touch f; mkdir d", agent)
+			a.Policy = "readonly"
+			p := waiting(t, g, a)
+			disk.failing("put", 0)
+			g.said.fails = errFull
+			v, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "reject", Feedback: "not now"})
+			if err != nil || v.State != "answered" || !strings.Contains(v.Note, "written down once") {
+				t.Fatalf("%s: %+v, %v", name, v, err)
+			}
+			if _, err := p.Wait(t.Context()); codeOf(err) != api.CodeRejected {
+				t.Errorf("who waits: %v", err)
+			}
+			if _, again, err := g.Begin(t.Context(), a); codeOf(err) != api.CodeRejected || again != nil {
+				t.Errorf("who asks again: %v", err)
+			}
+			if now, err := g.Get(t.Context(), p.ID()); err != nil || now.Answer != "reject" {
+				t.Errorf("who looks: %+v, %v", now, err)
+			}
+			if list, err := g.List(t.Context(), Query{All: true}); err != nil || len(list) != 1 || list[0].Answer != "reject" {
+				t.Errorf("who lists all: %+v, %v", list, err)
+			}
+			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered {
+				t.Errorf("answered once more: %v", err)
+			}
+			time.Sleep(2 * keepAgain)
+			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalPending {
+				t.Errorf("without room: %+v, %v", row, err)
+			}
+			disk.failing("", 0)
+			if leaves {
+				g.Leave()
+			} else {
+				time.Sleep(keepAgain)
+				synctest.Wait()
+			}
+			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalAnswered {
+				t.Errorf("%s: %+v, %v", name, row, err)
+			}
+		})
+	}
+}
+
+// What cannot be recorded is not asked, what cannot be looked up is not allowed, and a grant that cannot be taken back counts no
+// more all the same; each says that it is the disk, and nothing of it is left when there is room again.
 //
 // FEATURES: R63 R93
 func TestAskingsThatCannotBeWritten(t *testing.T) {
@@ -190,17 +243,16 @@ func TestAskingsThatCannotBeWritten(t *testing.T) {
 	}
 	disk.failing("revoke", 0)
 	grant := g.Grants()[0].ID
-	if err := g.Revoke(t.Context(), person, grant); err == nil {
-		t.Error("revoked, and not written")
+	if err := g.Revoke(t.Context(), person, grant); codeOf(err) != api.CodeStorage || !strings.Contains(err.Error(), "counts no more") {
+		t.Errorf("revoked, and not written: %v", err)
 	}
-	g.Forget(t.Context(), "s")
-	if len(g.Grants()) != 1 {
-		t.Error("a grant is forgotten that the next daemon finds")
+	if list := g.Grants(); len(list) != 0 {
+		t.Errorf("it counts: %+v", list)
 	}
 	disk.failing("", 0)
-	g.Forget(t.Context(), "s")
-	if list := g.Grants(); len(list) != 0 {
-		t.Errorf("left of a session that was removed: %+v", list)
+	g.unkept.again()
+	if list, err := disk.Grants(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("the next daemon finds %+v, %v", list, err)
 	}
 	// Who waits is gone, and that cannot be written: the approval is over all the same.
 	b := line("job-2", "touch f", agent)

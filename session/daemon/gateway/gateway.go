@@ -152,7 +152,8 @@ const grace = time.Minute
 // Gateway decides, asks and remembers. Its lock guards the maps and the queue, and is never held while
 // anything is written.
 type Gateway struct {
-	c Config
+	c      Config
+	unkept *unkept // c's store
 
 	mu      sync.Mutex
 	leaving bool
@@ -180,6 +181,8 @@ type flight struct {
 // the grace are gone.
 func Open(ctx context.Context, c Config) (*Gateway, error) {
 	g := &Gateway{c: c, flights: map[string][]*flight{}, refused: map[string][]refusal{}, covers: map[string][]cover{}, told: map[string]*told{}}
+	g.unkept = &unkept{Store: c.Store, log: c.Log}
+	g.c.Store = g.unkept
 	if err := c.Store.PruneApprovals(ctx, keptApprovals); err != nil {
 		return nil, err
 	}
@@ -223,8 +226,9 @@ func Open(ctx context.Context, c Config) (*Gateway, error) {
 // so, for its successor.
 func (g *Gateway) Leave() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.leaving = true
+	g.mu.Unlock()
+	g.unkept.leave()
 }
 
 // Admit judges and, where a person is to be asked, waits until it is answered or ctx ends; it is gone with

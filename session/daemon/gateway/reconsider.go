@@ -93,7 +93,7 @@ func (g *Gateway) end(e *entry, over error, change func(*api.Approval)) {
 	g.mu.Unlock()
 	v.State, v.Ended = store.ApprovalGone, &now
 	change(&v)
-	if err := g.saveOver(e, &v, over); err != nil {
+	if _, err := g.saveOver(e, &v, over, true); err != nil {
 		g.c.Log.Error("record that an approval is gone", "approval", v.ID, "err", err)
 		g.mu.Lock()
 		e.view = v

@@ -144,9 +144,10 @@ func readChunk(ctx context.Context, e *registry.Handle, q *outputQuery, read chu
 	for {
 		final := finished(s) // before reading: what is read afterwards is all there is
 		c, runs, err = read(q.From, buf)
-		if err != nil || len(c.Data) > 0 || c.Gap > 0 || final || q.Await == 0 {
-			_, last := s.OutputRange()
-			return c, runs, final && c.Next >= last, err
+		_, last := s.OutputRange()
+		over := final && c.Next >= last
+		if err != nil || len(c.Data) > 0 || c.Gap > 0 || over || q.Await == 0 {
+			return c, runs, over, err
 		}
 		select {
 		case <-w.Output:

@@ -106,7 +106,9 @@ func (s *Server) revokeToken(ctx context.Context, in *struct {
 	Token string `path:"token" maxLength:"64" doc:"its name"`
 }) (none, error) {
 	was, err := s.daemon.Tokens().Revoke(in.Token)
+	var notKept *access.NotKeptError
 	switch {
+	case errors.As(err, &notKept): // it counts no more, which is more than to say so
 	case err != nil:
 		return none{}, api.Errorf(api.CodeStorage, "%v", err)
 	case !was:
@@ -115,6 +117,10 @@ func (s *Server) revokeToken(ctx context.Context, in *struct {
 	s.daemon.SharesChanged()
 	s.gate.Revoked(in.Token)
 	s.recordToken(ctx, &access.Token{Name: in.Token}, "revoked")
+	if notKept != nil {
+		return none{}, api.Errorf(api.CodeStorage, "the token %s is revoked: %v", in.Token, notKept).
+			WithHint("make room before the daemon ends; what is written next to the tokens has it, `longterm token new` for one")
+	}
 	return none{true}, nil
 }
 

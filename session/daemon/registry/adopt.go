@@ -85,9 +85,19 @@ func (h *Registry) Load(ctx context.Context) error {
 		if known[r.ID] = true; h.unforgotten.has(r.ID) {
 			continue
 		}
-		h.adoption.mustAdd(NewHandle(r))
+		h.adoption.mustAdd(h.loaded(r))
 	}
 	return h.adoption.loadLost(ctx, known)
+}
+
+// loaded is the handle of what is recorded of a session, with the end that could not be recorded, if there is one.
+func (h *Registry) loaded(rec store.Session) *Handle {
+	noted := store.TakeEnd(h.dirs.Session(rec.ID), &rec)
+	e := NewHandle(rec)
+	if e.noted.Store(noted); noted {
+		h.saveLater(e, func(*store.Session) {})
+	}
+	return e
 }
 
 // loadLost records sessions that have a directory but no row: the database was lost,
@@ -109,7 +119,7 @@ func (a *adoption) loadLost(ctx context.Context, known map[string]bool) error {
 		if err := a.reg.store.CreateSession(ctx, rec); err != nil {
 			a.reg.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
-		a.mustAdd(NewHandle(rec))
+		a.mustAdd(a.reg.loaded(rec))
 	}
 	return nil
 }
@@ -188,11 +198,12 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 			a.reg.log.Error("record a recovered session", "session", s.ID, "err", err)
 		}
 	}
-	if e.rec.State == string(session.Lost) { // a daemon before us could not reach its keeper
-		e.mu.Lock()
-		e.rec.State, e.rec.Ended = string(session.Running), time.Time{}
-		e.mu.Unlock()
-		a.reg.Save(e, func(*store.Session) {})
+	// It was started again, which could not be recorded; or a daemon before us could not reach its keeper.
+	anew := e.rec.State == string(session.Exited) && e.rec.PID != 0 && e.rec.PID != int(s.PID)
+	if anew || e.rec.State == string(session.Lost) {
+		a.reg.Save(e, func(r *store.Session) {
+			r.State, r.Ended, r.Signal, r.ExitCode, r.Stopped = string(session.Running), time.Time{}, "", nil, false
+		})
 	}
 	start, err := a.reg.adopt(ctx, e, k)
 	if err != nil {
@@ -255,7 +266,8 @@ func (h *Registry) take(e *Handle, k Keeper, s *link.Adopted, j opened) (start f
 			return nil, errors.Join(err, r.Close())
 		}
 	}
-	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: input, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup, recorded: h.records.Flush}
+	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: input, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup}
+	dev.recorded = func(ctx context.Context) bool { return h.isRecorded(ctx, e) }
 	dev.keeperPID = int(k.Link().Hello().PID)
 	if start, err = h.begin(e, dev, r, j); err != nil {
 		if input != nil {

@@ -4,8 +4,7 @@ package registry
 
 import (
 	"context"
-	"errors"
-	"hash/crc32"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
-	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -140,51 +138,6 @@ func (h *Registry) asks(e *Handle, st *session.Status) {
 	})
 }
 
-// Save changes a session's record in memory and on disk, in the same order. A disk that fails is
-// reported; the session goes on. It waits for the database: owners use saveLater.
-func (h *Registry) Save(e *Handle, change func(*store.Session)) {
-	e.saving.Lock()
-	defer e.saving.Unlock()
-	e.mu.Lock()
-	change(&e.rec)
-	rec := e.rec
-	e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := h.store.UpdateSession(ctx, rec); err != nil && !errors.Is(err, store.ErrNotFound) {
-		h.log.Error("record a session", "session", rec.ID, "err", err)
-	}
-	h.manifests.later(rec.ID, func() { h.writeManifest(e) })
-}
-
-// manifests are written by a few at a time, a session's in the order in which it changed. Each write waits for the disk, and
-// holds a thread meanwhile: a thousand sessions that end together would leave the daemon with a thousand.
-type manifests [4]writequeue.Queue
-
-func (m *manifests) later(id string, write func()) {
-	m[crc32.ChecksumIEEE([]byte(id))%uint32(len(m))].Later(writequeue.Key{Session: id}, write)
-}
-
-func (m *manifests) flush() {
-	for i := range m {
-		m[i].Flush(context.Background())
-	}
-}
-
-// writeManifest brings a session's manifest up to date. It waits for the disk, so
-// nothing waits for it: the database knows already.
-func (h *Registry) writeManifest(e *Handle) {
-	e.manifest.Lock()
-	defer e.manifest.Unlock()
-	rec := e.Record()
-	if e.removed || rec.Temporary {
-		return
-	}
-	if err := store.WriteManifest(h.dirs.Session(rec.ID), rec); err != nil {
-		h.log.Error("write a manifest", "session", rec.ID, "err", err)
-	}
-}
-
 // SignalName is a signal's name, else its number.
 func SignalName(n int) string {
 	if name := nameOfSignal(n); name != "" {
@@ -193,11 +146,68 @@ func SignalName(n int) string {
 	return strconv.Itoa(n)
 }
 
-// saveLater changes a session's record in memory, and has it written down. Owners call it.
-func (h *Registry) saveLater(e *Handle, change func(*store.Session)) {
+// Edit changes name and labels, all or nothing: what cannot be recorded is refused.
+func (h *Registry) Edit(e *Handle, edit api.Edit) error {
+	if err := spawn.CheckLabels(edit.Labels); err != nil {
+		return err
+	}
+	if edit.Name != nil {
+		if err := spawn.CheckName(*edit.Name); err != nil {
+			return err
+		}
+	}
+	e.saving.Lock()
+	defer e.saving.Unlock()
+	was := e.Record()
+	name := was.Name
+	if edit.Name != nil {
+		name = *edit.Name
+		if err := h.takeName(e, name); err != nil {
+			return err
+		}
+	}
+	_, err := h.putLocked(e, func(r *store.Session) { r.Name, r.Labels = name, labelled(r.Labels, edit.Labels) })
+	if err == nil {
+		h.dropName(e, was.Name)
+		return nil
+	}
 	e.mu.Lock()
-	change(&e.rec)
-	id := e.rec.ID
+	e.rec.Name, e.rec.Labels = was.Name, was.Labels
 	e.mu.Unlock()
-	h.records.Later(writequeue.Key{Session: id}, func() { h.Save(e, func(*store.Session) {}) })
+	h.dropName(e, name)
+	return spawn.StorageError(err, h.dirs.State)
+}
+
+// labelled are labels with changes; an empty value takes one away. It is a copy: others may hold the old ones.
+func labelled(old, changes map[string]string) map[string]string {
+	labels := maps.Clone(old)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for k, v := range changes {
+		if labels[k] = v; v == "" {
+			delete(labels, k)
+		}
+	}
+	return labels
+}
+
+// takeName makes a name mean a session, besides the one it has.
+func (h *Registry) takeName(e *Handle, name string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.takenLocked(name, e) {
+		return nameTaken(name)
+	}
+	h.byname[name] = e
+	return nil
+}
+
+// dropName has a name mean a session no more, unless it is the one it has.
+func (h *Registry) dropName(e *Handle, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.byname[name] == e && e.Record().Name != name {
+		delete(h.byname, name)
+	}
 }

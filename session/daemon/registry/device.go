@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,11 +34,11 @@ type device struct {
 
 	keeperPID int // the parent of what a session's processes left behind; 0: not known
 
-	// recorded returns when the session's record is written: the keeper keeps its exit status
-	// until then.
-	recorded  func(context.Context)
+	// recorded returns when the session's record is written, or cannot be: the keeper keeps its exit status until then.
+	recorded  func(context.Context) bool
 	release   sync.Once
 	releasing sync.WaitGroup
+	kept      atomic.Bool // at the keeper, though it could be let go but for its record
 }
 
 var errNoInput = errors.New("the session runs on pipes and reads no input")
@@ -154,18 +155,26 @@ func (d *device) Release() {
 	d.release.Do(func() { d.releasing.Go(d.letGo) })
 }
 
-// released waits until the keeper has forgotten the session.
+// released waits until the keeper has forgotten the session, whether or not its end is recorded.
 func (d *device) released() {
 	d.Release()
 	d.releasing.Wait()
+	d.letGoKept()
 }
 
 func (d *device) letGo() {
 	if d.pty != nil {
 		defer d.pty.Close()
 	}
-	if !d.isRecorded() {
-		return // the next daemon is told the exit again
+	if d.kept.Store(true); d.isRecorded() { // else the next daemon is told the exit again
+		d.letGoKept()
+	}
+}
+
+// letGoKept has the keeper forget a session that is kept for its record alone.
+func (d *device) letGoKept() {
+	if !d.kept.Swap(false) {
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
 	defer cancel()
@@ -184,8 +193,7 @@ func (d *device) isRecorded() bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
 	defer cancel()
-	d.recorded(ctx)
-	return ctx.Err() == nil
+	return d.recorded(ctx)
 }
 
 // terminal is what a session's input is written to. The keeper reads the session's output by the same description: a file of the

@@ -41,6 +41,8 @@ type Handle struct {
 
 	cut atomic.Bool // markCut
 
+	noted atomic.Bool // how it ended stands beside its record, which could not be written
+
 	toEnd atomic.Bool // somebody has it ended: it is not started again by itself
 
 	keeperLost atomic.Pointer[time.Time] // when its keeper died under it; nil: it did not

@@ -155,8 +155,10 @@ func (x *Indexer) CatchUp(ctx context.Context) {
 	x.sweep(ctx, true, func(*Handle, uint64) bool { return true })
 }
 
-// Search finds lines, newest first.
+// Search finds lines, newest first. What was removed is not found, also where the index could not drop it so far.
 func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
+	meant := q.Within
+	q.Within = func(id string) bool { return x.reg.ByID(id) != nil && (meant == nil || meant(id)) }
 	return x.opened.Load().Search(ctx, q)
 }
 

@@ -3,11 +3,13 @@
 package registry
 
 import (
+	"iter"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/store/search"
 )
@@ -67,11 +69,36 @@ func fillIndex(t *testing.T, r *Registry) {
 	}
 }
 
-// foundIn are the sessions in which the needle is found.
+// What the index could not drop when its session was removed, on a full disk, is not found.
+//
+// FEATURES: R92, R93
+func TestRemovedIsNotFound(t *testing.T) {
+	r := testRegistry(t)
+	r.OpenIndex()
+	defer r.Index.close()
+	fillIndex(t, r)
+	if err := r.add(NewHandle(store.Session{ID: "kept", Name: "kept"})); err != nil {
+		t.Fatal(err)
+	}
+	if found := found(t, r.Index.Search(t.Context(), search.Query{Text: "needle", Limit: 10})); found != "kept" {
+		t.Errorf("found in %q", found)
+	}
+	none := func(string) bool { return false }
+	if found := found(t, r.Index.Search(t.Context(), search.Query{Text: "needle", Limit: 10, Within: none})); found != "" {
+		t.Errorf("found in %q, where nothing may be", found)
+	}
+}
+
+// foundIn are the sessions of which the index has the needle.
 func foundIn(t *testing.T, r *Registry) string {
 	t.Helper()
+	return found(t, r.Index.opened.Load().Search(t.Context(), search.Query{Text: "needle", Limit: 10}))
+}
+
+func found(t *testing.T, hits iter.Seq2[search.Hit, error]) string {
+	t.Helper()
 	var found []string
-	for hit, err := range r.Index.Search(t.Context(), search.Query{Text: "needle", Limit: 10}) {
+	for hit, err := range hits {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,10 +16,10 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// refuses has the database refuse to take sessions out, as on a full disk, until the test calls what it returns.
-func refuses(t *testing.T, r *Registry) (room func()) {
+// refuses has the database refuse something of sessions, as on a full disk, until the test calls what it returns.
+func refuses(t *testing.T, r *Registry, what string) (room func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", r.dirs.Database())
+	db, err := sql.Open("sqlite", r.dirs.Database()+"?_pragma=busy_timeout(10000)") // the registry may try again just then
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func refuses(t *testing.T, r *Registry) (room func()) {
 			t.Fatal(err)
 		}
 	}
-	run("CREATE TRIGGER full BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'no room'); END")
+	run("CREATE TRIGGER full BEFORE " + what + " ON sessions BEGIN SELECT RAISE(ABORT, 'no room'); END")
 	return func() { run("DROP TRIGGER full") }
 }
 
@@ -41,7 +41,7 @@ func TestRemovedOnAFullDisk(t *testing.T) {
 	id := uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) { record(t, r, store.Session{ID: id, Name: "n", State: string(session.Exited)}) })
 	r.AdoptAll(t.Context(), nil, nil)
-	room := refuses(t, r)
+	room := refuses(t, r, "DELETE")
 	if err := r.Remove(t.Context(), r.ByID(id), false); err != nil {
 		t.Error(err)
 	}

@@ -69,6 +69,7 @@ type Registry struct {
 	walker      walker
 	records     writequeue.Queue // records of commands and sessions
 	manifests   manifests        // sessions' own, which repeat them
+	unwritten   unwritten        // of both, what the disk refused
 	watchers    *watchers        // read what commands print
 	Maintenance *Maintenance
 	Terminals   events.Terminals // of attached clients
@@ -473,6 +474,10 @@ func (h *Registry) StopAll() {
 	}
 	wg.Wait()
 	h.records.Flush(context.Background())
+	h.unwritten.leave()
+	h.writes.Wait()
+	h.manifests.flush()
+	h.tryKept() // a last time
 	h.writes.Wait()
 	h.manifests.flush()
 }

@@ -71,6 +71,7 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if err != nil {
 		return nil, errors.Join(err, h.reopen(old))
 	}
+	_ = store.ForgetEnd(h.dirs.Session(e.rec.ID)) // of the process before; it says whose it is
 	h.replace(old, e)
 	h.beginLater(e, start)
 	view := h.Describe(e, e.Session.Status())

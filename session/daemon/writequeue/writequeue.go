@@ -136,7 +136,7 @@ func (q *Queue) passLocked() {
 // Flush waits until what has been queued is written, so that readers see what just happened.
 func (q *Queue) Flush(ctx context.Context) {
 	q.mu.Lock()
-	if !q.busy {
+	if !q.busy || q.done == q.added { // its goroutine is about to end, and passes nothing any more
 		q.mu.Unlock()
 		return
 	}

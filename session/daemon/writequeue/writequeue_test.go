@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // stuckQueue is a queue whose first write does not end before free is called.
@@ -70,4 +71,12 @@ func TestWriteQueueIsBounded(t *testing.T) {
 			t.Fatalf("record %d: command %v, session %v", i, written[fmt.Sprint("a", i+1)], written[fmt.Sprint(i)])
 		}
 	}
+}
+
+// Who flushes when all is written, and the queue's goroutine has not ended yet, waits for nothing.
+func TestFlushWhenAllIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := &Queue{Log: slog.New(slog.DiscardHandler), busy: true, added: 3, done: 3}
+		q.Flush(t.Context()) // a wait without end is found
+	})
 }

@@ -208,8 +208,12 @@ func TestPast(t *testing.T) {
 	at := func(off uint64) string {
 		t.Helper()
 		e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
-		err := p.At(t.Context(), e, off, func(from uint64, buf []byte) ([]byte, error) {
-			return buf[:copy(buf, newer[from-10:])], nil
+		err := p.At(t.Context(), e, off, func(from uint64, buf []byte) ([]byte, uint64, error) {
+			if from >= 15 { // "lost " is, and what comes next does not end where it was to
+				return []byte("after"), from + 5 + 5, nil
+			}
+			n := copy(buf, newer[from-10:])
+			return buf[:n], from + uint64(n), nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -219,8 +223,10 @@ func TestPast(t *testing.T) {
 	if got := at(3); got != "one\n\n\n" {
 		t.Errorf("%q", got)
 	}
-	if got := at(15); got != "one\ntwo\nthree\n" {
-		t.Errorf("%q", got)
+	for off, want := range map[uint64]string{15: "three", 18: "three", 22: "threeaf", 25: "threeafter"} {
+		if got := at(off); got != "one\ntwo\n"+want+"\n" {
+			t.Errorf("at %d: %q", off, got)
+		}
 	}
 	e := vterm.New(vterm.Options{Cols: 20, Rows: 3})
 	_, _ = e.Write([]byte("other\r\n"))

@@ -13,7 +13,7 @@ import (
 // At makes an emulator stand as one stood after off bytes of output, from the nearest checkpoint or
 // screen and the journal. read reads output that is not in the journal yet, from an offset on; nothing:
 // there is no more.
-func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) ([]byte, error)) error {
+func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) (p []byte, next uint64, err error)) error {
 	from, size := p.Restore(engine, off)
 	if screen, ok := p.nearestScreen(off, from+CheckpointBytes); ok {
 		if engine.Restore(screen.Snapshot) == nil {
@@ -34,22 +34,25 @@ func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read fun
 	return replayRest(ctx, engine, max(from, at), off, read)
 }
 
-// replayRest feeds what is not in the journal yet.
-func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, read func(uint64, []byte) ([]byte, error)) error {
+// replayRest feeds what is not in the journal yet. next is where it goes on, which may be further than p is long: some may be lost.
+func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, read func(uint64, []byte) (p []byte, next uint64, err error)) error {
 	buf := make([]byte, 64<<10)
 	for from < until {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := read(from, buf[:min(uint64(len(buf)), until-from)])
+		b, next, err := read(from, buf[:min(uint64(len(buf)), until-from)])
 		if err != nil {
 			return err
 		}
-		if len(b) == 0 {
+		if next <= from {
 			return nil
 		}
+		if past := max(next, until) - until; past > 0 { // it begins later than it was asked for
+			b = b[:uint64(len(b))-min(past, uint64(len(b)))]
+		}
 		_, _ = engine.Write(b) // never fails
-		from += uint64(len(b))
+		from = next
 	}
 	return nil
 }

@@ -31,6 +31,16 @@ func (t *RingReader) Read(off uint64, dst []byte) (n int, head uint64, ok bool) 
 	return n, t.ring.Head(), ok
 }
 
+// Kept is the offset from which on the ring has what was printed: what is before was given back. not ok: there is none.
+func (t *RingReader) Kept() (off uint64, ok bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.ring == nil {
+		return 0, false
+	}
+	return t.ring.Oldest(), true
+}
+
 // Close lets the ring go.
 func (t *RingReader) Close() {
 	t.mu.Lock()

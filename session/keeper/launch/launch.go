@@ -26,6 +26,10 @@ const WatchEvery = time.Second
 // readyTime bounds how long a process may take until it serves.
 const readyTime = 10 * time.Second
 
+// NoRoomStatus is the exit status of a daemon that cannot start as its disk is full: whoever starts another one at once has the
+// same.
+const NoRoomStatus = 75
+
 // Keeper starts a keeper as a process of its own: argv (whose first element is only
 // a name) run by this process's executable, in a session of its own, with nothing of
 // ours but a log to write to. It returns once the keeper serves its socket.

@@ -313,6 +313,9 @@ func answered(ctx context.Context, src Source, act Action) string {
 		if err != nil {
 			return err.Error()
 		}
+		if v.Note != "" {
+			return fmt.Sprintf("%s: %s (%s)", v.ID, v.Answer, v.Note)
+		}
 		return fmt.Sprintf("%s: %s", v.ID, v.Answer)
 	}
 	done, err := src.AnswerAll(ctx, act.IDs, ans)

@@ -211,6 +211,9 @@ func Answered(w io.Writer, done *api.ApprovalsAnswered) {
 			rule = "  rule: allow " + inLine(v.Written)
 		}
 		fmt.Fprintf(w, "%-5s %-8s %s%s\n", v.ID, v.Answer, output.Shorten(What(v), 100), rule)
+		if v.Note != "" {
+			fmt.Fprintf(w, "      %s\n", output.Printable(v.Note))
+		}
 	}
 	for _, f := range done.Failed {
 		fmt.Fprintf(w, "%-5s not answered: %s\n", f.ID, output.Printable(f.Error.Message))
