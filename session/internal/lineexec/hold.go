@@ -28,6 +28,7 @@ type hold struct {
 	prompt  uint64 // the newest one when it was interrupted
 	repair  bool   // no interrupt, but a line of the host's own
 	back    bool   // a prompt came since
+	mute    bool   // perhaps none comes
 	tries   int
 	looks   int
 	ladders int // kill ladders under way: see Interrupt
@@ -47,21 +48,18 @@ func (m *Machine) interrupt(v *View) {
 	m.after.typed, m.after.back = true, false
 	m.after.tries++
 	_ = m.host.Do(Action{Kind: ActKeys, Keys: []byte{'C' - '@'}})
-	m.wake(m.againIn(v))
+	m.wake(againTime)
 }
 
-// againIn is how long an interrupt gets to bring a prompt.
-func (m *Machine) againIn(v *View) time.Duration {
-	if v.atPrompt() && m.mute(v) {
-		return muteTime
-	}
-	return againTime
-}
-
-// interruptEditor clears the shell's editor of keys whose effect is not known.
+// interruptEditor clears the shell's editor of keys whose effect is not known. There may be nothing to interrupt: an editor that
+// says nothing of that has had it once the time for a prompt is over, if it was reading.
 func (m *Machine) interruptEditor(v *View) {
 	m.editor = editor{}
+	p := m.host.Probe()
 	m.interrupt(v)
+	if m.after.mute = v.Kind.Spec().MuteInterrupt && p.Known && p.Shell && p.Reads; m.after.mute {
+		m.wake(muteTime)
+	}
 }
 
 // Interrupt begins a kill ladder for a line, and reports whether it is the one that runs:
@@ -105,7 +103,7 @@ func (m *Machine) awaitPrompt(v *View) {
 		return // Interrupted wakes
 	case h.repair && !h.back && v.Now.Sub(h.at) < holdTime:
 		m.wake(holdTime - v.Now.Sub(h.at))
-	case v.atPrompt() && (h.back || !h.typed || m.mute(v) && v.Now.Sub(h.at) >= muteTime), v.Offered == shell.None, h.tries > maxAgain:
+	case v.atPrompt() && (h.back || !h.typed || h.mute && v.Now.Sub(h.at) >= muteTime), v.Offered == shell.None, h.tries > maxAgain:
 		if h.looks++; !m.settled(v) && h.looks < maxSettle {
 			m.wake(settleTime)
 			return
@@ -113,7 +111,7 @@ func (m *Machine) awaitPrompt(v *View) {
 		*h = hold{}
 		m.wake(0)
 	case h.typed && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.Continuation || m.dropped()):
-		if wait := m.againIn(v) - v.Now.Sub(h.at); wait > 0 {
+		if wait := againTime - v.Now.Sub(h.at); wait > 0 {
 			m.wake(wait)
 			return
 		}
@@ -136,9 +134,6 @@ func (m *Machine) awaitPrompt(v *View) {
 		m.doubtPrompt(v)
 	}
 }
-
-// mute says that the shell shows no other prompt where there was nothing to interrupt. A line that is dropped is something.
-func (m *Machine) mute(v *View) bool { return v.Kind.Spec().MuteInterrupt && !m.dropped() }
 
 func (m *Machine) dropped() bool { return m.First() != nil && m.First().step == Dropped }
 
