@@ -51,6 +51,9 @@ func TestKeysBehindAnAskedLine(t *testing.T) {
 			if refused := said.T == "err"; refused != (how == "reject") {
 				t.Errorf("%+v", said)
 			}
+			if how == "once" { // the line, and what cat makes of it
+				page.shows(1, "first\nfirst\n")
+			}
 			types(" and then", "Tab")
 			page.shows(1, " and then")
 			if text := page.text(1); strings.Contains(text, "behind") || strings.Count(text, "first") != map[string]int{"once": 2, "reject": 1}[how] {
