@@ -4,6 +4,7 @@ package registry
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -18,6 +19,22 @@ func TestShareOfFollowing(t *testing.T) {
 			t.Errorf("%+v: %v", s, got)
 		}
 	}
+}
+
+// Once a task is over it is read to its end as any other is, however much of it is left.
+func TestShareOfATaskThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, printed := printing(t)
+		defer e.Session.Stop()
+		printed("x")
+		synctest.Wait()
+		f := &watcher{e: e}
+		for ending, want := range map[bool]float64{false: floodShare, true: followShare} {
+			if f.ending = ending; f.share(2*flood) != want {
+				t.Errorf("ending %v: %v", ending, f.share(2*flood))
+			}
+		}
+	})
 }
 
 // So does indexing, unless somebody waits for it.

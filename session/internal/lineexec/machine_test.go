@@ -498,3 +498,16 @@ func TestALineThatIsRefusedAndKept(t *testing.T) {
 		}
 	}
 }
+
+// An interrupt that fish was not reading for may be lost: a prompt is waited for then, as its editor may be full.
+func TestAnInterruptThatNobodyReads(t *testing.T) {
+	s := newStage()
+	s.view.Kind, s.probe = shell.Fish, Probe{Known: true, Shell: true}
+	s.m.Typed([]byte("\x1b[D"))
+	s.give(t, &Line{})
+	s.probe.Reads = true // only now
+	s.pass(againTime - 1)
+	s.want(t, `keys "\x03"`)
+	s.pass(1)
+	s.want(t, `keys "\x03", keys "\x03"`)
+}
