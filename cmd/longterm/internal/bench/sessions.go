@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 )
 
@@ -59,6 +60,9 @@ func sessionsCommand(e *Program) *cobra.Command {
 			"its own, side by side with tmux and GNU screen where they are installed. Medians; compare ratios, not\n" +
 			"absolute times. Ended early, it prints what it has measured.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runs < 1 || idle < 1 {
+				return exit.Usagef("--runs and --idle must be at least 1")
+			}
 			b, err := newSessionBench(e, runs, idle)
 			if err != nil {
 				return err
