@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -115,16 +116,16 @@ func FuzzFeed(f *testing.F) {
 		}
 		a.End(start)
 		c.End(start)
-		for _, m := range []*Machine{whole, pieces} {
+		var told [2]State
+		for i, m := range []*Machine{whole, pieces} {
 			s := m.State(start.Add(time.Hour))
 			if p := s.Progress; !(p.Fraction >= 0 && p.Fraction <= 1) || p.Total > 0 && p.Current > p.Total || s.ETA < 0 {
 				t.Fatalf("%+v", s)
 			}
+			told[i] = s
 		}
-		if e1, w1 := whole.problems.Counts(); true {
-			if e2, w2 := pieces.problems.Counts(); e1 != e2 || w1 != w2 {
-				t.Fatalf("cut into pieces: %d/%d and %d/%d", e1, w1, e2, w2)
-			}
+		if w, p := told[0], told[1]; w.Errors != p.Errors || w.Warnings != p.Warnings || !reflect.DeepEqual(w.First, p.First) {
+			t.Fatalf("cut into pieces: %d/%d %+v and %d/%d %+v", w.Errors, w.Warnings, w.First, p.Errors, p.Warnings, p.First)
 		}
 	})
 }
