@@ -142,7 +142,8 @@ func Run(cfg Config) error {
 			k.restAll()
 		case <-calmly.C():
 			calmly.Next()
-			if given := memory.Look(); pages.Due(sys.PageFaults(), given || k.pace.Resting()) {
+			rests := k.pace.Resting()
+			if given := memory.Look(rests); pages.Due(sys.PageFaults(), given || rests) {
 				sys.LeaveOwnPages()
 			}
 		case <-term:

@@ -75,10 +75,11 @@ func (m *Maintenance) run(ctx context.Context) {
 			}
 		case <-calmly.C():
 			calmly.Next()
-			if at.Resting() {
+			rests := at.Resting()
+			if rests {
 				calm.EndThreads(sys.Threads())
 			}
-			if given := memory.Look(); pages.Due(sys.PageFaults(), given || at.Resting()) {
+			if given := memory.Look(rests); pages.Due(sys.PageFaults(), given || rests) {
 				sys.LeaveOwnPages()
 			}
 		case <-pack.C():

@@ -21,7 +21,7 @@ func TestCalm(t *testing.T) {
 		{20*mb + 2, 5 * mb, false}, {20*mb + 3, 5 * mb, true}, {20*mb + 4, 5 * mb, false}, // bit by bit
 		{20*mb + mb/2 + 3, 16 * mb, false}, {21*mb + 3, 16 * mb, true}, {21*mb + 4, 16 * mb, false},
 	} {
-		if got := c.due(s.allocated, s.live, true); got != s.want {
+		if got := c.due(s.allocated, s.live, true, false); got != s.want {
 			t.Errorf("step %d: %v", i, got)
 		}
 	}
@@ -37,8 +37,29 @@ func TestASmallHeapIsLeft(t *testing.T) {
 	}{{mb, false, false}, {3 * mb, false, true}, {mb, true, true}} {
 		var c Memory
 		c.last = 3 * mb
-		if got := c.due(3*mb+1, s.live, s.collected); got != s.want {
+		if got := c.due(3*mb+1, s.live, s.collected, false); got != s.want {
 			t.Errorf("%+v: %v", s, got)
+		}
+	}
+}
+
+// A process that comes to rest gives back little, too, once each time.
+func TestLittleIsGivenBackAtRest(t *testing.T) {
+	const mb, kb = 1 << 20, 1 << 10
+	c := Memory{freed: 10 * mb, last: 10 * mb}
+	for i, s := range []struct {
+		more, live  uint64
+		rests, want bool
+	}{
+		{200 * kb, 5 * mb, false, false}, {0, 5 * mb, true, true}, {0, 5 * mb, true, false},
+		{200 * kb, 5 * mb, true, false},                    // while it rests
+		{0, 5 * mb, false, false}, {0, 5 * mb, true, true}, // and again
+		{0, 5 * mb, false, false}, {100 * kb, 5 * mb, true, false}, // too little
+		{100 * kb, 64 * mb, true, false}, {30 * kb, 5 * mb, true, true}, // beside so much; enough at last
+		{0, 5 * mb, false, false}, {700 * kb, 5 * mb, true, false}, {0, 5 * mb, true, true}, {0, 5 * mb, true, false},
+	} {
+		if got := c.due(c.last+s.more, s.live, true, s.rests); got != s.want {
+			t.Errorf("step %d: %v", i, got)
 		}
 	}
 }
