@@ -82,7 +82,7 @@ var layers = []layer{
 	{"/session/evidence", []string{"/session/sys"}, "what a program waits for is asked of the kernel alone"},
 	{"/session/keeper/launch", []string{"/session/sys"}, "how a keeper is started is all that clients link of it"},
 	{"/session/daemon/events", []string{"/session/actor", "/session/api", "/session/output"}, "what goes out to many knows no session"},
-	{"/session/daemon/executions", []string{"/session/daemon/gateway", "/session/actor", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/scan", "/vterm/internal/width", "/session/spelling", "/session/config/tomldoc", "/store"}, "executions are judged without the set of sessions"},
+	{"/session/daemon/executions", []string{"/session/daemon/gateway", "/session/actor", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/scan", "/vterm/internal/width", "/session/spelling", "/session/config/tomldoc", "/session/internal/unwritten", "/store"}, "executions are judged without the set of sessions"},
 	{"/session/daemon/metrics", nil, "how figures are written is known without what is counted"},
 	{"/session/daemon/writequeue", nil, "a queue of writes knows not what is written"},
 }

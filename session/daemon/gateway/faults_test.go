@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/internal/unwritten"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -197,7 +198,7 @@ func TestNoOnAFullDisk(t *testing.T) {
 			if _, err := g.Answer(t.Context(), p.ID(), person, api.ApprovalAnswer{Answer: "once"}); codeOf(err) != api.CodeAnswered {
 				t.Errorf("answered once more: %v", err)
 			}
-			time.Sleep(2 * keepAgain)
+			time.Sleep(2 * unwritten.Every)
 			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalPending {
 				t.Errorf("without room: %+v, %v", row, err)
 			}
@@ -205,7 +206,7 @@ func TestNoOnAFullDisk(t *testing.T) {
 			if leaves {
 				g.Leave()
 			} else {
-				time.Sleep(keepAgain)
+				time.Sleep(unwritten.Every)
 				synctest.Wait()
 			}
 			if row, err := disk.Store.Approval(t.Context(), p.e.n); err != nil || row.State != store.ApprovalAnswered {
@@ -250,7 +251,7 @@ func TestAskingsThatCannotBeWritten(t *testing.T) {
 		t.Errorf("it counts: %+v", list)
 	}
 	disk.failing("", 0)
-	g.unkept.again()
+	g.unkept.try()
 	if list, err := disk.Grants(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("the next daemon finds %+v, %v", list, err)
 	}

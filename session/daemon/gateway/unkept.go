@@ -1,33 +1,31 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
-	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/unwritten"
 	"github.com/longterm-dev/longterm/store"
 )
 
 // A person's no counts whether or not the disk takes it, and so does what he takes back: nothing is run for want of room. It is
 // written down once there is some, and those who look before that find it here.
 
-// keepAgain is how long it takes until such a record is tried again.
-const keepAgain = 5 * time.Second
-
 // unkept is a store, and the records of approvals that it has not taken yet.
 type unkept struct {
 	Store
 	log *slog.Logger
+	set unwritten.Set[ofApproval, store.Approval]
+}
 
-	mu     sync.Mutex
-	rows   map[int64]store.Approval
-	grants map[int64]bool // taken back
-	trying bool           // it is tried again some time
-	left   bool           // the daemon ends
+// ofApproval is what is not written of one.
+type ofApproval struct {
+	n     int64
+	grant bool // taken back; else its record
 }
 
 // later writes a record now or later; false: not now.
@@ -37,13 +35,7 @@ func (u *unkept) later(ctx context.Context, a store.Approval) bool {
 		return true
 	}
 	u.log.Error("record an approval that is over; it is tried again", "approval", idOf(a.N), "err", err)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.rows == nil {
-		u.rows = map[int64]store.Approval{}
-	}
-	u.rows[a.N] = a
-	u.againLocked()
+	u.keep(ofApproval{n: a.N}, a)
 	return false
 }
 
@@ -53,66 +45,51 @@ func (u *unkept) takeBack(ctx context.Context, n int64) error {
 	if err == nil || errors.Is(err, store.ErrNoGrant) {
 		return err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.grants == nil {
-		u.grants = map[int64]bool{}
-	}
-	u.grants[n] = true
-	u.againLocked()
+	u.keep(ofApproval{n, true}, store.Approval{})
 	return err
 }
 
-func (u *unkept) againLocked() {
-	if len(u.rows)+len(u.grants) > 0 && !u.trying && !u.left {
-		u.trying = true
-		time.AfterFunc(keepAgain, u.again)
+func (u *unkept) keep(of ofApproval, a store.Approval) {
+	if _, begin := u.set.Note(of, a); begin {
+		go u.set.Again(u.try)
 	}
 }
 
-// again tries what was not taken, oldest first, none after one that is refused.
-func (u *unkept) again() {
-	u.try()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.trying = false
-	u.againLocked()
-}
-
+// try tries what was not taken, oldest first, none after one that is refused.
 func (u *unkept) try() {
-	ctx, cancel := context.WithTimeout(context.Background(), keepAgain)
+	ctx, cancel := context.WithTimeout(context.Background(), unwritten.Every)
 	defer cancel()
-	u.mu.Lock()
-	rows, grants := maps.Clone(u.rows), maps.Clone(u.grants)
-	u.mu.Unlock()
-	for _, n := range slices.Sorted(maps.Keys(rows)) {
-		if u.PutApproval(ctx, rows[n], "") != nil {
+	all := u.set.All()
+	oldest := func(a, b ofApproval) int { return cmp.Compare(a.n, b.n) }
+	for _, of := range slices.SortedFunc(maps.Keys(all), oldest) {
+		if u.write(ctx, of, all[of]) != nil {
 			return
 		}
 	}
-	for n := range grants {
-		if err := u.DeleteGrant(ctx, n); err != nil && !errors.Is(err, store.ErrNoGrant) {
-			return
-		}
-		u.mu.Lock()
-		delete(u.grants, n)
-		u.mu.Unlock()
+}
+
+// write brings up to date what was not taken of an approval.
+func (u *unkept) write(ctx context.Context, of ofApproval, a store.Approval) error {
+	if !of.grant {
+		return u.PutApproval(ctx, a, "")
 	}
+	err := u.DeleteGrant(ctx, of.n)
+	if err == nil || errors.Is(err, store.ErrNoGrant) {
+		u.set.Drop(of)
+		return nil
+	}
+	return err
 }
 
 // leave tries it a last time: the daemon ends.
 func (u *unkept) leave() {
-	u.mu.Lock()
-	u.left = true
-	u.mu.Unlock()
+	u.set.Leave()
 	u.try()
 }
 
 // instead is what is known of an approval, whatever the store has.
 func (u *unkept) instead(a store.Approval) store.Approval {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if newer, there := u.rows[a.N]; there {
+	if newer, there := u.set.Get(ofApproval{n: a.N}); there {
 		return newer
 	}
 	return a
@@ -122,9 +99,7 @@ func (u *unkept) instead(a store.Approval) store.Approval {
 func (u *unkept) PutApproval(ctx context.Context, a store.Approval, asking string) error {
 	err := u.Store.PutApproval(ctx, a, asking)
 	if err == nil {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		delete(u.rows, a.N)
+		u.set.Drop(ofApproval{n: a.N})
 	}
 	return err
 }

@@ -183,11 +183,11 @@ func (s *Set) Forget(ctx context.Context, ref string) error {
 	if s.byID(r.ID) != nil || s.wantedByID(r.ID) != nil {
 		return api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
 	}
-	_, kept := s.unwritten.get(r.ID)
+	_, kept := s.unwritten.Get(r.ID)
 	if err := s.store.DeleteJob(ctx, r.ID); err != nil && !(kept && errors.Is(err, store.ErrNoJob)) {
 		return noJob(ref, err)
 	}
-	s.unwritten.drop(r.ID)
+	s.unwritten.Drop(r.ID)
 	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.NoteLeft(e)) == 0 {
 		return s.reg.Remove(ctx, e, false)
 	}

@@ -158,7 +158,7 @@ func (s *Set) leave(j *Job) {
 // told so.
 func (s *Set) drop(j *Job) {
 	s.leave(j)
-	s.unwritten.drop(j.id)
+	s.unwritten.Drop(j.id)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {

@@ -31,6 +31,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/internal/unwritten"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -63,7 +64,7 @@ type Set struct {
 	wanted map[string]*wanted // commands that a person has to allow before they are started
 	found  []store.Job        // of the daemon before, until resume
 
-	unwritten unwritten
+	unwritten unwritten.Set[string, store.Job]
 }
 
 // New is a set without jobs; Load reads those that the daemon before left.
@@ -71,6 +72,7 @@ func New(h *registry.Registry, st *store.Store, conf *settings.Settings, log *sl
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, wanted: map[string]*wanted{}}
 	s.pool = &pool{jobs: s}
+	s.unwritten.Max = maxUnwritten
 	return s
 }
 
@@ -80,7 +82,9 @@ func (s *Set) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop()
+	s.unwritten.Leave()
 	s.work.Wait()
+	s.tryKept() // a last time
 	s.pool.close()
 }
 

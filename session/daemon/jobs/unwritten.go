@@ -5,73 +5,24 @@ package jobs
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/internal/unwritten"
 	"github.com/longterm-dev/longterm/store"
 )
 
 // What the disk does not take of a job is kept in memory and tried again: a command runs on a full disk, too, and who waits for
 // it is told how it ended, and not that there is no such job.
 
-const (
-	maxUnwritten = 1024            // records; what is beyond is as old as what the disk has of it
-	writeAgain   = 5 * time.Second // until a record is tried again
-)
+// maxUnwritten is how many records are kept: what is beyond is as old as what the disk has of it.
+const maxUnwritten = 1024
 
-// unwritten are the newest records that could not be written, by job.
-type unwritten struct {
-	mu     sync.Mutex
-	rows   map[string]store.Job
-	trying bool // a goroutine tries them again
-}
-
-// note keeps a record, and says whether somebody has to begin to try it again.
-func (u *unwritten) note(r store.Job) (begin bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.rows == nil {
-		u.rows = map[string]store.Job{}
-	}
-	if _, there := u.rows[r.ID]; !there && len(u.rows) >= maxUnwritten {
-		return false
-	}
-	u.rows[r.ID] = r
-	begin, u.trying = !u.trying, true
-	return begin
-}
-
-func (u *unwritten) get(id string) (r store.Job, there bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	r, there = u.rows[id]
-	return r, there
-}
-
-func (u *unwritten) drop(id string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.rows, id)
-}
-
-// over says that there is nothing left to try, and that nobody does any more.
-func (u *unwritten) over() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.trying = len(u.rows) > 0
-	return !u.trying
-}
-
-// matching are the records whose ids begin so, oldest first.
-func (u *unwritten) matching(prefix string) []store.Job {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+// matching are the records that are not written whose ids begin so, oldest first.
+func (s *Set) matching(prefix string) []store.Job {
 	var all []store.Job
-	for r := range maps.Values(u.rows) {
+	for _, r := range s.unwritten.All() {
 		if strings.HasPrefix(r.ID, prefix) {
 			all = append(all, r)
 		}
@@ -82,7 +33,7 @@ func (u *unwritten) matching(prefix string) []store.Job {
 
 // row is what is known of a job that was recorded: store.ErrNoJob.
 func (s *Set) row(ctx context.Context, id string) (store.Job, error) {
-	if r, there := s.unwritten.get(id); there {
+	if r, there := s.unwritten.Get(id); there {
 		return r, nil
 	}
 	return s.store.Job(ctx, id)
@@ -94,7 +45,7 @@ func (s *Set) rows(ctx context.Context, q store.JobQuery) ([]store.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range s.unwritten.matching(q.Prefix) {
+	for _, r := range s.matching(q.Prefix) {
 		all = slices.DeleteFunc(all, func(o store.Job) bool { return o.ID == r.ID })
 		if (q.Session == "" || r.Session == q.Session) && (!q.Open || r.State != store.JobDone) {
 			all = append(all, r)
@@ -110,11 +61,11 @@ func (s *Set) rows(ctx context.Context, q store.JobQuery) ([]store.Job, error) {
 // write writes a record, whether or not there is one of the job; what cannot be written is kept.
 func (s *Set) write(ctx context.Context, r store.Job) error {
 	err := s.store.UpdateJob(ctx, r)
-	if _, kept := s.unwritten.get(r.ID); kept && errors.Is(err, store.ErrNoJob) {
+	if _, kept := s.unwritten.Get(r.ID); kept && errors.Is(err, store.ErrNoJob) {
 		err = s.store.AddJob(ctx, r)
 	}
 	if err == nil || errors.Is(err, store.ErrNoJob) { // it was forgotten meanwhile
-		s.unwritten.drop(r.ID)
+		s.unwritten.Drop(r.ID)
 		return nil
 	}
 	s.keep(r)
@@ -123,41 +74,25 @@ func (s *Set) write(ctx context.Context, r store.Job) error {
 
 // keep keeps a record that could not be written, and has it tried again.
 func (s *Set) keep(r store.Job) {
-	if !s.unwritten.note(r) {
+	if _, begin := s.unwritten.Note(r.ID, r); !begin {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.work.Go(s.writeKept)
-	}
-}
-
-// writeKept tries what could not be written until nothing is left, and once more when the daemon leaves.
-func (s *Set) writeKept() {
-	t := time.NewTicker(writeAgain)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), writeAgain)
-		s.tryKept(ctx)
-		cancel()
-		if s.ctx.Err() != nil || s.unwritten.over() {
-			return
-		}
+		s.work.Go(func() { s.unwritten.Again(s.tryKept) })
 	}
 }
 
 // tryKept tries each record once, and none after one that is refused.
-func (s *Set) tryKept(ctx context.Context) {
-	for _, r := range s.unwritten.matching("") {
+func (s *Set) tryKept() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), unwritten.Every)
+	defer cancel()
+	for _, r := range s.matching("") {
 		var err error
 		if j := s.exactly(r.ID); j != nil {
 			err = j.write(ctx)
-		} else if newest, there := s.unwritten.get(r.ID); there { // it has ended: this is its last
+		} else if newest, there := s.unwritten.Get(r.ID); there { // it has ended: this is its last
 			err = s.write(ctx, newest)
 		}
 		if err != nil {

@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
@@ -81,8 +80,8 @@ func TestJobsOnAFullDisk(t *testing.T) {
 				t.Errorf("listed as one that runs: %+v, %v", all, err)
 			}
 			room()
-			s.tryKept(ctx)
-			if r, err := s.store.Job(ctx, "job-1"); err != nil || r.State != store.JobDone || len(s.unwritten.matching("")) != 0 {
+			s.tryKept()
+			if r, err := s.store.Job(ctx, "job-1"); err != nil || r.State != store.JobDone || len(s.matching("")) != 0 {
 				t.Errorf("once there is room: %+v, %v", r, err)
 			}
 		})
@@ -97,8 +96,19 @@ func TestUnwrittenJobIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	room()
-	s.tryKept(context.Background())
+	s.tryKept()
 	if _, err := s.store.Job(t.Context(), "job-1"); !errors.Is(err, store.ErrNoJob) {
 		t.Error(err)
+	}
+}
+
+// What could not be written is tried a last time when the daemon leaves.
+func TestUnwrittenJobsAreWrittenAtTheEnd(t *testing.T) {
+	s, room := refusing(t, "INSERT")
+	s.keep(store.Job{ID: "job-1", Session: "s", State: store.JobDone})
+	room()
+	s.Close()
+	if r, err := s.store.Job(t.Context(), "job-1"); err != nil || r.State != store.JobDone {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

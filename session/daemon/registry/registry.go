@@ -33,6 +33,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
 	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/internal/unwritten"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -67,10 +68,10 @@ type Registry struct {
 	Index       *Indexer
 	spawner     spawn.Spawner
 	walker      walker
-	records     writequeue.Queue // records of commands and sessions
-	manifests   manifests        // sessions' own, which repeat them
-	unwritten   unwritten        // of both, what the disk refused
-	watchers    *watchers        // read what commands print
+	records     writequeue.Queue                 // records of commands and sessions
+	manifests   manifests                        // sessions' own, which repeat them
+	unwritten   unwritten.Set[refused, struct{}] // of both, what the disk did not take
+	watchers    *watchers                        // read what commands print
 	Maintenance *Maintenance
 	Terminals   events.Terminals // of attached clients
 	forgotten   atomic.Bool      // a session was removed since the database's log was emptied
@@ -474,7 +475,7 @@ func (h *Registry) StopAll() {
 	}
 	wg.Wait()
 	h.records.Flush(context.Background())
-	h.unwritten.leave()
+	h.unwritten.Leave()
 	h.writes.Wait()
 	h.manifests.flush()
 	h.tryKept() // a last time

@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"hash/crc32"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -53,7 +50,7 @@ func (h *Registry) putLocked(e *Handle, change func(*store.Session)) (rec store.
 	case err == nil:
 		h.written(e)
 	case errors.Is(err, store.ErrNotFound): // it was removed meanwhile
-		h.unwritten.drop(e, false)
+		h.unwritten.Drop(refused{e: e})
 		err = nil
 	}
 	h.manifests.later(rec.ID, func() { _ = h.writeManifest(e) })
@@ -81,23 +78,23 @@ func (h *Registry) writeManifest(e *Handle) error {
 	defer e.manifest.Unlock()
 	rec := e.Record()
 	if e.removed || rec.Temporary {
-		h.unwritten.drop(e, true)
+		h.unwritten.Drop(refused{e, true})
 		return nil
 	}
 	err := store.WriteManifest(h.dirs.Session(rec.ID), rec)
 	if !errors.Is(err, store.ErrFull) {
-		h.unwritten.drop(e, true)
+		h.unwritten.Drop(refused{e, true})
 		if err != nil {
 			h.log.Error("write a manifest", "session", rec.ID, "err", err)
 		}
 		return err
 	}
-	isNew, begin := h.unwritten.note(e, true)
+	isNew, begin := h.unwritten.Note(refused{e, true}, struct{}{})
 	if isNew {
 		h.log.Error("write a manifest; it is tried again", "session", rec.ID, "err", err)
 	}
 	if begin {
-		h.writes.Go(h.saveKept)
+		h.writes.Go(func() { h.unwritten.Again(h.tryKept) })
 	}
 	return err
 }
@@ -111,96 +108,15 @@ func (h *Registry) saveLater(e *Handle, change func(*store.Session)) {
 	h.records.Later(writequeue.Key{Session: id}, func() { h.Save(e, func(*store.Session) {}) })
 }
 
-// saveAgain is how long it takes until a record is tried again.
-const saveAgain = 5 * time.Second
-
-// unwritten are sessions whose records are not written as they stand.
-type unwritten struct {
-	mu     sync.Mutex
-	of     map[string]*Handle // whose record is not
-	stale  map[string]*Handle // whose manifest is not
-	trying bool               // a goroutine tries them again
-	leaves chan struct{}      // closed when the daemon does; nil: nobody asked so far
-	left   bool
-}
-
-// note keeps a session in mind whose record, or manifest, was refused. It says whether that is new, and whether somebody has
-// to begin to try it again.
-func (u *unwritten) note(e *Handle, manifest bool) (isNew, begin bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.of == nil {
-		u.of, u.stale = map[string]*Handle{}, map[string]*Handle{}
-	}
-	set := u.of
-	if manifest {
-		set = u.stale
-	}
-	isNew = set[e.rec.ID] != e
-	set[e.rec.ID] = e
-	begin = !u.trying && !u.left
-	u.trying = u.trying || begin
-	return isNew, begin
-}
-
-// drop is for a session whose record, or manifest, is written; it says whether it was not.
-func (u *unwritten) drop(e *Handle, manifest bool) (was bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	set := u.of
-	if manifest {
-		set = u.stale
-	}
-	if was = set[e.rec.ID] == e; was {
-		delete(set, e.rec.ID)
-	}
-	return was
-}
-
-func (u *unwritten) has(e *Handle) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.of[e.rec.ID] == e
-}
-
-func (u *unwritten) all() (records, stale []*Handle) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return slices.Collect(maps.Values(u.of)), slices.Collect(maps.Values(u.stale))
-}
-
-// over says that there is nothing left to try, and that nobody does any more.
-func (u *unwritten) over() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.trying = len(u.of)+len(u.stale) > 0
-	return !u.trying
-}
-
-// leaving is closed when the daemon leaves.
-func (u *unwritten) leaving() chan struct{} {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.leaves == nil {
-		u.leaves = make(chan struct{})
-	}
-	return u.leaves
-}
-
-// leave has nothing tried again any more.
-func (u *unwritten) leave() {
-	c := u.leaving()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.left {
-		u.left = true
-		close(c)
-	}
+// refused is what of a session the disk did not take. Another handle of its id is another session.
+type refused struct {
+	e        *Handle
+	manifest bool // else its record
 }
 
 // keep has a record that was refused tried again, and notes an end where there is room for that.
 func (h *Registry) keep(e *Handle, rec *store.Session, why error) {
-	isNew, begin := h.unwritten.note(e, false)
+	isNew, begin := h.unwritten.Note(refused{e: e}, struct{}{})
 	if isNew {
 		h.log.Error("record a session; it is tried again", "session", rec.ID, "err", why)
 	}
@@ -211,7 +127,7 @@ func (h *Registry) keep(e *Handle, rec *store.Session, why error) {
 		}
 	}
 	if begin {
-		h.writes.Go(h.saveKept)
+		h.writes.Go(func() { h.unwritten.Again(h.tryKept) })
 	}
 }
 
@@ -220,42 +136,27 @@ func (h *Registry) written(e *Handle) {
 	if e.noted.Swap(false) {
 		_ = store.ForgetEnd(h.dirs.Session(e.rec.ID)) // what stays is of an end that is recorded
 	}
-	if h.unwritten.drop(e, false) && e.device != nil {
+	if h.unwritten.Drop(refused{e: e}) && e.device != nil {
 		h.writes.Go(e.device.letGoKept)
-	}
-}
-
-// saveKept tries what could not be written until nothing is left, or the daemon leaves.
-func (h *Registry) saveKept() {
-	t := time.NewTicker(saveAgain)
-	defer t.Stop()
-	leaves := h.unwritten.leaving()
-	for {
-		select {
-		case <-t.C:
-		case <-leaves: // which tries it once more itself
-			return
-		}
-		if h.tryKept(); h.unwritten.over() {
-			return
-		}
 	}
 }
 
 // tryKept tries each record and manifest once, and none after one that is refused.
 func (h *Registry) tryKept() {
-	records, stale := h.unwritten.all()
-	for _, e := range records {
-		if h.ByID(e.rec.ID) != e {
-			h.unwritten.drop(e, false) // it was removed, or began anew
-		} else if h.save(e, func(*store.Session) {}) != nil {
+	all := h.unwritten.All()
+	for r := range all {
+		if h.ByID(r.e.rec.ID) != r.e { // it was removed, or began anew
+			h.unwritten.Drop(r)
+			delete(all, r)
+		}
+	}
+	for r := range all {
+		if !r.manifest && h.save(r.e, func(*store.Session) {}) != nil {
 			return
 		}
 	}
-	for _, e := range stale {
-		if h.ByID(e.rec.ID) != e {
-			h.unwritten.drop(e, true)
-		} else if h.writeManifest(e) != nil {
+	for r := range all {
+		if r.manifest && h.writeManifest(r.e) != nil {
 			return
 		}
 	}
@@ -264,5 +165,6 @@ func (h *Registry) tryKept() {
 // isRecorded says that a session's record is written, or its end noted: its keeper need not keep that any more.
 func (h *Registry) isRecorded(ctx context.Context, e *Handle) bool {
 	h.records.Flush(ctx)
-	return ctx.Err() == nil && (!h.unwritten.has(e) || e.noted.Load())
+	_, kept := h.unwritten.Get(refused{e: e})
+	return ctx.Err() == nil && (!kept || e.noted.Load())
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/internal/unwritten"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -70,7 +71,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 			ended := time.Now().Round(0)
 			r.saveEnd(e, session.Status{State: session.Exited, Ended: ended, Exit: &c.exit})
 			r.Flush(t.Context())
-			if !r.unwritten.has(e) || recorded(t, r, e).State != string(session.Running) {
+			if !isKept(r, e) || recorded(t, r, e).State != string(session.Running) {
 				t.Fatal("it was recorded")
 			}
 			if !r.isRecorded(t.Context(), e) {
@@ -111,20 +112,20 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		room := refuses(t, r, "UPDATE")
 		r.saveEnd(e, session.Status{State: session.Exited, Ended: time.Now(), Exit: &session.Exit{}})
 		r.Flush(t.Context())
-		time.Sleep(3 * saveAgain)
-		if recorded(t, r, e).State != string(session.Running) || !r.unwritten.has(e) {
+		time.Sleep(3 * unwritten.Every)
+		if recorded(t, r, e).State != string(session.Running) || !isKept(r, e) {
 			t.Error("it is recorded without room")
 		}
 		room()
-		time.Sleep(saveAgain)
+		time.Sleep(unwritten.Every)
 		synctest.Wait()
-		if recorded(t, r, e).State != string(session.Exited) || r.unwritten.has(e) {
+		if recorded(t, r, e).State != string(session.Exited) || isKept(r, e) {
 			t.Error("it is not tried again")
 		}
 		if rec, err := store.ReadManifest(r.dirs.Session(e.ID())); err != nil || rec.State != string(session.Exited) {
 			t.Errorf("its manifest: %+v, %v", rec, err)
 		}
-		if r.unwritten.trying {
+		if _, begin := r.unwritten.Note(refused{e: e}, struct{}{}); !begin {
 			t.Error("nothing is left, and it is tried for ever")
 		}
 	})
@@ -208,7 +209,7 @@ func TestEditOnAFullDisk(t *testing.T) {
 	if err := r.Edit(e, edit); !errors.As(err, &refused) || refused.Code != api.CodeStorage {
 		t.Errorf("without room: %v", err)
 	}
-	if _, err := r.Resolve("two"); err == nil || e.Record().Name != "one" || len(e.Record().Labels) > 0 || r.unwritten.has(e) {
+	if _, err := r.Resolve("two"); err == nil || e.Record().Name != "one" || len(e.Record().Labels) > 0 || isKept(r, e) {
 		t.Errorf("it was refused, and has changed: %+v", e.Record())
 	}
 	if _, err := r.Resolve("one"); err != nil {
@@ -224,4 +225,10 @@ func TestEditOnAFullDisk(t *testing.T) {
 	if _, err := r.Resolve("one"); err == nil {
 		t.Error("the old name is taken")
 	}
+}
+
+// isKept says that a session's record is not written as it stands.
+func isKept(r *Registry, e *Handle) bool {
+	_, kept := r.unwritten.Get(refused{e: e})
+	return kept
 }
