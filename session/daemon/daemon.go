@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -85,8 +86,9 @@ type Daemon struct {
 	audit    *audit.Log
 	known    *secrets.Vault
 	tokens   *access.Store
-	tcp      *tcpDoor // set before anything is served
-	web      *webDoor // likewise
+	face     atomic.Pointer[httpapi.Server] // set before anything is served
+	tcp      *tcpDoor                       // likewise
+	web      *webDoor                       // likewise
 	fleet    *member.Member
 	shares   *shares        // likewise
 	webhooks *webhook.Queue // what people are told outside
@@ -156,6 +158,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
+	d.face.Store(face)
 	handler := d.stirred(face.Handler())
 	d.tcp = &tcpDoor{handler: face.Doorway(handler), reading: face.Reading, log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)

@@ -105,7 +105,12 @@ func (b gateBus) PublishApproval(kind string, a *api.Approval) {
 func (d *Daemon) Approvals(session string) []string { return d.gate.Waiting(session) }
 
 // Removed implements registry.Host.
-func (d *Daemon) Removed(session string) { d.gate.Forget(context.Background(), session) }
+func (d *Daemon) Removed(session string) {
+	d.gate.Forget(context.Background(), session)
+	if face := d.face.Load(); face != nil {
+		face.Forget(session)
+	}
+}
 
 // tellApproval tells people that they are asked for something, as they are told of commands that end.
 func (d *Daemon) tellApproval(a *api.Approval) {

@@ -64,6 +64,13 @@ func (d *drafts) of(ctx context.Context, e *registry.Handle) *draft {
 	return known
 }
 
+// Forget drops what is kept of a session that is not there any more, all of its memory with it.
+func (s *Server) Forget(session string) {
+	s.drafts.mu.Lock()
+	defer s.drafts.mu.Unlock()
+	delete(s.drafts.all, session)
+}
+
 // now is what stands in the line; the lock is held.
 func (d *draft) now() gateway.Draft {
 	if n := d.of.Session.LinesRun(); n != d.run {

@@ -243,7 +243,8 @@ func (j *Job) view() api.Job {
 	case j.result == nil && waits != nil:
 		v.State, v.Approval = "needs_approval", waits.ID
 	case j.result != nil:
-		v.State, v.Ended, v.DurationMS = store.JobDone, &j.done, j.done.Sub(j.began).Milliseconds()
+		done := j.done // an event that is kept is not to keep the job, and its session
+		v.State, v.Ended, v.DurationMS = store.JobDone, &done, j.done.Sub(j.began).Milliseconds()
 		v.Outcome = j.result.State
 	case isClosed(j.begun):
 		v.State = store.JobRunning

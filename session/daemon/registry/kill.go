@@ -303,7 +303,7 @@ func (h *Registry) RemoveEnded(e *Handle) {
 		return
 	}
 	if e.cut.Swap(false) {
-		time.AfterFunc(rereadGrace, func() { h.RemoveEnded(e) })
+		inAWhile(rereadGrace, e, h.RemoveEnded)
 		return
 	}
 	if len(h.NoteLeft(e)) > 0 { // maintenance looks again

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
@@ -390,7 +391,17 @@ func (e *Handle) toldUnasked() bool {
 
 // removeSoon removes a temporary session that has ended when its time has passed.
 func (h *Registry) removeSoon(e *Handle) {
-	time.AfterFunc(TemporaryGrace, func() { e.Clients.IfEmpty(func() { h.RemoveEnded(e) }) })
+	inAWhile(TemporaryGrace, e, func(e *Handle) { e.Clients.IfEmpty(func() { h.RemoveEnded(e) }) })
+}
+
+// inAWhile has f called unless the session is removed before: who waits for it does not keep that in memory.
+func inAWhile(d time.Duration, e *Handle, f func(*Handle)) {
+	of := weak.Make(e)
+	time.AfterFunc(d, func() {
+		if e := of.Value(); e != nil {
+			f(e)
+		}
+	})
 }
 
 // TemporaryGrace is how long a temporary session stays after its end for callers who
