@@ -14,8 +14,11 @@ import (
 // its way nothing is known: a mark may be among it, and the program that reads now has printed it before.
 func (h *lineHost) Probe() (p lineexec.Probe) {
 	s := h.s
-	if s.cfg.Device == nil || s.ring != nil && s.ring.Head() != s.off {
+	switch {
+	case s.cfg.Device == nil:
 		return p
+	case s.ring != nil && s.ring.Head() != s.off:
+		return lineexec.Probe{Prints: true}
 	}
 	var r evidence.Result
 	onItsWay := false
@@ -32,15 +35,19 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 		if h.prober == nil {
 			h.prober = new(evidence.Prober)
 		}
+		// First, so that a program that is seen to wait does so after all that was typed, a key that interrupts it too.
+		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known
 		r = h.prober.Probe(t)
 		p.Canonical = m.Canonical
-		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known
 		onItsWay = sys.OutputPending(fd)
 		return nil
 	})
+	if !s.typing.queue.Empty() { // nor is that read
+		p.Unread = max(1, p.Unread)
+	}
 	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.off // came during the look
 	if err != nil || r.PID == 0 || onItsWay {
-		return lineexec.Probe{}
+		return lineexec.Probe{Prints: onItsWay}
 	}
 	p.Known = r.Source > evidence.NoSource
 	p.Reads = r.State == evidence.Reading || r.State == evidence.Polling || r.State == evidence.Unknown && r.Idle

@@ -16,6 +16,9 @@ const secretWords = `pass(?:word|phrase|code|wd)|pin(?: code)?|secret|otp|one-ti
 	`passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|lösenord|adgangskode|hasło|parola|пароль|` +
 	`密码|密碼|口令|パスワード|암호|비밀번호`
 
+// saysSecret holds for a line with such a word in it, whatever else it says.
+var saysSecret = pattern.Lazy(`(?i)(?:` + secretWords + `)`)
+
 // phrase is a row of the table of prompts: what an unfinished line looks like that asks
 // for something of a kind.
 type phrase struct {

@@ -29,14 +29,23 @@ var repls = []repl{
 	{set("redis-cli", "valkey-cli"), pattern.Lazy(`^[\w.:-]{1,80}(?:\[\d+\])?> $`)},
 }
 
+// farRepl is the prompt of one behind a relay, where the program cannot be seen: those that nothing else prints. A shell asks
+// there for the rest of a line with "> ", which is no question either.
+var farRepl = pattern.Lazy(`^(?:>>>|\.\.\.|In ?\[\d+\]:|\s+\.\.\.:|\(i?Pdb\+{0,2}\)|ipdb>|>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|` +
+	`\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|\s+\.\.\.>|mysql>|MariaDB \[.{1,64}\]>|\s+->|[\w.-]{1,64}[=('"^!*-][>#]|\((?:gdb|lldb)\)|julia>|` +
+	`ghci[>|]|Prelude(?: \*?[A-Z][\w.*]*)*[>|]|php [>{('"]|[\w.-]{1,64}:\d{1,5}(?:\[\d+\])?>) $`)
+
 // bare take a script whose prompt may be the same: only without one they are taken for what they are.
 var bare = set("node", "deno", "bun", "R", "lua", "luajit")
 
 // isRepl reports if a program that takes commands waits for one.
 func (s *scene) isRepl() bool {
 	name := s.Probe.Program
-	if s.AltScreen || s.relay || s.hidden || s.Probe.Script {
+	switch {
+	case s.AltScreen || s.hidden || s.Probe.Script:
 		return false
+	case s.relay: // the words are all there is
+		return !s.asks && !saysSecret.MatchString(s.line) && farRepl.MatchString(s.line)
 	}
 	if short := strings.TrimRight(name, "0123456789."); short != "" {
 		name = short

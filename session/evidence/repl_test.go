@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -55,6 +56,28 @@ func TestReplPrompts(t *testing.T) {
 		if v := Classify(f); v.Repl {
 			t.Errorf("%s: %+v", name, v)
 		}
+	}
+}
+
+// Behind a relay nothing of the program is known but its prompt: one that is well known is none that asks, and one that may be a
+// secret's is a question.
+//
+// FEATURES: R42
+func TestReplBehindARelay(t *testing.T) {
+	for line, want := range map[string]bool{
+		">>> ": true, "... ": true, "In [3]: ": true, "(Pdb) ": true, "> ": true, "irb(main):001:0> ": true, "sqlite> ": true,
+		"mysql> ": true, "MariaDB [(none)]> ": true, "    -> ": true, "shop=# ": true, "shop-> ": true, "(gdb) ": true,
+		"julia> ": true, "ghci> ": true, "Prelude Data.List> ": true, "php > ": true, "10.0.0.1:6379[2]> ": true,
+		"Name: ": false, "name> ": false, "Name> ": false, "Continue? [y/n] ": false, "password=> ": false, "token-> ": false,
+		"db.pin:1234> ": false, "passphrase> ": false, "user@far:~$ ": false,
+	} {
+		v := Classify(Facts{Probe: polling("ssh", -1), Modes: raw, Line: line, Quiet: time.Minute})
+		if v.Repl != want || v.Repl && (!v.Needs || v.Kind != Text) {
+			t.Errorf("%q: %+v", line, v)
+		}
+	}
+	if v := Classify(Facts{Probe: reading("ssh"), Modes: &sys.Modes{Canonical: true}, Line: ">>> ", Quiet: time.Minute}); v.Repl {
+		t.Errorf("it asks for itself: %+v", v)
 	}
 }
 

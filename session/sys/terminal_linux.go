@@ -23,6 +23,7 @@ func settings(fd int) (*unix.Termios, error) {
 
 // OutputPending reports if something that was printed has not been read from a PTY's master yet.
 func OutputPending(master int) bool {
+	handOn(master)
 	n, err := unix.IoctlGetInt(master, unix.TIOCINQ)
 	return err == nil && n > 0
 }
@@ -77,13 +78,21 @@ func peer(fd int, f func(tty int) error) error {
 }
 
 // UnreadInput is how many bytes of input stand ready for a reader of the terminal whose master is
-// fd: in line mode those of whole lines only.
+// fd: in line mode those of whole lines only. What was written to the master has reached the terminal by then, and keys
+// that send signals have sent them: on a busy machine the kernel hands input on milliseconds after it was written.
 func UnreadInput(fd int) (n int, err error) {
 	err = peer(fd, func(tty int) (err error) {
+		handOn(tty)
 		n, err = unix.IoctlGetInt(tty, unix.TIOCINQ)
 		return os.NewSyscallError("TIOCINQ", err)
 	})
 	return n, err
+}
+
+// handOn waits until an end of a PTY has what was written to the other one: a poll that finds nothing to be read has the kernel
+// finish that first (n_tty_poll).
+func handOn(end int) {
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(end), Events: unix.POLLIN}}, 0) // interrupted it has done so, too
 }
 
 // FlushUnread throws away the input that no program has read yet, unfinished lines too, of the

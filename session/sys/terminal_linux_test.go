@@ -94,6 +94,47 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// What was written to one end of a PTY has reached the other when it is asked what was not read there, however late the kernel
+// would hand it on.
+//
+// FAULT: A10
+func TestNothingUnreadIsMissed(t *testing.T) {
+	master, slave := openPTY(t)
+	tio, err := unix.IoctlGetTermios(slave, unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tio.Lflag &^= unix.ICANON | unix.ECHO
+	tio.Oflag &^= unix.OPOST
+	if err := unix.IoctlSetTermios(slave, unix.TCSETS, tio); err != nil {
+		t.Fatal(err)
+	}
+	typed, printed, buf := 0, 0, make([]byte, 8)
+	for range 2000 {
+		if _, err := unix.Write(master, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := UnreadInput(master); err != nil || n != 1 {
+			typed++
+		}
+		if _, err := unix.Read(slave, buf); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Write(slave, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if !OutputPending(master) {
+			printed++
+		}
+		if _, err := unix.Read(master, buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if typed > 0 || printed > 0 {
+		t.Errorf("of 2000 keys %d were not seen, of 2000 characters that were printed %d", typed, printed)
+	}
+}
+
 func TestNoTerminal(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

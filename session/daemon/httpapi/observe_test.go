@@ -15,8 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // A screen is not behind what changes something, and what waits keeps nobody from anything.
@@ -197,5 +199,27 @@ func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 		if w.Code != code || !strings.Contains(w.Body.String(), `"code"`) {
 			t.Errorf("%v: %d %s", why, w.Code, w.Body)
 		}
+	}
+}
+
+// A read that finds a gap and nothing behind it, because a full disk kept no output, tells that at once: it does not wait for
+// output that may never come.
+//
+// FEATURES: R37
+func TestAGapIsToldAtOnce(t *testing.T) {
+	h := openHouse(t, func(*store.Session) bool { return true })
+	e, err := h.reg.Resolve("own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read := func(from uint64, _ []byte) (session.Chunk, []session.StreamRun, error) {
+		cancel() // else it would wait in vain
+		return session.Chunk{From: from + 10, Next: from + 10, Gap: 10}, nil, nil
+	}
+	c, _, end, err := readChunk(ctx, e, &outputQuery{Await: 60_000}, read)
+	if err != nil || end || c.Gap != 10 {
+		t.Errorf("%+v, at the end: %v, %v", c, end, err)
 	}
 }

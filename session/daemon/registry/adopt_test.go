@@ -123,6 +123,33 @@ func record(t *testing.T, r *Registry, rec store.Session) {
 	}
 }
 
+// A session that is recorded as ended and whose keeper has another process of it was started again, which could not be recorded:
+// it runs. Of the process that has ended, the keeper may only not have forgotten it yet.
+//
+// FEATURES: R5
+func TestStartedAgainWithoutARecord(t *testing.T) {
+	for name, c := range map[string]struct {
+		pid  int
+		want session.State
+	}{
+		"another process": {7, session.Running}, "the same": {1 << 30, session.Exited}, "none is known": {0, session.Exited},
+	} {
+		one := 1
+		rec := store.Session{ID: uuid.NewString(), Name: "again", State: "exited", PID: c.pid, ExitCode: &one, Signal: "SIGHUP", Created: time.Now(), Ended: time.Now(), Stopped: true}
+		r, _ := hosted(t, func(r *Registry) { record(t, r, rec) })
+		k := newOneKeeper(t, rec.ID, "printed")
+		r.AdoptAll(t.Context(), []string{"main"}, func(string) (Keeper, error) { return k, nil })
+		e := r.ByID(rec.ID)
+		got := e.Record()
+		if got.State != string(c.want) || (c.want == session.Running) != (got.Ended.IsZero() && got.ExitCode == nil && got.Signal == "" && !got.Stopped) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if st := e.Session.Status(); st.State != c.want {
+			t.Errorf("%s: its owner says that it is %s", name, st.State)
+		}
+	}
+}
+
 // Sessions without a keeper are history or lost, with what they printed; what was never started is
 // gone, and directories that killed daemons left half made or half removed go.
 func TestSettleWithoutKeepers(t *testing.T) {

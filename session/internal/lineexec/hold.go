@@ -140,7 +140,10 @@ func (m *Machine) dropped() bool { return m.First() != nil && m.First().step == 
 // settled says that the shell has dealt with the interrupt.
 func (m *Machine) settled(v *View) bool {
 	p := m.host.Probe()
-	if !p.Known {
+	switch {
+	case p.Prints: // however long before that nothing was: what the interrupt led to may be among it
+		return false
+	case !p.Known:
 		return v.quiet() > 4*settleTime
 	}
 	return p.Reads && p.Unread == 0 && v.quiet() >= settleTime/2

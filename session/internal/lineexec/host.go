@@ -35,7 +35,8 @@ func (v *View) quiet() time.Duration { return v.Now.Sub(v.LastOutput) }
 
 // Probe is what the kernel tells of the process that reads the terminal.
 type Probe struct {
-	Known   bool // else nothing below means anything
+	Known   bool // else nothing below means anything, but for Prints
+	Prints  bool // what was printed is on its way still: nobody knows yet what it says
 	Reads   bool // a process in the foreground waits for input of the terminal
 	Blocked bool // in a read of it
 	// Shell says that it is the session's own process; Replaced, that this process runs another

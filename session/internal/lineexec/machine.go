@@ -153,7 +153,7 @@ func (m *Machine) notYet(v *View) time.Duration {
 	if v.Offered == shell.Full {
 		return 0
 	}
-	if p := m.host.Probe(); p.Known && v.Now.Sub(v.Since) < readsTime {
+	if p := m.host.Probe(); (p.Known || p.Prints) && v.Now.Sub(v.Since) < readsTime {
 		if p.Shell && p.Reads {
 			return 0
 		}

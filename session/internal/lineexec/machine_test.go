@@ -148,9 +148,10 @@ func TestNothingIsTypedBehindAnInterrupt(t *testing.T) {
 	s.give(t, &Line{}) // is not refused
 	s.want(t, `line, keys "\x03", over`)
 	s.prompts()
-	s.probe = Probe{Known: true} // it does not read yet
-	s.pass(50 * time.Millisecond)
-	s.want(t, `line, keys "\x03", over`)
+	for _, s.probe = range []Probe{{Known: true}, {Prints: true}} { // it does not read yet; it has printed something
+		s.pass(200 * time.Millisecond)
+		s.want(t, `line, keys "\x03", over`)
+	}
 	s.probe = reading
 	s.pass(50 * time.Millisecond)
 	s.want(t, `line, keys "\x03", over, line`)

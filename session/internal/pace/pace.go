@@ -86,6 +86,11 @@ func (p *Pace) settle(now time.Time) {
 	if !p.may || p.resting.Load() || now.Sub(p.last) < cmp.Or(p.After, after) {
 		return
 	}
+	p.rest()
+}
+
+// rest begins a rest, unless something has happened since it was looked.
+func (p *Pace) rest() {
 	p.resting.Store(true)
 	if p.stirred.Load() { // by who did not see that it rests
 		p.resting.Store(false)

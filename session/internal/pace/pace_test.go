@@ -73,6 +73,27 @@ func TestRest(t *testing.T) {
 	})
 }
 
+// What happens between the look that finds that nothing has and the rest that follows from it ends that rest: whoever stirred
+// it did not see it, and wakes nobody.
+//
+// FEATURES: R90
+func TestStirredWhileItComesToRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Pace
+		p.MayRest(true)
+		second := count(t, p.Ticker(time.Second))
+		p.Stir()
+		p.mu.Lock()
+		if p.rest(); p.Resting() {
+			t.Error("it rests though something happened")
+		}
+		p.mu.Unlock()
+		if n := took(second, 5*time.Second); n != 5 {
+			t.Errorf("%d looks in five seconds", n)
+		}
+	})
+}
+
 func TestNoRestUnlessTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p Pace
