@@ -65,7 +65,10 @@ func daemonStop(a *app) *cobra.Command {
 				}
 			}
 			st, err := client.Status(cmd.Context())
-			if err != nil {
+			switch {
+			case err != nil && processes.AnyDaemon(b.dirs):
+				return err
+			case err != nil:
 				return fmt.Errorf("nothing to stop: %w", err)
 			}
 			if err := client.Stop(cmd.Context(), api.Stop{KillSessions: kill}); err != nil {

@@ -171,5 +171,9 @@ func ownOutput() []os.FileInfo {
 
 // statusOf is a command's own exit status.
 func statusOf(s *api.Session) error {
-	return foreground.EndStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal, Error: watchrun.Lost})
+	if s.ExitCode == nil && s.Signal == "" {
+		return exit.With(api.ExitOwnFailure, api.Errorf(api.CodeEnded, "%s", watchrun.Lost).
+			WithHint("its command may be run again; the keeper's log says more (`longterm doctor`)"))
+	}
+	return foreground.EndStatus(&api.Result{ExitCode: s.ExitCode, Signal: s.Signal})
 }

@@ -58,7 +58,7 @@ func (a *app) connect() (*backend, error) {
 	if err := actor.CheckLabel(label); err != nil {
 		return nil, exit.Usage(err)
 	}
-	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy, OneVerb: true}
+	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy, OnSilent: a.tellSilent, OneVerb: true}
 	if a.waits {
 		o.OnAway = a.tellAway
 	}
@@ -255,6 +255,16 @@ func (a *app) tellAway(why error) {
 		return
 	}
 	fmt.Fprintf(a.Stderr, "longterm: %v; it is tried again\n", why)
+}
+
+// tellSilent says that the daemon answers nothing, while it is waited for.
+func (a *app) tellSilent(s client.Silence) {
+	if a.JSON {
+		line, _ := json.Marshal(map[string]string{"silent": s.String()})
+		fmt.Fprintf(a.Stderr, "%s\n", line)
+		return
+	}
+	fmt.Fprintf(a.Stderr, "longterm: %v; it is waited for\n", s)
 }
 
 // tellWaiting says that what was asked for waits for a person.

@@ -16,7 +16,8 @@
 // its own, Type by the input's), or if it ends or removes something (Kill, StopJob, Remove); the error
 // of all others says to look first. patience.go bounds that in time, not in tries.
 //
-// A call ends with its context. Nothing is sent to a socket that another user serves.
+// A call ends with its context. It ends, too, where its answer is due at once and the daemon is stopped or hangs (silence.go);
+// whatever waits for something goes on, and OnSilent is told. Nothing is sent to a socket that another user serves.
 package client
 
 import (
@@ -33,6 +34,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode"
@@ -72,6 +74,8 @@ type Options struct {
 	// OnAway is told when another host has not been reached for a while and is asked again, once until it is reached. nil:
 	// nobody is.
 	OnAway func(why error)
+	// OnSilent is told, once, that this host's daemon answers nothing while it is waited for. nil: nobody is.
+	OnSilent func(Silence)
 	// OneVerb says that the client is made for one thing that a person does. When longterm is ended with its sessions
 	// meanwhile, it does not start it again: whoever does something else later does.
 	OneVerb bool
@@ -110,6 +114,8 @@ type Client struct {
 	http *http.Client
 	made time.Time
 	away away
+	// stoppedPID is the daemon that answered nothing, the last time that one did; 0: none.
+	stoppedPID atomic.Int64
 }
 
 // New makes a client. Nothing is contacted yet.
@@ -353,7 +359,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		if method != http.MethodGet || q.Has("await_ms") || q.Has("wait_ms") {
 			over = turns.Wait(ctx) // it may be answered when something happens: who is worked on in turn keeps no other from it
 		}
-		resp, err := c.http.Do(req)
+		resp, err := c.patiently(req, isDue(path, q, body))
 		over()
 		if err == nil && resp.StatusCode < 400 {
 			c.tellCopy(resp.Header)
@@ -370,6 +376,8 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			q.Set("on_approval", "wait")
 			u = address(path, q)
 			continue
+		case isFinal(err): // it answers nothing
+			return nil, err
 		case errors.As(err, &refused):
 			if !refused.Retry {
 				return nil, err

@@ -140,6 +140,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return st, nil
 		}
 		stop()
+		silent := s.c.whySilent(ctx, err)
 		switch {
 		case resp != nil && resp.StatusCode >= 400:
 			return nil, readError(resp)
@@ -147,6 +148,8 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, ctx.Err()
 		case errors.Is(err, unixsock.ErrForeign):
 			return nil, foreign(err)
+		case silent != nil:
+			return nil, silent
 		case s.c.o.Way == nil && resp == nil && isCut(err) && p.pauseWithin(ctx, shortPatience): // a daemon that died as it was asked: nothing came of it
 			continue
 		case try > 2 || !notThere(err):

@@ -3,7 +3,7 @@
 package httpapi
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,7 +113,7 @@ func (p *passage) opening(engine vterm.Engine) api.Record {
 
 // write streams the passage. A stream that ends early lacks its last record, "end".
 func (p *passage) write(ctx context.Context, w io.Writer) error {
-	enc := json.NewEncoder(w)
+	out := newBatch(w, p)
 	r := p.s.Records(p.from)
 	defer r.Close()
 	opened := false
@@ -121,29 +121,21 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 		rec, err := r.Next()
 		over := errors.Is(err, io.EOF) || err == nil && (rec.Offset > p.to || rec.Offset == p.to && rec.Kind == journal.KindOutput)
 		if err != nil && !over {
-			return err
+			return errors.Join(err, out.flush())
 		}
 		if !opened {
 			if opened = true; !over && p.from > 0 && !rec.Time.IsZero() {
 				p.first.Time = rec.Time
 			}
-			if err := enc.Encode(p.first); err != nil {
+			if err := out.add(p.first, nil); err != nil {
 				return err
 			}
 		}
 		if over {
-			return enc.Encode(api.Record{Kind: "end", Offset: p.to})
+			return errors.Join(out.add(api.Record{Kind: "end", Offset: p.to}, nil), out.flush())
 		}
-		if out, ok := recordOf(&rec, p.to); ok {
-			if rec.Kind == journal.KindOutput {
-				out.Data = p.masked(out.Offset, out.Data)
-			}
-			if p.pipe {
-				if out.Streams, err = p.streams(&out); err != nil {
-					return err
-				}
-			}
-			if err := enc.Encode(out); err != nil {
+		if told, data, ok := recordOf(&rec, p.to); ok {
+			if err := out.add(told, data); err != nil {
 				return err
 			}
 		}
@@ -151,9 +143,77 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 	return ctx.Err()
 }
 
-// masked is a record's output without the nonce of the shell's marks.
-func (p *passage) masked(at uint64, data []byte) []byte {
-	data = bytes.Clone(data)
+// A batch is records that are masked and written together: what a byte is masked for stands up to secrets.Reach before and
+// after it, which is read and looked through once for all of them. Programs that print short lines make short records.
+const (
+	batchBytes   = 128 << 10 // of output
+	batchRecords = 1024
+)
+
+type batch struct {
+	masker  masker
+	w       *bufio.Writer
+	enc     *json.Encoder
+	records []api.Record
+	ends    []int  // of each record's output in data
+	data    []byte // output that goes on from the offset at
+	at      uint64
+}
+
+// masker has what a batch needs of a passage.
+type masker interface {
+	// mask masks output from an offset on, in place.
+	mask(at uint64, data []byte)
+	// streams is what a record's output is.
+	streams(*api.Record) ([]api.StreamRun, error)
+}
+
+func newBatch(w io.Writer, m masker) *batch {
+	b := &batch{masker: m, w: bufio.NewWriterSize(w, 64<<10)}
+	b.enc = json.NewEncoder(b.w)
+	return b
+}
+
+// add writes a record, now or with others. Of output data is copied.
+func (b *batch) add(r api.Record, data []byte) error {
+	goesOn := r.Offset == b.at+uint64(len(b.data))
+	if len(b.records) >= batchRecords || len(data) > 0 && len(b.data) > 0 && (!goesOn || len(b.data)+len(data) > batchBytes) {
+		if err := b.flush(); err != nil {
+			return err
+		}
+	}
+	if len(b.data) == 0 {
+		b.at = r.Offset
+	}
+	b.data = append(b.data, data...)
+	b.records, b.ends = append(b.records, r), append(b.ends, len(b.data))
+	return nil
+}
+
+// flush writes what there is.
+func (b *batch) flush() error {
+	b.masker.mask(b.at, b.data)
+	begin := 0
+	for i := range b.records {
+		r := &b.records[i]
+		if end := b.ends[i]; end > begin {
+			r.Data, begin = b.data[begin:end], end
+		}
+		var err error
+		if r.Streams, err = b.masker.streams(r); err != nil {
+			return err
+		}
+		if err := b.enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	clear(b.records)
+	b.records, b.ends, b.data = b.records[:0], b.ends[:0], b.data[:0]
+	return b.w.Flush()
+}
+
+// mask hides the nonce of the shell's marks in output, and secrets.
+func (p *passage) mask(at uint64, data []byte) {
 	for n := p.s.Mask(at, data); n < len(data); n++ { // what may become one is not waited for
 		data[n] = '0'
 	}
@@ -162,24 +222,23 @@ func (p *passage) masked(at uint64, data []byte) []byte {
 			data[n] = '*'
 		}
 	}
-	return data
 }
 
 // streams is what a record's output is.
 func (p *passage) streams(r *api.Record) ([]api.StreamRun, error) {
-	if len(r.Data) == 0 {
+	if !p.pipe || len(r.Data) == 0 || r.Kind != journal.KindOutput.String() {
 		return nil, nil
 	}
 	runs, err := p.s.Streams(r.Offset, r.Offset+uint64(len(r.Data)))
 	return streamRuns(runs), err
 }
 
-// recordOf is a journal's record as clients see it, cut to end before an offset.
-func recordOf(r *journal.Record, to uint64) (api.Record, bool) {
-	out := api.Record{Kind: r.Kind.String(), Offset: r.Offset, Time: r.Time}
+// recordOf is a journal's record as clients see it, without its output, which is cut to end before an offset.
+func recordOf(r *journal.Record, to uint64) (out api.Record, data []byte, ok bool) {
+	out = api.Record{Kind: r.Kind.String(), Offset: r.Offset, Time: r.Time}
 	switch r.Kind {
 	case journal.KindOutput:
-		out.Data = r.Data[:min(uint64(len(r.Data)), to-r.Offset)]
+		data = r.Data[:min(uint64(len(r.Data)), to-r.Offset)]
 	case journal.KindResize:
 		out.Cols, out.Rows = r.Cols, r.Rows
 	case journal.KindExit:
@@ -187,9 +246,9 @@ func recordOf(r *journal.Record, to uint64) (api.Record, bool) {
 	case journal.KindGap:
 		out.Lost = r.Lost
 	default:
-		return out, false
+		return out, nil, false
 	}
-	return out, true
+	return out, data, true
 }
 
 func exitView(x *journal.Exit) *api.Exit {

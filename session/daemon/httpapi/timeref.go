@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -41,8 +42,13 @@ func parseTimeref(s string, now, started time.Time) (timeref, error) {
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 			return timeref{line: n, byLine: true}, nil
 		}
-		if n, err := strconv.Atoi(text); err == nil && n < 0 && n >= -excerpt.MostLinesBack {
-			return timeref{back: -n, byLine: true}, nil
+		n, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case n < -excerpt.MostLinesBack && (err == nil || errors.Is(err, strconv.ErrRange)):
+			return timeref{}, api.Errorf(api.CodeInvalid, "%s is further back than lines are counted from the end", s).
+				WithHint("line:-%d is the most; line:0 is the oldest that is kept, and an offset or a time may be older", excerpt.MostLinesBack)
+		case err == nil && n < 0:
+			return timeref{back: int(-n), byLine: true}, nil
 		}
 	}
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,9 +34,24 @@ func TestParseMoment(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "x", "-", "line:", "line:-0x1", "line:-", "line:--1", "line:-2000000", "line:x", "--5m", "-5", "25:00", "1e9", "-5m "} {
+	for _, s := range []string{"", "x", "-", "line:", "line:-0x1", "line:-", "line:--1", "line:x", "--5m", "-5", "25:00", "1e9", "-5m "} {
 		if got, err := parseTimeref(s, now, started); err == nil {
 			t.Errorf("%q was read as %v", s, got)
+		}
+	}
+}
+
+// How many lines are counted from the end at most is said to who asks for more.
+//
+// FEATURES: R38
+func TestMostLinesBack(t *testing.T) {
+	for s, ok := range map[string]bool{"line:-1048576": true, "line:-1048577": false, "line:-3000000": false, "line:-99999999999999999999": false} {
+		got, err := parseTimeref(s, time.Now(), time.Now())
+		if ok != (err == nil) || ok && got.back != 1<<20 {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+		if !ok && !strings.Contains(err.Error(), "line:-1048576 is the most") {
+			t.Errorf("%s: %v", s, err)
 		}
 	}
 }

@@ -87,7 +87,9 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		h.forget(e)
 		return nil, ctx.Err()
 	}
-	start, err := h.spawn(ctx, e, k, plan)
+	wanted, over := h.whileWanted(ctx)
+	defer over()
+	start, err := h.spawn(wanted, e, k, plan)
 	if err != nil {
 		if h.host.Leaving() { // the successor finds the record, and the process if there is one
 			return nil, errReplacedMeanwhile()
@@ -203,11 +205,83 @@ func (h *Registry) beginLater(e *Handle, start func()) {
 	})
 }
 
-// spawn starts the process; start begins its owner.
+// whileWanted is a context that ends with its caller's: who goes before there is an answer finds no session later. A daemon that
+// leaves has its callers go, too, and its successor finds what was started.
+func (h *Registry) whileWanted(ctx context.Context) (wanted context.Context, over context.CancelFunc) {
+	wanted, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if !h.host.Leaving() {
+			cancel()
+		}
+	})
+	return wanted, func() {
+		stop()
+		cancel()
+	}
+}
+
+// A keeper that is stopped (SIGSTOP) is connected to and written to all the same, and answers nothing.
+const (
+	keeperLate = 3 * time.Second // an answer is, and the keeper is looked at
+	keeperLook = 500 * time.Millisecond
+	// stoppedLooks is how often in a row it is seen stopped: one that a debugger has in its hands goes on soon.
+	stoppedLooks = 4
+)
+
+// unlessStopped is a context that ends when a process is stopped and stays so.
+func unlessStopped(ctx context.Context, pid func() int) (goes context.Context, over context.CancelFunc) {
+	goes, cancel := context.WithCancelCause(ctx)
+	late := time.AfterFunc(keeperLate, func() {
+		tick := time.NewTicker(keeperLook)
+		defer tick.Stop()
+		for stopped := 0; ; {
+			if stopped++; !isStopped(pid()) {
+				stopped = 0
+			}
+			if stopped == stoppedLooks {
+				cancel(keeperStopped(pid()))
+				return
+			}
+			select {
+			case <-goes.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return goes, func() {
+		late.Stop()
+		cancel(nil)
+	}
+}
+
+// isStopped says that a process is stopped by a signal. Tests have no such process.
+var isStopped = func(pid int) bool {
+	st, err := sys.ReadStat(pid)
+	return err == nil && st.State == 'T'
+}
+
+// stoppedOr is that the keeper is stopped, where that ended ctx; else an error.
+func stoppedOr(ctx context.Context, err error) error {
+	var e *api.Error
+	if errors.As(context.Cause(ctx), &e) {
+		return e
+	}
+	return err
+}
+
+// keeperStopped is no error that a client asks again after.
+func keeperStopped(pid int) error {
+	return api.Errorf(api.CodeSpawn, "the keeper (process %d) is stopped, and starts nothing; the session was not started", pid).
+		WithHint("`kill -CONT %d` has it go on; to kill it would end its sessions", pid)
+}
+
+// spawn starts the process; start begins its owner. It ends with ctx: a process that comes all the same is ended.
 func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan) (start func(), err error) {
-	// The process may be there once it was asked for, whatever becomes of who wanted it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
+	ctx, cancel := context.WithTimeout(ctx, spawnTime)
 	defer cancel()
+	ctx, over := unlessStopped(ctx, func() int { return int(k.Link().Hello().PID) })
+	defer over()
 	old := h.ByID(e.rec.ID)
 	again := old != nil && old != e
 	if again { // what the keeper tells once it is started is told to e, which takes its place later
@@ -220,7 +294,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	j := <-opening
 	if err != nil {
 		j.drop()
-		return nil, err
+		return nil, stoppedOr(ctx, err)
 	}
 	e.mu.Lock() // its first execution may be judged already
 	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
@@ -233,7 +307,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 			if !h.host.Leaving() {
 				spawn.Unspawn(k, e.rec.ID)
 			}
-			return nil, p.NotAdopted(err)
+			return nil, stoppedOr(ctx, p.NotAdopted(err))
 		}
 	}
 	if start, err = h.take(e, k, adopted, j); err != nil {

@@ -3,6 +3,9 @@
 package registry
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -42,3 +45,61 @@ func recordedPID(t *testing.T, r *Registry, id string) int {
 	}
 	return s.PID
 }
+
+// What is started is given up when who wanted it goes, and when the keeper is stopped, in seconds; not when the daemon leaves, or
+// the keeper is only slow.
+//
+// FEATURES: R90
+func TestStartsAreGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		goes, leaving bool
+		stopped       func(since time.Duration) bool
+		ends          time.Duration // 0: it does not
+	}{
+		"its caller goes":         {goes: true, ends: time.Second},
+		"the daemon leaves":       {goes: true, leaving: true},
+		"the keeper is stopped":   {stopped: func(time.Duration) bool { return true }, ends: 4500 * time.Millisecond},
+		"it is stopped later":     {stopped: func(d time.Duration) bool { return d > 10*time.Second }, ends: 12 * time.Second},
+		"it is stopped at times":  {stopped: func(d time.Duration) bool { return d%time.Second == 0 }},
+		"the keeper takes longer": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				was := isStopped
+				defer func() { isStopped = was }()
+				isStopped = func(int) bool { return c.stopped != nil && c.stopped(time.Since(began)) }
+				r := testRegistry(t)
+				r.host = leavingHost{r.host, c.leaving}
+				caller, goes := context.WithCancel(t.Context())
+				defer goes()
+				if c.goes {
+					time.AfterFunc(time.Second, goes)
+				}
+				ctx, over := r.whileWanted(caller)
+				defer over()
+				ctx, overToo := unlessStopped(ctx, func() int { return 7 })
+				defer overToo()
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Minute):
+				}
+				if took := time.Since(began); c.ends == 0 && ctx.Err() != nil || c.ends > 0 && took != c.ends {
+					t.Errorf("after %s: %v", took, context.Cause(ctx))
+				}
+				err := stoppedOr(ctx, errors.New("slow"))
+				if is := strings.Contains(err.Error(), "the keeper (process 7) is stopped"); is != (c.ends > time.Second) {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// leavingHost is a daemon that leaves, or does not.
+type leavingHost struct {
+	Host
+	leaving bool
+}
+
+func (h leavingHost) Leaving() bool { return h.leaving }

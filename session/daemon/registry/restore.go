@@ -66,7 +66,8 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	}
 	var start func()
 	if err == nil {
-		start, err = h.spawn(ctx, e, k, p)
+		// The process may be there once it was asked for, whatever becomes of who wanted it.
+		start, err = h.spawn(context.WithoutCancel(ctx), e, k, p)
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.reopen(old))

@@ -42,6 +42,9 @@ func TestWatchedRunIsLost(t *testing.T) {
 				}
 				return
 			}
+			if !strings.Contains(got.err, `"code":"ended"`) {
+				t.Errorf("%q", got.err)
+			}
 			var told struct {
 				Exit  *int   `json:"exit_code"`
 				Error string `json:"error"`
