@@ -16,12 +16,13 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/tmuxcompat"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 // pipeLabel is the label of sessions that run a pipe, with the id of the session whose output they are given.
-const pipeLabel = "longterm.pipe"
+const pipeLabel = tmuxcompat.PipeLabel
 
 // pipeFlags are what `pipe` is told.
 type pipeFlags struct {

@@ -43,7 +43,8 @@ func tmuxcompatVerb(a *app, c *cobra.Command) {
 		status := tmuxcompat.Run(cmd.Context(), tmuxcompat.Options{
 			Daemon:  func() (tmuxcompat.Daemon, error) { return b.client, b.client.Ensure(cmd.Context()) },
 			Numbers: filepath.Join(b.dirs.State, "tmux.json"), RunDir: b.dirs.Run, Env: os.Environ(), Cwd: cwd,
-			Terminal: term.IsTerminal(int(a.stdin.Fd())), Show: showSessions, Stdout: a.Stdout, Stderr: a.Stderr,
+			Terminal: term.IsTerminal(int(a.stdin.Fd())), Show: showSessions, Pipe: pipeOutput,
+			Stdin: a.stdin, Stdout: a.Stdout, Stderr: a.Stderr,
 		}, args)
 		if status != 0 {
 			return exit.Silent(status)
@@ -61,5 +62,17 @@ func showSessions(ctx context.Context, ids []string) error {
 	c := exec.CommandContext(ctx, self, append([]string{"view"}, ids...)...)
 	c.Args[0] = "longterm" // it may be called tmux
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return c.Run()
+}
+
+// pipeOutput is the verb pipe, as a process of its own. What it says of what it did is not tmux's.
+func pipeOutput(ctx context.Context, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, self, append([]string{"pipe"}, args...)...)
+	c.Args[0] = "longterm" // it may be called tmux
+	c.Stderr = os.Stderr
 	return c.Run()
 }

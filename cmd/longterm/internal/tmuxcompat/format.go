@@ -127,6 +127,9 @@ func evaluate(s string, value func(string) string, depth int) string {
 	if !ok {
 		return value(s)
 	}
+	if modifier == "S" || modifier == "W" || modifier == "P" {
+		return value(loop + modifier + rest) // of each session, window or pane
+	}
 	both := func() (a, b string) {
 		p := append(parts(rest), "")
 		return expandAt(p[0], value, depth), expandAt(p[1], value, depth)
@@ -172,6 +175,9 @@ func evaluate(s string, value func(string) string, depth int) string {
 			return ""
 		}
 		return time.Unix(n, 0).Format(time.ANSIC)
+	}
+	if out, ok := operate(modifier, both, text); ok {
+		return out
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(modifier, "=")); err == nil && modifier[0] == '=' {
 		return limited([]rune(text()), n)

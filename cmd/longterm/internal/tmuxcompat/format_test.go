@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -109,6 +110,29 @@ func TestOneStep(t *testing.T) {
 		}
 		if len(all) != c.want {
 			t.Errorf("%q: %+v", c.args, all)
+		}
+	}
+}
+
+// The answers are tmux 3.3a's.
+func TestOperators(t *testing.T) {
+	value := func(name string) string { return map[string]string{"window_name": "main"}[name] }
+	for format, want := range map[string]string{
+		"#{e|+|:1,2} #{e|-:7,2} #{e|*:3,4}": "3 5 12", "#{s/main/x/:window_name}": "x", "#{<:1,2}#{>:1,2}#{<=:1,1}#{>=:1,2}": "1010",
+		"#{m/r:^ma,main}": "1", "#{w:window_name} #{=2:window_name} #{=-2:window_name} #{=/2/..:window_name}": "4 ma in ma..",
+		"#{e|/:1,0}.": ".", "#{m/r:(,x}": "0", `#{s/m(a)/[\1]/:window_name}`: "[a]in", "#{e|>:10,9}": "1", "#{s/a/$1/:window_name}": "m$1in",
+	} {
+		if got := expand(format, value); got != want {
+			t.Errorf("%s: %q, not %q", format, got, want)
+		}
+	}
+}
+
+func TestStrftime(t *testing.T) {
+	at := time.Date(2026, time.November, 28, 12, 30, 5, 0, time.UTC)
+	for text, want := range map[string]string{"%H:%M %d-%b-%y": "12:30 28-Nov-26", "50%": "50%", "%% %T %0": "% 12:30:05 %0", "": ""} {
+		if got := strftime(text, at); got != want {
+			t.Errorf("%s: %q, not %q", text, got, want)
 		}
 	}
 }

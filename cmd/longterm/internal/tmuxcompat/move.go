@@ -11,7 +11,7 @@ func respawnPane(x *command) error {
 	if !x.has('k') {
 		return fail("respawn pane failed: pane %s still active", x.format("#{session_name}:#{window_index}.#{pane_index}", p))
 	}
-	if err := x.kill([]*pane{p}); err != nil {
+	if err := x.end([]*pane{p}); err != nil {
 		return err
 	}
 	next := &pane{place: p.place}
@@ -39,11 +39,11 @@ func breakPane(x *command) error {
 		return fail("index in use: %d", index)
 	}
 	of, left := x.activeOf(session), p.Window
+	x.divided(left) // as it was
 	n, err := x.next(func(n *numbers) { n.Window++; n.Used++ })
 	if err != nil {
 		return err
 	}
-	cols, rows := p.Cols, p.Rows
 	p.Session, p.SessionID, p.Created, p.Cols, p.Rows = of.Session, of.SessionID, of.Created, of.Cols, of.Rows
 	p.Window, p.Index, p.Name, p.Order, p.PaneUsed, p.WinUsed = n.Window, index, x.flag('n'), 0, n.Used, 0
 	if !x.has('d') {
@@ -53,13 +53,11 @@ func breakPane(x *command) error {
 		return err
 	}
 	x.sort()
-	if err := x.resize(p, p.Cols, p.Rows); err != nil {
+	if err := x.settle(left); err != nil {
 		return err
 	}
-	if rest := x.inWindow(left); len(rest) == 1 {
-		if err := x.resize(rest[0], cols, rows); err != nil {
-			return err
-		}
+	if err := x.resize(p, p.Cols, p.Rows); err != nil {
+		return err
 	}
 	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
 	return nil
@@ -78,29 +76,29 @@ func joinPane(x *command) error {
 	if p == of {
 		return fail("source and target panes must be different")
 	}
-	whole := of.s.Rows
-	if x.has('h') {
-		whole = of.s.Cols
-	}
-	if whole < 3 {
-		return fail("create pane failed: pane too small")
-	}
-	part, err := x.part(whole)
+	part, err := x.part(x.whole(of))
 	if err != nil {
 		return err
 	}
-	part = min(part, whole-2)
-	cols, rows, keepCols, keepRows := of.s.Cols, of.s.Rows, of.s.Cols, of.s.Rows
+	d, along := x.divided(of.Window), below
 	if x.has('h') {
-		cols, keepCols = part, whole-part-1
-	} else {
-		rows, keepRows = part, whole-part-1
+		along = beside
 	}
+	d.Zoom = 0
+	room := d.split(d.find(of.Pane), along, part, x.has('b'), x.has('f'))
+	if room == nil {
+		return fail("create pane failed: pane too small")
+	}
+	if old := d.find(p.Pane); old != nil {
+		d.remove(old)
+	}
+	room.pane = p.Pane
 	used, err := x.used()
 	if err != nil {
 		return err
 	}
-	left, wasCols, wasRows := p.Window, p.Cols, p.Rows
+	left := p.Window
+	x.divided(left) // as it was
 	id, title, line := p.Pane, p.Title, p.Command
 	x.panes = x.where(func(o *pane) bool { return o != p }) // it is no neighbour of itself
 	p.place = of.place
@@ -121,21 +119,10 @@ func joinPane(x *command) error {
 	if err != nil {
 		return err
 	}
-	if rest := x.inWindow(left); len(rest) == 1 && left != of.Window {
-		if err := x.resize(rest[0], wasCols, wasRows); err != nil {
+	if left != of.Window {
+		if err := x.settle(left); err != nil {
 			return err
 		}
 	}
-	if err := x.resize(of, keepCols, keepRows); err != nil {
-		return err
-	}
-	return x.resize(p, cols, rows)
-}
-
-// showEnvironment is show-environment: what is in the caller's environment, as a server's that it started.
-func showEnvironment(x *command) error {
-	if len(x.args) == 0 {
-		return nil
-	}
-	return fail("unknown variable: %s", x.args[0])
+	return x.lay(of.Window)
 }

@@ -4,6 +4,7 @@ package tmuxcompat
 
 import (
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 // keyNames are tmux's names of keys, in small letters. What is none of them, and no character with a modifier, is text.
 var keyNames = map[string]string{
-	"enter": "Enter", "tab": "Tab", "btab": "S-Tab", "space": "Space", "bspace": "BSpace", "escape": "Escape",
+	"enter": "Enter", "kpenter": "Enter", "tab": "Tab", "btab": "S-Tab", "space": "Space", "bspace": "BSpace", "escape": "Escape",
 	"up": "Up", "down": "Down", "left": "Left", "right": "Right", "home": "Home", "end": "End",
 	"ic": "Insert", "insert": "Insert", "dc": "Delete", "delete": "Delete",
 	"npage": "PageDown", "pagedown": "PageDown", "pgdn": "PageDown", "ppage": "PageUp", "pageup": "PageUp", "pgup": "PageUp",
@@ -90,6 +91,14 @@ func (x *command) key(arg string, p *pane) (api.Input, error) {
 		arg = x.format(arg, p)
 	}
 	if !x.has('l') {
+		if code, ok := strings.CutPrefix(arg, "0x"); ok { // a character by its number
+			if n, err := strconv.ParseUint(code, 16, 21); err == nil && n > 0 {
+				return api.Input{Text: string(rune(n))}, nil
+			}
+		}
+		if pad, ok := strings.CutPrefix(strings.ToUpper(arg), "KP"); ok && len(pad) == 1 && strings.Contains("0123456789./*-+", pad) {
+			return api.Input{Text: pad}, nil
+		}
 		if name, ok := keyName(arg); ok {
 			if name == "Enter" {
 				return api.Input{Enter: true}, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/client"
@@ -100,8 +101,33 @@ func displayMessage(x *command) error {
 	if !x.has('p') {
 		return nil // there is no status line
 	}
-	_, err = fmt.Fprintln(x.Stdout, x.format(format, p))
+	_, err = fmt.Fprintln(x.Stdout, x.format(strftime(format, time.Now()), p))
 	return err
+}
+
+// clock are strftime's conversions as Go has them.
+var clock = map[byte]string{
+	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'd': "02", 'e': "_2", 'm': "01", 'b': "Jan", 'B': "January", 'y': "06", 'Y': "2006",
+	'a': "Mon", 'A': "Monday", 'R': "15:04", 'T': "15:04:05", 'D': "01/02/06", 'F': "2006-01-02", 'Z': "MST", 'z': "-0700", 'j': "002",
+}
+
+// strftime puts the time into a text.
+func strftime(text string, at time.Time) string {
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+1 < len(text) {
+			if layout := clock[text[i+1]]; layout != "" {
+				out.WriteString(at.Format(layout))
+				i++
+				continue
+			}
+			if text[i+1] == '%' {
+				i++
+			}
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
 }
 
 // capturePane is capture-pane.
@@ -110,13 +136,13 @@ func capturePane(x *command) error {
 	if err != nil {
 		return err
 	}
-	if x.has('P') || !x.has('p') {
-		return nil // buffers are tmux's own
+	if x.has('P') {
+		return nil // what is not yet a whole sequence is nowhere
 	}
 	q := client.ScreenQuery{}
 	start, end := x.lines()
-	if start < 0 {
-		q.Scrollback = strconv.Itoa(max(start, -historyMost)) + ":"
+	if above := min(start, end); above < 0 {
+		q.Scrollback = strconv.Itoa(max(above, -historyMost)) + ":"
 	}
 	if x.has('a') {
 		if !p.s.Alt {
@@ -133,10 +159,9 @@ func capturePane(x *command) error {
 		return err
 	}
 	all := screen.Grid() // the history first
-	first := max(0, len(screen.Scrollback)+max(start, -len(screen.Scrollback)))
-	last := len(all) - 1
-	if end != math.MaxInt {
-		last = min(last, len(screen.Scrollback)+end)
+	first, last := line(start, len(screen.Scrollback), len(all)), line(end, len(screen.Scrollback), len(all))
+	if last < first {
+		first, last = last, first
 	}
 	var out strings.Builder
 	for i := first; i <= last; i++ {
@@ -145,8 +170,19 @@ func capturePane(x *command) error {
 			out.WriteByte('\n')
 		}
 	}
+	if !x.has('p') {
+		return x.locked(func() error { return x.putBuffer(x.flag('b'), []byte(out.String())) })
+	}
 	_, err = fmt.Fprint(x.Stdout, out.String())
 	return err
+}
+
+// line is a line that -S or -E names among the history's and the screen's, of which there are so many.
+func line(n, history, all int) int {
+	if n >= all {
+		return all - 1
+	}
+	return min(max(0, history+n), all-1)
 }
 
 // historyMost is the most that is read of a pane's history at once, in lines.
@@ -241,34 +277,4 @@ func colour(rgb string, index *uint8, base int) string {
 		return fmt.Sprintf("%d;2;%d;%d;%d", base+8, n>>16, n>>8&255, n&255)
 	}
 	return ""
-}
-
-// showOptions is show-options: of options that programs ask about, what is so here.
-func showOptions(x *command) error {
-	if len(x.args) == 0 {
-		return nil
-	}
-	name := x.args[0]
-	value, ok := x.options()[name]
-	if !ok {
-		if x.has('q') || strings.HasPrefix(name, "@") {
-			return nil
-		}
-		return fail("invalid option: %s", name)
-	}
-	if x.has('v') {
-		_, err := fmt.Fprintln(x.Stdout, value)
-		return err
-	}
-	_, err := fmt.Fprintln(x.Stdout, name, value)
-	return err
-}
-
-func (x *command) options() map[string]string {
-	return map[string]string{
-		"base-index": "0", "pane-base-index": "0", "history-limit": strconv.Itoa(historyLimit), "default-shell": "/bin/sh",
-		"default-command": "", "prefix": "C-b", "mouse": "off", "status": "off", "remain-on-exit": "off", "escape-time": "0",
-		"automatic-rename": "on", "allow-rename": "off", "default-terminal": "screen", "exit-empty": "on", "focus-events": "off",
-		"set-titles": "off", "renumber-windows": "off", "pane-border-status": "off", "mode-keys": "emacs", "extended-keys": "off",
-	}
 }

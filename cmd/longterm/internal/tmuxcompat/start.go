@@ -5,6 +5,7 @@ package tmuxcompat
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,11 @@ func newSession(x *command) error {
 	rows, err := size(x.flag('y'), 24)
 	if err != nil {
 		return fail("height %v", err)
+	}
+	if len(x.panes) == 0 { // a server that starts knows nothing of the one before
+		if err := x.setBuffers(nil); err != nil {
+			return err
+		}
 	}
 	n, err := x.next(func(n *numbers) { n.Session++; n.Window++; n.Pane++; n.Used++ })
 	if err != nil {
@@ -90,6 +96,15 @@ func newWindow(x *command) error {
 	session, index, err := x.newIndex(x.flag('t'))
 	if err != nil {
 		return err
+	}
+	if name := x.flag('n'); x.has('S') && name != "" { // one of that name does
+		if panes := x.windowIn(session, "="+name); panes != nil {
+			used, err := x.used()
+			if err != nil || x.has('d') {
+				return err
+			}
+			return x.show(panes, used)
+		}
 	}
 	of := x.activeOf(session)
 	if taken := x.windowAt(session, index); len(taken) > 0 {
@@ -197,34 +212,18 @@ func splitWindow(x *command) error {
 	if err != nil {
 		return err
 	}
-	whole, cols, rows := of.s.Rows, of.s.Cols, of.s.Rows
-	if x.has('f') { // along the whole window
-		whole, cols, rows = of.Rows, of.Cols, of.Rows
-	}
-	if x.has('h') {
-		whole = cols
-	}
-	part, err := x.part(whole)
+	part, err := x.part(x.whole(of))
 	if err != nil {
 		return err
 	}
-	if whole < 3 || part > whole-2 {
-		part = max(1, whole-2)
+	d, along := x.divided(of.Window), below
+	if x.has('h') {
+		along = beside
 	}
-	if whole < 3 {
+	d.Zoom = 0
+	room := d.split(d.find(of.Pane), along, part, x.has('b'), x.has('f'))
+	if room == nil {
 		return fail("no space for new pane")
-	}
-	keepCols, keepRows := of.s.Cols, of.s.Rows
-	alone := len(x.inWindow(of.Window)) == 1
-	switch shrinks := alone || !x.has('f'); {
-	case x.has('h'):
-		if cols = part; shrinks {
-			keepCols = whole - part - 1
-		}
-	default:
-		if rows = part; shrinks {
-			keepRows = whole - part - 1
-		}
 	}
 	n, err := x.next(func(n *numbers) { n.Pane++; n.Used++ })
 	if err != nil {
@@ -238,14 +237,29 @@ func splitWindow(x *command) error {
 	if err := x.order(p, of); err != nil {
 		return err
 	}
-	if err := x.start(p, cols, rows, x.Cwd); err != nil {
+	room.pane = p.Pane
+	d.was[p.Pane] = [2]int{room.w, room.h}
+	if err := x.start(p, room.w, room.h, x.Cwd); err != nil {
 		return err
 	}
-	if err := x.resize(of, keepCols, keepRows); err != nil {
+	if err := x.lay(p.Window); err != nil {
 		return err
 	}
 	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
 	return nil
+}
+
+// whole is what a new pane gets a part of.
+func (x *command) whole(of *pane) int {
+	d := x.divided(of.Window)
+	c := d.find(of.Pane)
+	if x.has('f') { // along the whole window
+		c = d.root
+	}
+	if x.has('h') {
+		return c.w
+	}
+	return c.h
 }
 
 // part is how many cells a new pane gets of so many: half of them, -l N, -l N% or -p N.
@@ -353,7 +367,9 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 		return err
 	}
 	n.Labels = map[string]string{Label: label}
-	n.SetEnv = append(x.flags['e'], fmt.Sprintf("TMUX=%s,%d,%d", x.socketPath(), x.daemonPID(), p.SessionID), fmt.Sprintf("TMUX_PANE=%%%d", p.Pane))
+	given, gone := x.given(p)
+	n.Env = slices.DeleteFunc(n.Env, func(e string) bool { name, _, _ := strings.Cut(e, "="); return slices.Contains(gone, name) })
+	n.SetEnv = append(append(given, x.flags['e']...), fmt.Sprintf("TMUX=%s,%d,%d", x.socketPath(), x.daemonPID(), p.SessionID), fmt.Sprintf("TMUX_PANE=%%%d", p.Pane))
 	s, err := x.daemon.NewSession(x.ctx, n)
 	if err != nil && api.CodeNameTaken == codeOf(err) { // by what was in the pane before
 		n.Name += "." + strconv.FormatInt(time.Now().UnixMilli(), 36)
@@ -366,6 +382,20 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 	x.panes = append(x.panes, p)
 	x.sort()
 	return nil
+}
+
+// given is what set-environment says for a pane: variables, and the names of those that it does not get.
+func (x *command) given(p *pane) (set, gone []string) {
+	all := x.environment("g")
+	maps.Copy(all, x.environment("$"+strconv.Itoa(p.SessionID)))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] == removed {
+			gone = append(gone, name)
+		} else {
+			set = append(set, name+"="+all[name])
+		}
+	}
+	return set, gone
 }
 
 // orHome is a directory, or where tmux (since 3.4) starts a program instead if there is none: at home, else in the root.

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,6 +23,9 @@ import (
 
 // Label is the label of a session of longterm that is a pane.
 const Label = "tmux"
+
+// PipeLabel is the label of sessions that run a pipe, with the id of the session whose output they are given.
+const PipeLabel = "longterm.pipe"
 
 // place is where a pane is, as its label has it.
 type place struct {
@@ -54,6 +59,9 @@ type numbers struct {
 	Window  int `json:"window"`
 	Pane    int `json:"pane"`
 	Used    int `json:"used"`
+	// What the panes' labels do not have, by socket and what it is of.
+	Layouts map[string]division `json:"layouts,omitempty"`
+	Options map[string]string   `json:"options,omitempty"`
 }
 
 // locked runs one command at a time: agents start many at once.
@@ -80,9 +88,12 @@ func (c *call) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.panes = nil
+	c.panes, c.pipes, c.trees, c.file = nil, map[string]bool{}, map[int]*divided{}, nil
 	for i := range all {
 		s := &all[i]
+		if of := s.Labels[PipeLabel]; of != "" && s.State == "running" {
+			c.pipes[of] = true
+		}
 		p := &pane{s: s}
 		label, ok := s.Labels[Label]
 		if !ok || s.State != "running" || json.Unmarshal([]byte(label), &p.place) != nil || p.Socket != c.socket {
@@ -100,16 +111,40 @@ func (c *call) sort() {
 	})
 }
 
-// next gives numbers. A file that was lost is made again of what there is.
-func (c *call) next(change func(*numbers)) (numbers, error) {
-	var n numbers
+// kept reads the numbers, and what is kept with them; once between two changes.
+func (c *call) kept() (numbers, error) {
+	if c.file != nil {
+		return *c.file, nil
+	}
+	n, err := c.readKept()
+	if err == nil {
+		c.file = &n
+	}
+	return n, err
+}
+
+func (c *call) readKept() (numbers, error) {
+	n := numbers{Used: 1}
 	b, err := os.ReadFile(c.Numbers)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return n, err
 	case json.Unmarshal(b, &n) != nil:
-		n = numbers{}
+		n = numbers{Used: 1}
+	}
+	return n, nil
+}
+
+// next gives numbers. A file that was lost is made again of what there is.
+func (c *call) next(change func(*numbers)) (numbers, error) {
+	n, err := c.readKept()
+	if err != nil {
+		return n, err
+	}
+	c.file = nil
+	if len(c.panes) == 0 { // a server that starts knows nothing of the one before
+		n.forget(c.socket)
 	}
 	for _, p := range c.panes {
 		n.Session, n.Window = max(n.Session, p.SessionID+1), max(n.Window, p.Window+1)
@@ -117,11 +152,24 @@ func (c *call) next(change func(*numbers)) (numbers, error) {
 	}
 	given := n
 	change(&n)
-	b, err = json.Marshal(n)
+	b, err := json.Marshal(n)
 	if err != nil {
 		return given, err
 	}
 	return given, atomicfile.Write(c.Numbers, atomicfile.Options{}, b, []byte("\n"))
+}
+
+// keep changes what is kept.
+func (c *call) keep(change func(*numbers)) error {
+	_, err := c.next(change)
+	return err
+}
+
+// forget lets go of what is kept for a socket.
+func (n *numbers) forget(socket string) {
+	of := func(key string) bool { return strings.HasPrefix(key, socket+"/") }
+	maps.DeleteFunc(n.Layouts, func(key string, _ division) bool { return of(key) })
+	maps.DeleteFunc(n.Options, func(key, _ string) bool { return of(key) })
 }
 
 // used is the next number of use.
@@ -210,5 +258,8 @@ func (c *call) sessions() (firsts []*pane) {
 	}
 	return firsts
 }
+
+// piped says that a pane's output goes to a command.
+func (c *call) piped(p *pane) bool { return c.pipes[p.s.ID] }
 
 func now() int64 { return time.Now().Unix() }

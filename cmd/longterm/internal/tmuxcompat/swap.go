@@ -26,7 +26,10 @@ func swapPane(x *command) error {
 	if from == to {
 		return nil
 	}
-	fromCols, fromRows, toCols, toRows := from.s.Cols, from.s.Rows, to.s.Cols, to.s.Rows
+	there, other := x.divided(to.Window), x.divided(from.Window)
+	a, b := other.find(from.Pane), there.find(to.Pane)
+	a.pane, b.pane = to.Pane, from.Pane
+	there.Zoom, other.Zoom = 0, 0
 	was := from.place
 	from.place, to.place = at(from.place, to.place), at(to.place, was)
 	if !x.has('d') { // the one that was named is the active one; of two windows, each has the one that came
@@ -43,10 +46,12 @@ func swapPane(x *command) error {
 		}
 	}
 	x.sort()
-	if err := x.resize(from, toCols, toRows); err != nil {
-		return err
+	if from.Window != to.Window {
+		if err := x.lay(from.Window); err != nil {
+			return err
+		}
 	}
-	return x.resize(to, fromCols, fromRows)
+	return x.lay(to.Window)
 }
 
 // at is a pane that stands where another one did.
@@ -80,21 +85,20 @@ func rotateWindow(x *command) error {
 	if turned[next%len(turned)].PaneUsed, err = x.used(); err != nil {
 		return err
 	}
-	sizes := make([][2]int, len(panes))
+	d := x.divided(active.Window)
+	d.Zoom = 0
+	cells := make([]*cell, len(panes))
 	for i, p := range panes {
-		sizes[i] = [2]int{p.s.Cols, p.s.Rows}
+		cells[i] = d.find(p.Pane)
 	}
 	for i, p := range turned {
-		p.Order = i
+		p.Order, cells[i].pane = i, p.Pane
 		if err := x.save(x.ctx, p); err != nil {
-			return err
-		}
-		if err := x.resize(p, sizes[i][0], sizes[i][1]); err != nil {
 			return err
 		}
 	}
 	x.sort()
-	return nil
+	return x.lay(active.Window)
 }
 
 // otherWindow is next-window, previous-window and last-window.

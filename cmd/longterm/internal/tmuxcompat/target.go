@@ -204,7 +204,7 @@ func (x *command) pane(target string) (*pane, error) {
 	before, word, dotted := cutPane(target)
 	if !dotted && !strings.Contains(target, ":") { // a pane of this window, else a window, else a session
 		if p := x.current(); p != nil {
-			if found := paneIn(x.inWindow(p.Window), target); found != nil {
+			if found := x.paneIn(x.inWindow(p.Window), target); found != nil {
 				return found, nil
 			}
 		}
@@ -222,7 +222,7 @@ func (x *command) pane(target string) (*pane, error) {
 	if !dotted || word == "" {
 		return activeIn(panes), nil
 	}
-	if p := paneIn(panes, word); p != nil {
+	if p := x.paneIn(panes, word); p != nil {
 		return p, nil
 	}
 	return nil, fail("can't find pane: %s", word)

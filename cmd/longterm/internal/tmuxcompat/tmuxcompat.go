@@ -6,7 +6,9 @@
 //
 //	Run: options → commands between ; → getopt by the table → a function of its concept
 //	state.go    panes by their labels, numbers that are given once, the lock of what changes them
-//	target.go   -t: %1, @1, $1, name:window.pane
+//	target.go   -t: %1, @1, $1, name:window.pane; where.go: {top-left}, {left-of}
+//	layout.go   how a window is divided, pure; layoutchange.go: what changes it; layouttext.go: as a text;
+//	            divided.go: kept, and the panes' sizes by it; sizes.go: the commands
 //	format.go   #{…}, pure; vars.go has the variables
 //	start.go    new-session, new-window, split-window
 //	send.go     send-keys
@@ -23,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -50,7 +53,10 @@ type Options struct {
 	Cwd      string
 	Terminal bool // somebody sits there
 	// Show attaches a terminal to sessions, by their ids.
-	Show           func(ctx context.Context, ids []string) error
+	Show func(ctx context.Context, ids []string) error
+	// Pipe is `longterm pipe`, with its arguments.
+	Pipe           func(ctx context.Context, args ...string) error
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
@@ -60,13 +66,19 @@ type call struct {
 	socket string // -L, or what -S names
 	daemon Daemon
 	panes  []*pane // that live, in order; read for each command
-	pid    int     // of the daemon, once asked
+	trees  map[int]*divided
+	pipes  map[string]bool // ids of sessions whose output goes to a command
+	file   *numbers
+	nested int // commands in commands
+	loops  int // formats in formats
+	pid    int // of the daemon, once asked
 }
 
 // command is a command with its arguments.
 type command struct {
 	*call
 	ctx   context.Context
+	row   *row
 	name  string
 	flags map[byte][]string // by letter; without a value: one empty text
 	args  []string
@@ -101,7 +113,9 @@ func init() { // the functions look at the table
 		{"list-commands", "lscm", "F:", listCommands, true},
 		{"new-session", "new", "Ac:dDe:EF:f:n:Ps:t:x:Xy:", newSession, true},
 		{"new-window", "neww", "abc:de:F:kn:PSt:", newWindow, false},
+		{"next-layout", "nextl", "t:", selectLayout, false},
 		{"next-window", "next", "at:", otherWindow('n'), false},
+		{"previous-layout", "prevl", "t:", selectLayout, false},
 		{"previous-window", "prev", "at:", otherWindow('p'), false},
 		{"refresh-client", "refresh", "A:B:cC:Df:r:F:l::LRSt:U", accepted, false},
 		{"rename-session", "rename", "t:", renameSession, false},
@@ -114,19 +128,35 @@ func init() { // the functions look at the table
 		{"select-pane", "selectp", "DdegLlMmP:RT:t:UZ", selectPane, false},
 		{"select-window", "selectw", "lnpTt:", selectWindow, false},
 		{"send-keys", "send", "FHKlMN:Rt:X", sendKeys, false},
-		{"set-environment", "setenv", "Fhgrt:u", accepted, false},
+		{"set-environment", "setenv", "Fhgrt:u", setEnvironment, false},
 		{"set-hook", "", "agpRt:uw", accepted, false},
 		{"set-option", "set", "aFgopqst:uUw", setOption, false},
 		{"set-window-option", "setw", "aFgoqt:u", setOption, false},
 		{"show-options", "show", "AgHpqst:vw", showOptions, false},
 		{"show-window-options", "showw", "gvt:", showOptions, false},
-		{"source-file", "source", "Fnqv", accepted, true},
+		{"source-file", "source", "Fnqv", sourceFile, true},
 		{"show-environment", "showenv", "hgst:", showEnvironment, false},
 		{"switch-client", "switchc", "c:EFlnO:pt:rT:Z", accepted, false},
-		{"load-buffer", "loadb", "b:t:w", accepted, false},
 		{"swap-pane", "swapp", "dDs:t:UZ", swapPane, false},
 		{"split-window", "splitw", "bc:de:fF:hIl:p:Pt:vZ", splitWindow, false},
 		{"start-server", "start", "", accepted, true},
+		{"set-buffer", "setb", "ab:t:n:w", setBuffer, false},
+		{"show-buffer", "showb", "b:", saveBuffer, false},
+		{"save-buffer", "saveb", "ab:", saveBuffer, false},
+		{"load-buffer", "loadb", "b:t:w", loadBuffer, false},
+		{"delete-buffer", "deleteb", "b:", deleteBuffer, false},
+		{"paste-buffer", "pasteb", "db:prs:t:", pasteBuffer, false},
+		{"list-buffers", "lsb", "F:f:", listBuffers, false},
+		{"wait-for", "wait", "LSU", waitFor, false},
+		{"run-shell", "run", "bd:Ct:c:", runShell, false},
+		{"if-shell", "if", "bFt:", ifShell, false},
+		{"pipe-pane", "pipep", "IOot:", pipePane, false},
+		{"move-window", "movew", "abdkrs:t:", moveWindow, false},
+		{"swap-window", "swapw", "ds:t:", swapWindow, false},
+		{"respawn-window", "respawnw", "c:e:kt:", respawnWindow, false},
+		{"list-clients", "lsc", "F:f:t:", accepted, false},
+		{"detach-client", "detach", "aE:Ps:t:", detachClient, false},
+		{"unbind-key", "unbind", "anqT:", accepted, true},
 		{"bind-key", "bind", "nrN:T:", accepted, false},
 	}
 }
@@ -158,7 +188,13 @@ func Run(ctx context.Context, o Options, args []string) int {
 	if len(args) == 0 {
 		args = []string{"new-session"}
 	}
-	for _, words := range split(args) {
+	commands := split(args)
+	for _, words := range commands { // what is a slip is said before anything is done
+		if _, err := c.parse(ctx, words); err != nil {
+			return c.tell(err)
+		}
+	}
+	for _, words := range commands {
 		if err := c.run(ctx, words); err != nil {
 			return c.tell(err)
 		}
@@ -169,10 +205,13 @@ func Run(ctx context.Context, o Options, args []string) int {
 func (c *call) tell(err error) int {
 	var f failure
 	var apiErr *api.Error
+	var code status
 	switch {
+	case errors.As(err, &code):
+		return int(code)
 	case errors.As(err, &f):
 		fmt.Fprintln(c.Stderr, f)
-	case errors.As(err, &apiErr) && apiErr.Hint != "":
+	case errors.As(err, &apiErr) && apiErr.Hint != "" && !strings.Contains(err.Error(), apiErr.Hint):
 		fmt.Fprintf(c.Stderr, "%v: %s\n", err, apiErr.Hint)
 	default:
 		fmt.Fprintln(c.Stderr, err)
@@ -201,22 +240,31 @@ func split(args []string) (commands [][]string) {
 	return commands
 }
 
-func (c *call) run(ctx context.Context, words []string) error {
+// parse is a command of its words; without any there is none.
+func (c *call) parse(ctx context.Context, words []string) (*command, error) {
 	if len(words) == 0 {
-		return nil
+		return nil, nil
 	}
 	r, err := lookUp(words[0])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	flags, args, err := getopt(r.flags, words[1:])
 	if err != nil {
-		return fail("command %s: %v", r.name, err)
+		return nil, fail("command %s: %v", r.name, err)
 	}
-	if slices.Contains(bare, r.name) && len(args) > 0 {
-		return fail("command %s: too many arguments (need at most 0)", r.name)
+	if limit, ok := most[r.name]; ok && len(args) > limit || slices.Contains(bare, r.name) && len(args) > 0 {
+		return nil, fail("command %s: too many arguments (need at most %d)", r.name, limit)
 	}
-	x := &command{call: c, ctx: ctx, name: r.name, flags: flags, args: args}
+	return &command{call: c, ctx: ctx, row: r, name: r.name, flags: flags, args: args}, nil
+}
+
+func (c *call) run(ctx context.Context, words []string) error {
+	x, err := c.parse(ctx, words)
+	if x == nil || err != nil {
+		return err
+	}
+	r := x.row
 	if r.name == "list-commands" || r.name == "start-server" || r.name == "source-file" {
 		return r.do(x)
 	}
@@ -225,31 +273,59 @@ func (c *call) run(ctx context.Context, words []string) error {
 			return err
 		}
 	}
-	do := func() error {
-		if err := c.read(ctx); err != nil {
+	if !slices.Contains(looking, r.name) {
+		return c.locked(func() error {
+			if err := c.refresh(x); err != nil {
+				return err
+			}
+			return x.do()
+		})
+	}
+	if err := c.read(ctx); err != nil {
+		return err
+	}
+	if len(c.staleWindows()) > 0 { // the lock is not held while it is done: it may run commands that need it
+		if err := c.locked(func() error { return c.refresh(x) }); err != nil {
 			return err
 		}
-		if len(c.panes) == 0 && !r.alone {
-			return fail("no server running on %s", c.socketPath())
-		}
-		return r.do(x)
 	}
-	if slices.Contains(looking, r.name) {
-		return do()
+	return x.do()
+}
+
+// refresh reads the panes, and gives those that are left the room of those that ended by themselves.
+func (c *call) refresh(x *command) error {
+	if err := c.read(x.ctx); err != nil {
+		return err
 	}
-	return c.locked(do)
+	return x.settle(c.staleWindows()...)
+}
+
+func (x *command) do() error {
+	if len(x.panes) == 0 && !x.row.alone {
+		return fail("no server running on %s", x.socketPath())
+	}
+	return x.row.do(x)
 }
 
 // looking are commands that change no labels, and so need not wait for others.
 var looking = []string{
 	"capture-pane", "display-message", "has-session", "list-panes", "list-sessions", "list-windows", "send-keys", "show-options", "attach-session",
+	"show-window-options", "show-environment", "show-buffer", "save-buffer", "list-buffers", "wait-for", "run-shell", "if-shell", "pipe-pane",
 }
 
 // bare are commands that take flags only: what stands behind them is a slip, and a kill of what was not meant.
 var bare = []string{
 	"attach-session", "break-pane", "capture-pane", "has-session", "join-pane", "kill-pane", "kill-server", "kill-session", "kill-window",
 	"last-pane", "last-window", "list-panes", "list-sessions", "list-windows", "next-window", "previous-window", "rotate-window",
-	"select-pane", "select-window", "start-server", "swap-pane", "switch-client",
+	"select-pane", "select-window", "start-server", "swap-pane", "switch-client", "show-buffer", "delete-buffer", "paste-buffer", "list-buffers", "move-window",
+	"swap-window", "next-layout", "previous-layout", "list-clients", "detach-client",
+}
+
+// most is how many arguments other commands take.
+var most = map[string]int{
+	"display-message": 1, "rename-session": 1, "rename-window": 1, "resize-pane": 1, "resize-window": 1, "select-layout": 1, "show-options": 1, "show-window-options": 1,
+	"show-environment": 1, "set-buffer": 1, "load-buffer": 1, "save-buffer": 1, "wait-for": 1, "pipe-pane": 1, "set-option": 2, "set-window-option": 2,
+	"set-environment": 2, "if-shell": 3, "list-commands": 1,
 }
 
 // lookUp is a command by its name, alias or what its name alone begins with.
@@ -325,6 +401,21 @@ func (x *command) flag(flag byte) string {
 
 // accepted does nothing: it is about what tmux draws, or about what is as wished.
 func accepted(*command) error { return nil }
+
+// sourceFile is source-file: keys and looks are not taken from there, but a file has to be.
+func sourceFile(x *command) error {
+	for _, path := range x.args {
+		if _, err := os.Stat(x.path(path)); err != nil && path != "-" && !x.has('q') {
+			return fileFailure(path, err)
+		}
+	}
+	return nil
+}
+
+// detachClient is detach-client: nobody is attached as tmux has it.
+func detachClient(*command) error {
+	return fail("no current client\n`longterm clients SESSION` lists who is there, `--detach N` takes one off")
+}
 
 func listCommands(x *command) error {
 	for i := range table {

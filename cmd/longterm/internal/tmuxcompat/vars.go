@@ -41,10 +41,50 @@ func (x *command) format(format string, p *pane) string {
 
 // value is a variable; one that is not known is empty, as tmux has it.
 func (s *subject) value(name string) string {
+	if rest, ok := strings.CutPrefix(name, loop); ok {
+		return s.each(rest[0], rest[1:])
+	}
 	if f, ok := variables[name]; ok {
 		return f(s)
 	}
-	return ""
+	return s.option(s.p, name)
+}
+
+// maxLoops bounds loops in loops: each goes over all that there is.
+const maxLoops = 3
+
+// each is a format for each session, window or pane; what follows a comma is for the active one.
+func (s *subject) each(kind byte, format string) string {
+	if s.loops++; s.loops > maxLoops {
+		return ""
+	}
+	defer func() { s.loops-- }()
+	all := s.window
+	switch kind {
+	case 'S':
+		all = s.sessions()
+	case 'W':
+		all = windows(s.session)
+	}
+	formats := parts(format)
+	var out strings.Builder
+	for _, p := range all {
+		is := p == activeIn(s.window)
+		switch kind {
+		case 'S':
+			p = s.activeOf(p.Session)
+			is = p.Session == s.p.Session
+		case 'W':
+			p = activeIn(s.inWindow(p.Window))
+			is = p.Window == s.activeOf(s.p.Session).Window
+		}
+		f := formats[0]
+		if is && len(formats) > 1 {
+			f = formats[1]
+		}
+		out.WriteString(s.format(f, p))
+	}
+	return out.String()
 }
 
 func fixed(text string) func(*subject) string { return func(*subject) string { return text } }
@@ -69,10 +109,21 @@ var variables = map[string]func(*subject) string{
 	"window_active":            func(s *subject) string { return bit(s.activeOf(s.p.Session).Window == s.p.Window) },
 	"window_flags":             (*subject).flags,
 	"window_raw_flags":         (*subject).flags,
-	"window_zoomed_flag":       fixed("0"),
-	"window_last_flag":         func(s *subject) string { return bit(s.flags() == "-") },
+	"window_zoomed_flag":       func(s *subject) string { return bit(s.divided(s.p.Window).Zoom > 0) },
+	"window_last_flag":         func(s *subject) string { return bit(strings.HasPrefix(s.flags(), "-")) },
 	"window_layout":            (*subject).layout,
-	"window_visible_layout":    (*subject).layout,
+	"window_visible_layout":    (*subject).visible,
+	"window_start_flag":        func(s *subject) string { return bit(windows(s.session)[0].Window == s.p.Window) },
+	"window_end_flag":          func(s *subject) string { w := windows(s.session); return bit(w[len(w)-1].Window == s.p.Window) },
+	"pane_left":                side(0),
+	"pane_top":                 side(1),
+	"pane_right":               side(2),
+	"pane_bottom":              side(3),
+	"pane_at_left":             atEdge(0),
+	"pane_at_top":              atEdge(1),
+	"pane_at_right":            atEdge(2),
+	"pane_at_bottom":           atEdge(3),
+	"pane_last":                func(s *subject) string { return bit(paneIn(s.window, "!") == s.p) },
 	"pane_id":                  func(s *subject) string { return "%" + strconv.Itoa(s.p.Pane) },
 	"pane_index":               func(s *subject) string { return strconv.Itoa(slices.Index(s.window, s.p)) },
 	"pane_active":              func(s *subject) string { return bit(activeIn(s.window) == s.p) },
@@ -85,6 +136,7 @@ var variables = map[string]func(*subject) string{
 	"pane_title":               func(s *subject) string { return cmp.Or(s.p.Title, s.p.s.Title, host()) },
 	"pane_width":               func(s *subject) string { return strconv.Itoa(s.p.s.Cols) },
 	"pane_height":              func(s *subject) string { return strconv.Itoa(s.p.s.Rows) },
+	"pane_pipe":                func(s *subject) string { return bit(s.piped(s.p)) },
 	"pane_dead":                fixed("0"),
 	"pane_in_mode":             fixed("0"),
 	"pane_input_off":           fixed("0"),
@@ -104,7 +156,6 @@ var variables = map[string]func(*subject) string{
 	"version":                  fixed(strings.TrimPrefix(Version, "tmux ")),
 	"longterm_session":         func(s *subject) string { return s.p.s.ID },
 	"longterm_name":            func(s *subject) string { return s.p.s.Name },
-	"pane_at_top":              fixed("1"),
 	"window_active_clients":    fixed("0"),
 	"session_activity":         func(s *subject) string { return strconv.FormatInt(s.p.Created, 10) },
 	"session_last_attached":    fixed(""),
@@ -115,21 +166,39 @@ var variables = map[string]func(*subject) string{
 	"window_silence_flag":      fixed("0"),
 	"window_bigger":            fixed("0"),
 	"synchronized_output_flag": fixed("0"),
+	"window_marked_flag":       fixed("0"),
+	"active_window_index":      func(s *subject) string { return strconv.Itoa(s.activeOf(s.p.Session).Index) },
+	"last_window_index":        func(s *subject) string { w := windows(s.session); return strconv.Itoa(w[len(w)-1].Index) },
+	"pane_fg":                  fixed("default"),
+	"pane_bg":                  fixed("default"),
+	"session_alerts":           fixed(""),
+	"uid":                      func(*subject) string { return strconv.Itoa(os.Getuid()) },
+	"command":                  func(s *subject) string { return s.name },
 }
 
 // looked says that a client shows a pane.
 func looked(p *pane) bool { return p.s.Clients > 0 }
 
 func (s *subject) flags() string {
+	flags := ""
 	active := s.activeOf(s.p.Session)
-	if active.Window == s.p.Window {
-		return "*"
+	switch {
+	case active.Window == s.p.Window:
+		flags = "*"
+	case s.isLast(active):
+		flags = "-"
 	}
+	if s.divided(s.p.Window).Zoom > 0 {
+		flags += "Z"
+	}
+	return flags
+}
+
+// isLast says that the window was its session's active one before another was.
+func (s *subject) isLast(active *pane) bool {
 	others := slices.DeleteFunc(slices.Clone(s.session), func(p *pane) bool { return p.Window == active.Window })
-	if last := newest(others, s.windowUsed); last.Window == s.p.Window && s.windowUsed(last) > 0 {
-		return "-"
-	}
-	return ""
+	last := newest(others, s.windowUsed)
+	return last != nil && last.Window == s.p.Window && s.windowUsed(last) > 0
 }
 
 // windowName is what a window was named, or what runs in its active pane.
@@ -140,17 +209,40 @@ func (c *call) windowName(p *pane) string {
 	return currentCommand(activeIn(c.inWindow(p.Window)))
 }
 
-// layout is a window as one cell: how tmux would have laid panes out is not kept.
-func (s *subject) layout() string {
-	text := strconv.Itoa(s.p.Cols) + "x" + strconv.Itoa(s.p.Rows) + ",0,0," + strconv.Itoa(s.window[0].Pane)
-	sum := uint16(0)
-	for i := range len(text) { // tmux's layout_checksum
-		sum = sum>>1 + sum&1<<15
-		sum += uint16(text[i])
+// cell is a pane's place in its window; a zoomed one has all of it.
+func (s *subject) cell() *cell {
+	d := s.divided(s.p.Window)
+	if d.Zoom-1 == s.p.Pane {
+		return &cell{w: d.root.w, h: d.root.h, pane: s.p.Pane}
 	}
-	digits := "0000" + strconv.FormatUint(uint64(sum), 16)
-	return digits[len(digits)-4:] + "," + text
+	return d.find(s.p.Pane)
 }
+
+// side is the first or last column or row of a pane.
+func side(which int) func(*subject) string {
+	return func(s *subject) string {
+		c := s.cell()
+		return strconv.Itoa([]int{c.x, c.y, c.x + c.w - 1, c.y + c.h - 1}[which])
+	}
+}
+
+// atEdge says that a pane touches an edge of its window.
+func atEdge(which int) func(*subject) string {
+	return func(s *subject) string {
+		c, w := s.cell(), s.divided(s.p.Window).root
+		return bit([]bool{c.x == 0, c.y == 0, c.x+c.w == w.w, c.y+c.h == w.h}[which])
+	}
+}
+
+// visible is the layout that is shown.
+func (s *subject) visible() string {
+	if d := s.divided(s.p.Window); d.Zoom > 0 {
+		return summed((&cell{w: d.root.w, h: d.root.h, pane: d.Zoom - 1}).String())
+	}
+	return s.layout()
+}
+
+func (s *subject) layout() string { return summed(s.divided(s.p.Window).root.String()) }
 
 // look is a pane's screen, asked for once. One that cannot be had is empty.
 func (s *subject) look() *render.Screen {

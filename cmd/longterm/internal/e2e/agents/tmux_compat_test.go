@@ -4,6 +4,7 @@ package agents
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -323,6 +324,138 @@ func TestTmuxCompatTargets(t *testing.T) {
 	}
 }
 
+// A window is divided as in tmux: who gives room and who gets it, where panes are, which is next to which, what is zoomed.
+//
+// FEATURES: R106
+func TestTmuxCompatDividesWindows(t *testing.T) {
+	const (
+		panes  = "list-panes -t work -F '#{pane_index} #{pane_id} #{pane_left},#{pane_top},#{pane_right},#{pane_bottom} #{pane_width}x#{pane_height} #{pane_at_left}#{pane_at_right}#{pane_at_top}#{pane_at_bottom} #{pane_active}'"
+		layout = "display-message -p -t work '#{window_layout} #{window_visible_layout} #{window_flags} #{window_zoomed_flag} #{pane_id}'"
+	)
+	lines := []string{
+		"new-session -d -s work -n main -x 120 -y 40 cat", layout, "split-window -d -h -l 30% -t work cat", "split-window -v -t work cat", panes, layout,
+		"split-window -h -f -l 9 -t work cat", layout, "split-window -v -b -t %1 cat", layout, "kill-pane -t %3", layout,
+	}
+	for _, word := range []string{"top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right", "left-of", "right-of", "up-of", "down-of"} {
+		lines = append(lines, "display-message -p -t work:.{"+word+"} '#{pane_id}'", "select-pane -t work:.{"+word+"}", "display-message -p -t {"+word+"} '#{pane_id}'")
+	}
+	for _, line := range []string{
+		"select-pane -L", "select-pane -R", "select-pane -U", "select-pane -D", "resize-pane -t %0 -x 50", "resize-pane -t %0 -y 50%", "resize-pane -t %2 -U 5", "resize-pane -t %0 -R 4",
+		"resize-pane -L 60", "resize-pane -D 100", "resize-pane -Z -t %2", "select-pane -Z -L", "resize-pane -Z", "resize-pane -Z -t %1", "select-pane -t %0", "resize-pane -Z", "split-window -d cat",
+		"select-layout tiled", "select-layout main-vertical", "select-layout main-horizontal", "select-layout even-horizontal", "select-layout even-vertical", "select-layout",
+		"select-layout bogus", "select-layout abcd,120x40,0,0,0", "select-layout -o", "next-layout", "next-layout", "previous-layout", "select-layout -n", "select-layout -p",
+		"select-layout d69f,120x40,0,0{83x40,0,0[83x20,0,0,0,83x19,0,21,2],36x40,84,0,1}", "resize-pane -t %0 -x 20", "select-layout -E", "swap-pane -s work:0.0 -t work:0.1", "rotate-window",
+		"resize-window -t work -x 90 -y 30", "kill-pane -t work:0.0", "kill-pane -t work:0.0", "join-pane -d -s %0 -t %0", "select-layout d69f,120x40,0,0{83x40,0,0[83x20,0,0,0,83x19,0,21,2],36x40,84,0,1}",
+		"break-pane -d -s work:0.0 -n out", "join-pane -h -d -s work:out -t work:0.0", "kill-session -t work",
+	} {
+		lines = append(lines, line, panes, layout)
+	}
+	compareAll(t, lines)
+}
+
+// compareAll gives lines to tmux and to us.
+func compareAll(t *testing.T, lines []string) {
+	t.Helper()
+	b := newBoth(t)
+	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
+		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
+	}
+	for _, line := range lines {
+		b.compare(line)
+	}
+}
+
+// What programs set down, they find again: options of their own, buffers, environments; and windows move.
+//
+// FEATURES: R106
+func TestTmuxCompatKeepsWhatIsSet(t *testing.T) {
+	const windows = "list-windows -t work -F '#{window_index}:#{window_name}#{window_flags} #{window_last_flag} #{window_start_flag}#{window_end_flag}'"
+	file := filepath.Join(t.TempDir(), "text")
+	compareAll(t, []string{
+		"new-session -d -s work -n main -x 120 -y 40 cat", "new-window -d -t work -n two cat", "new-window -t work: -n three cat", windows, "select-window -t work:0", windows, "last-window -t work",
+		"move-window -s work:2 -t work:7", windows, "move-window -s work:0 -t work:1", "move-window -s work:0 -t work:0", "swap-window -s work:0 -t work:1", windows, "swap-window -s work:0 -t work:9",
+		"respawn-window -t work:1", "respawn-window -k -t work:1 cat", windows, "move-window -r -t work", windows, "swap-window -d -s work:0 -t work:2", windows,
+		// options
+		"set-option -g @plugin 'x y'", "show-options -gqv @plugin", "show-options -g @plugin", "show-option -gqv @none", "show-options -v -t work @none", "set-option -t work @local 1",
+		"show-options -v -t work @local", "display-message -p '#{@plugin} #{@local}'", "set-option -o @local 2", "set-option -a @local 3", "show-options -t work @local", "set-option -u -t work @local",
+		"display-message -p '#{@local}.'", "set-option -gu @plugin", "show-options -gqv @plugin", "set -p -t %0 @agent mate", "show -pqv -t %0 @agent", "display-message -p -t %0 '#{@agent}'",
+		"set-option -g mouse on", "show-options -gv mouse", "set-option -g mouse", "show-options -gv mouse", "setw -t work:0 automatic-rename off", "showw -t work:0 -v automatic-rename",
+		// environments
+		"set-environment", "set-environment X", "set-environment -t work FOO bar", "show-environment -t work FOO", "show-environment -s -t work FOO", "set-environment -r -t work FOO",
+		"show-environment -t work FOO", "set-environment -u -t work FOO", "show-environment -t work FOO", "set-environment -g G 1", "show-environment -g G", "show-environment -g NONE",
+		// buffers
+		"show-buffer", "set-buffer", "set-buffer -b one 'some text'", "show-buffer -b one", "set-buffer -a -b one ' more'", "save-buffer -b one -", "list-buffers", "set-buffer -n two -b one",
+		"list-buffers -F '#{buffer_name} #{buffer_size} #{buffer_sample}'", "save-buffer -b two " + file, "load-buffer " + file, "show-buffer", "list-buffers", "load-buffer /nonexistent/x",
+		"paste-buffer -b none", "paste-buffer -d -t work:0", "delete-buffer -b two", "delete-buffer -b two", "delete-buffer", "list-buffers", "paste-buffer",
+		// commands in commands
+		"if-shell true 'display-message -p yes' 'display-message -p no'", "if-shell false 'display-message -p yes' 'display-message -p no'", "if-shell -F #{==:a,a} 'display-message -p f ; display-message -p g'",
+		"if-shell true", "run-shell 'exit 3'", "run-shell true", "run-shell -b true", "run-shell -C 'display-message -p hello'", "run-shell", "wait-for", "wait-for -S c", "wait-for c",
+		"list-clients", "unbind-key -n M-h", "source-file /nonexistent/x", "source-file -q /nonexistent/x", "display-message -p '#{pane_pipe}'", "pipe-pane -t nope", "kill-session -t work",
+	})
+}
+
+// The room of a pane that ended by itself is its neighbours' with the next command, also one that takes the lock later.
+//
+// FEATURES: R106
+func TestTmuxCompatFillsRoom(t *testing.T) {
+	b := newBoth(t)
+	ours := func(line string) string {
+		t.Helper()
+		out, status := outcome(t, b.ours(words(line)...))
+		if status != 0 {
+			t.Fatalf("%s: %d %s", line, status, out)
+		}
+		return out
+	}
+	ours("new-session -d -s w -x 80 -y 24 cat")
+	for _, command := range []string{"capture-pane -t w.0 -b taken", "if-shell true 'select-pane -t w.0'", "wait-for -S x", "list-panes -t w"} {
+		pane := ours("split-window -h -t w.0 -P -F '#{s/%/tmux-/:pane_id}' cat")
+		end := exec.Command(b.i.Exe, "kill", strings.TrimSpace(pane)) // not by a command of tmux's
+		if end.Env = b.environ(); end.Run() != nil {
+			t.Fatalf("%s cannot be ended", pane)
+		}
+		ours(command)
+		if got := ours("list-panes -t w -F '#{pane_width} #{pane_right}'"); got != "80 79\n" {
+			t.Errorf("after %s: %q", command, got)
+		}
+	}
+}
+
+// Formats, keys, lines of the screen and slips are as in tmux.
+//
+// FEATURES: R106
+func TestTmuxCompatReadsWords(t *testing.T) {
+	compareAll(t, []string{
+		"new-session -d -s work -n main -x 100 -y 30 cat", "split-window -h -d -t work cat", "new-window -d -t work -n two cat",
+		"display-message -p '#{e|+|:1,2} #{s/main/x/:window_name} #{<:1,2} #{m/r:^ma,main} #{w:window_name} #{=/2/..:window_name}'", "display-message -p '#{W:#{window_index} }#{P:#{pane_id} }#{S:#{session_name} }'",
+		"display-message -p '#{W:#{window_index} ,<#{window_index}> }#{active_window_index} #{last_window_index}'", "display-message -p '%% %Y 50%'",
+		"new-window -S -t work -n two", "display-message -p '#I'", "select-window -t work:0", "capture-pane -p -t %0 -S 2 -E 1", "capture-pane -p -t %0 -S -5 -E -1", "capture-pane -p -t %0 -S 40 -E 50",
+		"resize-pane -t work:0.0 -x 0", "resize-pane -t work:0.0 -y 200%", "resize-pane -t work:0.0 -U 0", "resize-pane -t work:0.0 1 2", "rename-window a b", "display-message a b", "select-layout a b",
+		"set-option a b c", "show-options a b", "show-buffer x", "wait-for a b", "display-message -p a ; nonsense", "display-message -p a ; kill-pane x", "kill-session -t work",
+	})
+}
+
+// What a pane prints goes to a command while it is piped; what was piped to it before ends.
+//
+// FEATURES: R106
+func TestTmuxCompatPipes(t *testing.T) {
+	b := newBoth(t)
+	file := filepath.Join(t.TempDir(), "out")
+	for _, line := range []string{"new-session -d -s w cat", "pipe-pane -t w 'cat >>" + file + "'", "send-keys -t w -l piped", "send-keys -t w Enter"} {
+		if out, status := outcome(t, b.ours(words(line)...)); status != 0 {
+			t.Fatalf("%s: %d %s", line, status, out)
+		}
+	}
+	for _, c := range [][2]string{{"display-message -p -t w '#{pane_pipe}'", "1\n"}, {"pipe-pane -t w", ""}, {"display-message -p -t w '#{pane_pipe}'", "0\n"}} {
+		if out, status := outcome(t, b.ours(words(c[0])...)); status != 0 || out != c[1] {
+			t.Errorf("%s: %d %q", c[0], status, out)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || !strings.Contains(string(got), "piped") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // A caller in a pane means its own, also where another window is shown (tmux means that one's); from anywhere else it is the
 // one used last.
 //
@@ -369,13 +502,14 @@ func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
 	}{
 		{"set-option -t nope mouse on", 1, "nope"}, {"send-keys -H -t x xx", 1, "invalid key: xx"}, {"send-keys -H -t x a", 0, ""}, {"display-message -p -t %77 '#S'", 1, "can't find pane: %77"},
 		{"show-options -g @mine", 0, ""}, {"rename-window -t x " + strings.Repeat("n", 129), 1, "too long"}, {"rename-session -t x " + strings.Repeat("n", 129), 1, "invalid session"},
-		{"select-layout -t x bb62,80x24,0,0,1", 0, ""}, {"resize-pane -t w:one.0 -x 500 -y 500", 0, ""}, {"new-window -k -t w:2 -n again cat", 0, ""}, {"start-server", 0, ""}, {"source-file x", 0, ""},
+		{"select-layout -t x b25e,80x24,0,0,1", 0, ""}, {"resize-pane -t w:one.0 -x 500 -y 500", 0, ""}, {"new-window -k -t w:2 -n again cat", 0, ""}, {"start-server", 0, ""}, {"source-file -q x", 0, ""},
+		{"wait-for -L x", 1, "flock"}, {"detach-client", 1, "longterm clients"}, {"run-shell -d 1 true", 1, "sleep"},
 	} {
 		if out, status := outcome(t, b.ours(words(c.line)...)); status != c.status || !strings.Contains(out, c.says) || c.says == "" && out != "" {
 			t.Errorf("%s: %d %q", c.line, status, out)
 		}
 	}
-	if got := ours("list-panes -t w:one -F '#{pane_width}x#{pane_height}'"); !strings.HasPrefix(got, "80x24") {
+	if got := ours("list-panes -t w:one -F '#{pane_width}x#{pane_height}'"); !strings.HasPrefix(got, "80x22") {
 		t.Errorf("a pane is larger than its window: %s", got)
 	}
 	ours("rename-window -t x v1.2")
@@ -390,7 +524,7 @@ func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
 // FEATURES: R119
 func TestTmuxCompatSaysWhatInstead(t *testing.T) {
 	b := newBoth(t)
-	for line, how := range map[string]string{"wait-for x": "longterm wait", "showb": "longterm output", "if-shell true x": "if CONDITION", "frobnicate": ""} {
+	for line, how := range map[string]string{"clear-history": "longterm prune", "lsk": "longterm view", "link-window": "the viewer", "frobnicate": ""} {
 		got, status := outcome(t, b.ours(words(line)...))
 		name, _, _ := strings.Cut(line, " ")
 		if status != 1 || !strings.Contains(got, "unknown command: "+name+"\n") || !strings.Contains(got, how) || how == "" && strings.Contains(got, "longterm") {
