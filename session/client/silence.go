@@ -69,8 +69,9 @@ type lookout struct {
 	tell    func(Silence) // nil: nobody is told
 }
 
-// watch begins when an answer is late, and returns why a request that is due at once is to be given up, and the daemon's process; nil: ctx, the request's, is over. Of one that is not due,
-// as what it waits for may have happened by the time that the daemon goes on, a person is told only.
+// watch begins when an answer is late, and returns why a request that is due at once is to be given up, and the daemon's process;
+// nil: ctx, the request's, is over. Of one that is not due, as what it waits for may have happened by the time that the daemon
+// goes on, a person is told only.
 func (l *lookout) watch(ctx context.Context, due bool) (pid int, err error) {
 	for ctx.Err() == nil {
 		asking, over := context.WithCancel(ctx)
