@@ -54,7 +54,7 @@ func execVerb(a *app, c *cobra.Command) {
 		x.Line = strings.Join(args, " ")
 		return c.Exec(cmd.Context(), s, &flags, x)
 	})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	run := func(cmd *cobra.Command, args []string) error {
 		if hosts {
 			call, err := flags.Call(cmd, &a.settings().Exec, false, a.JSON)
 			if err != nil {
@@ -95,7 +95,7 @@ known: a REPL (or ssh, as with --foreign) tells none of a line, and 0 would say 
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, stop after a line that fails")
 	f.BoolVar(&hosts, "each-host", false, "instead of in a session, run LINE in a shell of its own on each host of the fleet (as \"longterm fleet run --each-host\" does with a command)")
 	f.SetInterspersed(false) // what follows belongs to LINE
-	c.RunE = execArgs(c.RunE)
+	c.RunE = execArgs(func(cmd *cobra.Command, args []string) error { return exit.Own(run(cmd, args)) })
 }
 
 // withEachHost are the flags that go with --each-host.

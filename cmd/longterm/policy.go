@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/policycheck"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
@@ -31,7 +32,9 @@ func policyVerb(a *app, c *cobra.Command) {
 	c.Long = "Say what may run. Rules stand in policy.toml beside the configuration, and in .longterm/policy.toml of\n" +
 		"projects; docs/policy.md describes them. None of these verbs needs the daemon. Without a verb it prints the\n" +
 		"rules in effect, as `longterm policy show` does."
-	c.RunE = func(*cobra.Command, []string) error { return a.showPolicy(rulebook.Subject{}) }
+	c.RunE = func(*cobra.Command, []string) error {
+		return a.showPolicy(rulebook.Subject{Agent: os.Getenv(actor.Env)})
+	}
 	c.AddCommand(policyCheck(a), policyShow(a), policyTest(a), policyTrust(a), policyUntrust(a), policyPath(a))
 }
 
@@ -59,7 +62,8 @@ func policyCheck(a *app) *cobra.Command {
 		Long: "Judge a command line, without running it: every command that it would run, each with its verdict.\n" +
 			"The exit status is 0 for allow, 10 for ask, 11 for deny.\n\n" +
 			"Without --preset, --allow and --deny the rules in effect for the directory are asked, and the file and\n" +
-			"line of the rule that decides are printed. With --allow, and no preset that allows more, nothing else\n" +
+			"line of the rule that decides are printed. Who asks is the agent of --agent, else that of LONGTERM_AGENT, else a\n" +
+			"person. With --allow, and no preset that allows more, nothing else\n" +
 			"is allowed than what it names.\n\n" +
 			"With --batch lines are read from standard input, as JSON objects: {\"id\", \"cmd\", \"preset\", \"allow\", \"deny\",\n" +
 			"\"shell\", \"cwd\"}, of which only cmd is needed. Each is answered in a line {\"id\", \"verdict\", …}; one that is\n" +
@@ -71,7 +75,7 @@ func policyCheck(a *app) *cobra.Command {
 	f.StringArrayVar(&q.Deny, "deny", nil, "deny commands that begin so, as in 'git push --force'; may be repeated")
 	f.StringVar(&q.Shell, "shell", "", "shell that would run it: bash, zsh, sh, mksh, fish, powershell, cmd")
 	f.StringVar(&q.Cwd, "cwd", "", "directory in which it would run (default: this one)")
-	f.StringVar(&q.Agent, "agent", "", "judge as for the agent with this label")
+	f.StringVar(&q.Agent, "agent", "", "judge as for the agent with this label (default: LONGTERM_AGENT; empty: a person)")
 	f.StringVar(&q.Policy, "policy", "", "judge as with --policy NAME of run and exec: a preset, or a section of your file")
 	f.BoolVar(&batch, "batch", false, "judge lines of JSON from standard input")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -89,6 +93,7 @@ func policyCheck(a *app) *cobra.Command {
 			return judge.Batch(a.stdin, a.Stdout)
 		}
 		q.Cmd = args[0]
+		asAgent(c, &q.Agent)
 		absent, err := placeOf(&q.Cwd)
 		if err != nil {
 			return err
@@ -115,6 +120,13 @@ func policyCheck(a *app) *cobra.Command {
 	return c
 }
 
+// asAgent has the rules asked for who asks here, where --agent does not say for whom.
+func asAgent(c *cobra.Command, agent *string) {
+	if !c.Flags().Changed("agent") {
+		*agent = os.Getenv(actor.Env)
+	}
+}
+
 // placeOf makes a directory that was given absolute. One that is not there is no mistake: lines of another machine are judged, too;
 // but who mistyped it would take what is judged for what counts in his project.
 func placeOf(dir *string) (absent []string, err error) {
@@ -136,11 +148,14 @@ func policyShow(a *app) *cobra.Command {
 		Use: "show", Short: "Print the rules in effect, and where they come from", Args: cobra.NoArgs,
 		Long: "Print the rules in effect for a directory: the preset, the files, and each rule with its file and line.\n" +
 			"Idle rules stand in a file and do not count: they expired, or allow in a project that is not trusted.",
-		RunE: func(*cobra.Command, []string) error { return a.showPolicy(s) },
 	})
+	c.RunE = func(*cobra.Command, []string) error {
+		asAgent(c, &s.Agent)
+		return a.showPolicy(s)
+	}
 	f := c.Flags()
 	f.StringVar(&s.Cwd, "cwd", "", "for this directory (default: this one)")
-	f.StringVar(&s.Agent, "agent", "", "as for the agent with this label")
+	f.StringVar(&s.Agent, "agent", "", "as for the agent with this label (default: LONGTERM_AGENT; empty: a person)")
 	f.StringVar(&s.Session, "session", "", "as for a session of this name")
 	f.StringToStringVar(&s.Labels, "label", nil, "as for a session with this label (KEY=VALUE)")
 	f.StringVar(&s.Policy, "policy", "", "as with --policy NAME")

@@ -51,7 +51,7 @@ With --pipe, with run.mode = "pipe" in the configuration, or when the system has
 command runs on pipes: it reads our standard input (unless that is a terminal), and stdout and stderr stay
 separate. Pipes and files get its bytes unchanged; a terminal gets text, and the number of bytes that were
 not text.`
-	c.RunE = func(cmd *cobra.Command, args []string) error { return a.runVerb(cmd, &r, args) }
+	c.RunE = func(cmd *cobra.Command, args []string) error { return exit.Own(a.runVerb(cmd, &r, args)) }
 	r.StartFlags.Register(c)
 	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)

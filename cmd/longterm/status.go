@@ -16,7 +16,8 @@ import (
 func statusVerb(a *app, c *cobra.Command) {
 	var file string
 	c.Long = `Say how the sessions of this directory's project are: whether they run, are ready, and are as its file says.
-Nothing is started. The exit status is 0 if all are ready, else 1.`
+Those that run and that the file does not have any more are listed last. Nothing is started. The exit status is 0 if all
+that the file has are ready, else 1.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := a.project(cmd.Context(), file, nil)
 		if err != nil {
@@ -33,7 +34,7 @@ Nothing is started. The exit status is 0 if all are ready, else 1.`
 				fmt.Fprintln(w, "not up; `longterm up` starts it")
 			}
 		})
-		if err == nil && slices.ContainsFunc(states, func(s projectrun.State) bool { return !s.Ready }) {
+		if err == nil && slices.ContainsFunc(states, func(s projectrun.State) bool { return !s.Ready && !s.Unlisted }) {
 			err = exit.Silent(1) // that is an answer, and no failure to give one
 		}
 		return err

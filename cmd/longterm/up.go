@@ -55,6 +55,7 @@ the tabs. Where a person has saved a layout under the project's name, that one s
 		if states == nil {
 			return exit.Judged(err)
 		}
+		rest := a.unlisted(cmd.Context(), r)
 		if l := r.Layout(states); l != nil && len(args) == 0 { // the project's layout has all
 			kept, lerr := viewsource.SaveProjectLayout(cmd.Context(), a.backend.dirs, r.File.Name, r.File.Root, l)
 			if lerr != nil {
@@ -75,7 +76,7 @@ the tabs. Where a person has saved a layout under the project's name, that one s
 			}
 			return a.view(cmd.Context(), h, nil, viewsource.Flags{Layout: r.File.Name})
 		}
-		if perr := a.Print(states, nil); perr != nil {
+		if perr := a.Print(append(states, rest...), nil); perr != nil {
 			return perr
 		}
 		return err
@@ -90,6 +91,26 @@ the tabs. Where a person has saved a layout under the project's name, that one s
 
 func projectFlag(c *cobra.Command, file *string) {
 	c.Flags().StringVarP(file, "file", "f", "", "the project's file, or its directory (default: .longterm.toml here or in the nearest directory above)")
+}
+
+// unlisted are the project's sessions that run and that its file does not have any more; a person is told of them.
+func (a *app) unlisted(ctx context.Context, r *projectrun.Runner) []projectrun.State {
+	if len(r.Only) > 0 || ctx.Err() != nil {
+		return nil
+	}
+	rest, err := r.Unlisted(ctx)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.Stderr, "longterm: whether sessions run that are not in the file any more is not known: %v\n", err)
+	}
+	for i := 0; i < len(rest) && !a.JSON; i++ {
+		fmt.Fprintf(a.Stderr, "%s: runs, %s\n", output.Printable(rest[i].Name), notInFile(&rest[i]))
+	}
+	return rest
+}
+
+// notInFile says what may be done about a session that goes on without the file.
+func notInFile(s *projectrun.State) string {
+	return fmt.Sprintf("not in the file any more; `longterm down %s` ends it", output.Printable(s.Name))
 }
 
 // sessionsOf are the ids of the sessions that are there.
@@ -161,10 +182,11 @@ func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Ca
 	if err != nil {
 		return nil, err
 	}
-	f, err := project.Decode(filepath.Dir(c.Path), []byte(c.Text), project.Options{Probe: func(s string) error {
+	probe := func(s string) error {
 		_, err := request.Condition(s)
 		return err
-	}})
+	}
+	f, err := project.Decode(filepath.Dir(c.Path), []byte(c.Text), project.Options{Path: c.Path, Probe: probe})
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
@@ -205,8 +227,11 @@ func writeStates(w io.Writer, states []projectrun.State) {
 	fmt.Fprintln(tw, "NAME\tSESSION\tSTATE\tREADY\tTIME\tNOTE")
 	for _, s := range states {
 		state, ready, took, note := s.State, "no", "", ""
-		if s.Ready {
+		switch {
+		case s.Ready:
 			ready = "yes"
+		case s.Unlisted:
+			ready = "-"
 		}
 		if s.Session != "" {
 			took = output.Elapsed(s.Duration)
@@ -218,6 +243,8 @@ func writeStates(w io.Writer, states []projectrun.State) {
 			state += " " + s.Signal
 		}
 		switch {
+		case s.Unlisted:
+			note = notInFile(&s)
 		case s.Returns:
 			note = "starts again after a pause"
 		case s.Stopped:
@@ -225,7 +252,7 @@ func writeStates(w io.Writer, states []projectrun.State) {
 		case s.Changed:
 			note = "the file has changed since"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Called, state, ready, took, note)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", output.Printable(s.Name), s.Called, state, ready, took, note)
 	}
 	_ = tw.Flush()
 }

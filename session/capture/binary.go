@@ -11,6 +11,7 @@ const (
 	windowBytes  = 4 << 10
 	leastBytes   = 64 // of a burst that is judged
 	nulPercent   = 1
+	leastNULs    = 8  // few end the fields of a short text, as env -0 and find -print0 print them
 	wrongPercent = 10 // bytes that are not UTF-8
 	// calmWindows of text in succession make a stream text again.
 	calmWindows = 4
@@ -73,7 +74,7 @@ func (b *Binary) Progress(now time.Time) (bytes uint64, due bool) {
 }
 
 func (b *Binary) judge() {
-	bad := b.nul*100 >= b.n*nulPercent && b.nul > 0 || b.wrong*100 >= b.n*wrongPercent && b.wrong > 0
+	bad := b.nul >= leastNULs && b.nul*100 >= b.n*nulPercent || b.wrong*100 >= b.n*wrongPercent && b.wrong > 0
 	switch {
 	case bad && !b.binary:
 		b.binary, b.bytes = true, uint64(b.n)

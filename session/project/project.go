@@ -137,6 +137,7 @@ var (
 // Options are what Decode asks its caller.
 type Options struct {
 	Probe func(condition string) error // nil: any condition can be read
+	Path  string                       // the file's, for what is wrong with it; empty: Name below root
 }
 
 // Decode reads a file's content; root is the directory it stands in, absolute.
@@ -171,7 +172,7 @@ func Decode(root string, src []byte, o Options) (*File, error) {
 		d.problems = append(d.problems[:most], tomldoc.Problem{Text: fmt.Sprintf("and %d more", more)})
 	}
 	for i := range d.problems {
-		d.problems[i].File = filepath.Join(root, Name)
+		d.problems[i].File = cmp.Or(o.Path, filepath.Join(root, Name))
 	}
 	return nil, d.problems
 }

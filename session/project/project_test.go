@@ -145,6 +145,17 @@ func TestDecodeMistakes(t *testing.T) {
 	}
 }
 
+// What is wrong is told with the name of the file that was read.
+//
+// FEATURES: R116
+func TestMistakesNameTheFile(t *testing.T) {
+	for path, want := range map[string]string{"": "/p/.longterm.toml:1:8: ", "/q/my.toml": "/q/my.toml:1:8: "} {
+		if _, err := Decode("/p", []byte("name = 1\n"), Options{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("[[sessions]]\nname = 'a'\nafter = ['a']\n[[tabs]]\nsessions=[]"))

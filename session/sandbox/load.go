@@ -288,7 +288,7 @@ type choice struct {
 
 func (p *Profile) check() error {
 	if !isName(p.Name) {
-		return fmt.Errorf("the name of a profile has letters, digits, - and _, and at most 64 of them")
+		return errors.New("the name of a profile has letters, digits, - and _, does not begin with -, and is at most 64 long")
 	}
 	for _, c := range p.choices() {
 		if !slices.Contains(c.of, c.value) {
@@ -315,7 +315,7 @@ func (p *Profile) check() error {
 }
 
 func isName(s string) bool {
-	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+	return s != "" && s[0] != '-' && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
 // checkPath refuses what cannot be a path of a profile.

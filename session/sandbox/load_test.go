@@ -28,6 +28,7 @@ func TestProblemsOfFiles(t *testing.T) {
 		"[a]\nmemory = -1\n":                         `limits are positive`,
 		"[a]\ncpus = nan\n":                          `limits are positive`,
 		"[\"a b\"]\n":                                `the name of a profile`,
+		"[--]\n":                                     `does not begin with -`,
 		"[a]\non_difference = \"shout\"\n":           `there are deny, ask`,
 		"[a\n":                                       `1:`,
 		"a = 1\n":                                    `1:`,

@@ -101,6 +101,15 @@ func Refusal(err error) error {
 	return &Error{api.ExitOwnFailure, err}
 }
 
+// Own has what failed here, before anything was run, end with a status that is not one of what was to be run.
+func Own(err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) || Status(err) != api.ExitFailure {
+		return err
+	}
+	return &Error{api.ExitOwnFailure, err}
+}
+
 // NotAllowed is the error that a result stands for of what was not run, as the rules or a person did not allow it.
 func NotAllowed(r *api.Result) *api.Error {
 	e := &api.Error{Code: api.CodeDenied, Message: r.Error, Hint: r.Hint, Policy: r.Policy, Approval: r.Approval}

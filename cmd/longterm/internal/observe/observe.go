@@ -33,6 +33,10 @@ func Begin(name string, replace bool, n *api.NewSession) error {
 	if name == "" {
 		return nil
 	}
+	if strings.HasPrefix(name, "-") { // the next flag, or the -- before the command
+		return exit.Usagef("--observe %s: the name of the profile is missing; give one that does not begin with -, "+
+			"as in --observe build -- make", name)
+	}
 	if _, err := sandbox.Decode("", []byte("["+name+"]\n")); err != nil {
 		return exit.Usagef("--observe %s: the name of a profile has letters, digits, - and _", name)
 	}

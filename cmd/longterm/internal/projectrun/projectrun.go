@@ -55,6 +55,7 @@ type State struct {
 	Problem  string `json:"problem,omitempty"`
 	Stopped  bool   `json:"stopped,omitempty" doc:"it was ended by request"`
 	Returns  bool   `json:"returns,omitempty" doc:"it has ended, and is started again after a pause"`
+	Unlisted bool   `json:"unlisted,omitempty" doc:"it runs, and the file does not have it any more"`
 	// WaitsFor is told while it is waited for, only.
 	WaitsFor []string `json:"-"`
 }
@@ -121,6 +122,11 @@ func (r *Runner) Up(ctx context.Context) ([]State, error) {
 		})
 	}
 	all.Wait()
+	if ctx.Err() == nil {
+		if err := r.lookAgain(ctx, wanted, states); err != nil && ctx.Err() == nil {
+			return states, err
+		}
+	}
 	switch {
 	case !slices.ContainsFunc(states, func(s State) bool { return !s.Ready }):
 		return states, nil
@@ -147,7 +153,7 @@ func (r *Runner) bring(ctx context.Context, s *project.Session, now *api.Session
 	// One that runs is mostly ready at the first look, and then there is nothing to tell of waiting.
 	if st.Did != Runs || !r.look(ctx, s, now, &st) {
 		tell(waiting(st, s))
-		r.await(ctx, s, now, &st, patience(s, now))
+		r.await(ctx, s, now, &st, patience(s, now), settleTime)
 	}
 	tell(st)
 }

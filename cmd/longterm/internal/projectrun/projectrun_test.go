@@ -5,10 +5,13 @@ package projectrun
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -64,13 +67,14 @@ func (f *fake) client(t *testing.T) *client.Client {
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, api.Version)
 	if strings.HasSuffix(path, "/wait") {
-		out := api.Waited{Outcome: "timeout", Session: f.byPath(path)}
+		out := api.Waited{Outcome: "timeout"}
 		switch {
 		case f.waits == nil:
 			out.Outcome = "ended"
 		case f.waits(r.Context()):
 			out.Outcome = "fired"
 		}
+		out.Session = f.byPath(path)
 		answer(w, out)
 		return
 	}
@@ -303,7 +307,7 @@ func TestAsTheDaemonSays(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, states, err)
 		}
 		var st State
-		if r.await(t.Context(), &file.Sessions[0], &s, &st, time.Nanosecond); st.Ready || !strings.HasPrefix(st.Problem, c.problem) {
+		if r.await(t.Context(), &file.Sessions[0], &s, &st, time.Nanosecond, 0); st.Ready || !strings.HasPrefix(st.Problem, c.problem) {
 			t.Errorf("%s: %+v", name, st)
 		}
 	}
@@ -330,5 +334,81 @@ func TestDown(t *testing.T) {
 	done, err = Down(t.Context(), c, file.Root, []string{"b"}, true)
 	if err != nil || len(done) != 1 || !done[0].Removed || done[0].Called != "p-b.0" {
 		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// What has ended is not ready, whatever it printed or however quiet it is, and what comes after it is not started.
+//
+// FEATURES: R116
+func TestEndedIsNotReady(t *testing.T) {
+	const ends = "p-a"
+	for name, c := range map[string]struct {
+		ready string
+		code  int
+		at    int // the wait of all in whose course it ends
+		well  bool
+		other string // what up did with the one that comes after it
+	}{
+		"goes on":               {"text=up", 1, 0, true, Started},
+		"before it is seen":     {"text=up", 127, 1, false, Waits},
+		"quiet, as it ended":    {"quiet=1s", 0, 1, false, Waits},
+		"right after":           {"text=up", 1, 2, false, Waits},
+		"while another waits":   {"text=up", 1, 3, false, Started},
+		"is to end, and failed": {"exit", 2, 1, false, Waits},
+		"is to end":             {"exit", 0, 1, true, Started},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := file("a", "b")
+			file.Sessions[0].Ready, file.Sessions[1].After = []string{c.ready}, []string{"a"}
+			f, waits := &fake{}, 0
+			f.waits = func(context.Context) bool {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				if waits++; waits == c.at {
+					s := f.at("/sessions/new-" + ends)
+					s.State, s.ExitCode = "exited", &c.code
+				}
+				return true
+			}
+			var told []string
+			r := &Runner{Client: f.client(t), File: file, Tell: func(s State) { told = append(told, s.Problem) }}
+			states, err := r.Up(t.Context())
+			if err != nil && !errors.Is(err, ErrNotReady) || (err == nil) != c.well {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("it ended before it was ready, with status %d; `longterm output p-a` shows why", c.code)
+			if a := states[0]; a.Ready != c.well || !c.well && (a.Problem != want || !slices.Contains(told, want)) {
+				t.Errorf("%+v, told %q", a, told)
+			}
+			if states[1].Did != c.other {
+				t.Errorf("after it: %+v", states[1])
+			}
+		})
+	}
+}
+
+// What up started and the file does not have any more is told of while it runs, or is to come back.
+//
+// FEATURES: R116
+func TestNotInTheFileAnyMore(t *testing.T) {
+	before, now := file("a", "gone", "ended", "pause"), time.Now()
+	f := &fake{waits: func(context.Context) bool { return true }}
+	for _, s := range before.Sessions {
+		f.sessions = append(f.sessions, running(before, s.Name))
+	}
+	f.sessions[2].State, f.sessions[3].State, f.sessions[3].RestartAt = "exited", "exited", &now
+	r := &Runner{Client: f.client(t), File: file("a")}
+	states, err := r.Status(t.Context())
+	if err != nil || len(states) != 3 || states[0].Unlisted || !states[0].Ready {
+		t.Fatalf("%+v, %v", states, err)
+	}
+	rest, err := r.Unlisted(t.Context())
+	if err != nil || !reflect.DeepEqual(rest, states[1:]) {
+		t.Errorf("%+v, %v", rest, err)
+	}
+	for i, name := range []string{"gone", "pause"} {
+		if s := rest[i]; s.Name != name || s.Called != "p-"+name || !s.Unlisted || s.Ready {
+			t.Errorf("%+v", s)
+		}
 	}
 }

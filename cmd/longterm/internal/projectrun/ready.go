@@ -5,7 +5,6 @@ package projectrun
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ func waiting(st State, s *project.Session) State {
 
 // look reports whether a session is ready now.
 func (r *Runner) look(ctx context.Context, s *project.Session, now *api.Session, st *State) bool {
-	r.await(ctx, s, now, st, probeTime)
+	r.await(ctx, s, now, st, probeTime, 0)
 	if !st.Ready {
 		st.Problem = "" // yet
 	}
@@ -48,31 +47,35 @@ func (r *Runner) outdated(ctx context.Context, s *project.Session, now *api.Sess
 	return run || ready && len(s.Ready) > 0 && !r.look(ctx, s, now, &State{})
 }
 
-// await waits until a session is ready. An end that is followed by a restart is not the last word.
-func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session, st *State, timeout time.Duration) {
+// await waits until a session is ready, and for settle longer: one that ends in it is not ready after all. An end that
+// is followed by a restart is not the last word.
+func (r *Runner) await(
+	ctx context.Context, s *project.Session, now *api.Session, st *State, timeout, settle time.Duration,
+) {
 	until := time.Now().Add(timeout)
 	for {
 		got, err := r.wait(ctx, s, now, time.Until(until))
+		if err == nil && settle > 0 && got.Outcome == "fired" && got.Session.State == "running" {
+			got.Session, err = r.settled(ctx, now, settle)
+		}
 		if err != nil {
 			st.Problem = err.Error()
 			return
 		}
 		now = &got.Session
 		st.follow(now)
-		exits := slices.Contains(s.Ready, "exit")
-		failed := now.State != "running" && (now.ExitCode == nil || *now.ExitCode != 0)
 		switch {
 		case got.Outcome == "timeout":
 			st.Problem = r.late(s, now, timeout)
 			return
-		case !(got.Outcome == "ended" && !exits || exits && failed):
+		case got.Outcome == "fired" && now.State == "running" || finished(s, now):
 			st.Ready = true
 			return
 		case now.Stopped:
 			st.Problem = "somebody ended it before it was ready; `longterm up` starts it again"
 			return
 		case !st.Returns:
-			st.Problem = fmt.Sprintf("it ended before it was ready; `longterm output %s` shows why", now.Name)
+			st.Problem = endedEarly(now)
 			return
 		}
 		if now, err = r.restarted(ctx, now, until); err != nil {
@@ -84,6 +87,51 @@ func (r *Runner) await(ctx context.Context, s *project.Session, now *api.Session
 			return
 		}
 	}
+}
+
+// endedEarly says how a session ended that was waited for.
+func endedEarly(now *api.Session) string {
+	how := ""
+	switch {
+	case now.ExitCode != nil:
+		how = fmt.Sprintf(", with status %d", *now.ExitCode)
+	case now.Signal != "":
+		how = ", by " + now.Signal
+	}
+	return fmt.Sprintf("it ended before it was ready%s; `longterm output %s` shows why", how, now.Name)
+}
+
+// settleTime is how long a session has to go on after it was ready: what was waited for may be its last words.
+const settleTime = 100 * time.Millisecond
+
+// settled is how a session is that has had time to end.
+func (r *Runner) settled(ctx context.Context, now *api.Session, settle time.Duration) (api.Session, error) {
+	end, err := request.Condition("exit")
+	if err != nil {
+		return *now, err
+	}
+	got, err := r.Client.Session(now.ID).Wait(ctx, api.Wait{TimeoutMS: settle.Milliseconds(), Conds: []api.Condition{end}})
+	return got.Session, err
+}
+
+// lookAgain finds those that were ready and have ended while others were waited for.
+func (r *Runner) lookAgain(ctx context.Context, wanted []*project.Session, states []State) error {
+	there, err := r.there(ctx)
+	if err != nil {
+		return err
+	}
+	for i, s := range wanted {
+		now := there[s.Name]
+		if !states[i].Ready || len(s.Ready) == 0 || now == nil || now.State == "running" || now.RestartAt != nil || finished(s, now) {
+			continue
+		}
+		states[i].follow(now)
+		states[i].Ready, states[i].Problem = false, endedEarly(now)
+		if r.Tell != nil {
+			r.Tell(states[i])
+		}
+	}
+	return nil
 }
 
 // wait waits for what makes a session ready.

@@ -4,6 +4,8 @@ package projectrun
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -13,7 +15,7 @@ import (
 // looksAtOnce bounds how many sessions are looked at at a time.
 const looksAtOnce = 16
 
-// Status is how the project's sessions are; nothing is started.
+// Status is how the project's sessions are, and then those that its file does not have any more; nothing is started.
 func (r *Runner) Status(ctx context.Context) ([]State, error) {
 	there, err := r.there(ctx)
 	if err != nil {
@@ -31,7 +33,26 @@ func (r *Runner) Status(ctx context.Context) ([]State, error) {
 		})
 	}
 	all.Wait()
-	return states, ctx.Err()
+	return append(states, r.unlisted(there)...), ctx.Err()
+}
+
+// Unlisted are the sessions that up started, that run, and that the file does not have any more.
+func (r *Runner) Unlisted(ctx context.Context) ([]State, error) {
+	there, err := r.there(ctx)
+	return r.unlisted(there), err
+}
+
+func (r *Runner) unlisted(there map[string]*api.Session) (states []State) {
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		now := there[name]
+		if slices.Contains(r.names(), name) || now.State != "running" && now.RestartAt == nil {
+			continue
+		}
+		st := State{Name: name, Session: now.ID, Called: now.Name, Unlisted: true}
+		st.follow(now)
+		states = append(states, st)
+	}
+	return states
 }
 
 // status is how a session is; now is nil where there is none.
