@@ -43,7 +43,7 @@ const spawnTime = 30 * time.Second
 
 // CreateRecorded is create for a job, which has something of its own to record before the process is started.
 func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, job string, record func(*Handle) error) (*Handle, error) {
-	return h.create(ctx, n, Call{ID: job}, record)
+	return h.create(ctx, n, Call{ID: job, outlives: true}, record)
 }
 
 // create is Create for a call; the zero Call: it has no id. record is called before the process is started.
@@ -87,7 +87,7 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		h.forget(e)
 		return nil, ctx.Err()
 	}
-	wanted, over := h.whileWanted(ctx)
+	wanted, over := h.whileWanted(ctx, of)
 	defer over()
 	start, err := h.spawn(wanted, e, k, plan)
 	if err != nil {
@@ -206,9 +206,12 @@ func (h *Registry) beginLater(e *Handle, start func()) {
 }
 
 // whileWanted is a context that ends with its caller's: who goes before there is an answer finds no session later. A daemon that
-// leaves has its callers go, too, and its successor finds what was started.
-func (h *Registry) whileWanted(ctx context.Context) (wanted context.Context, over context.CancelFunc) {
+// leaves has its callers go, too, and its successor finds what was started. A job's is its job's: that ends it, or lets it go on.
+func (h *Registry) whileWanted(ctx context.Context, of Call) (wanted context.Context, over context.CancelFunc) {
 	wanted, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if of.outlives {
+		return wanted, cancel
+	}
 	stop := context.AfterFunc(ctx, func() {
 		if !h.host.Leaving() {
 			cancel()
@@ -229,7 +232,7 @@ const (
 )
 
 // unlessStopped is a context that ends when a process is stopped and stays so.
-func unlessStopped(ctx context.Context, pid func() int) (goes context.Context, over context.CancelFunc) {
+func unlessStopped(ctx context.Context, pid func() int, isStopped func(pid int) bool) (goes context.Context, over context.CancelFunc) {
 	goes, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(keeperLate, func() {
 		tick := time.NewTicker(keeperLook)
@@ -255,8 +258,8 @@ func unlessStopped(ctx context.Context, pid func() int) (goes context.Context, o
 	}
 }
 
-// isStopped says that a process is stopped by a signal. Tests have no such process.
-var isStopped = func(pid int) bool {
+// isStopped says that a process is stopped by a signal.
+func isStopped(pid int) bool {
 	st, err := sys.ReadStat(pid)
 	return err == nil && st.State == 'T'
 }
@@ -280,7 +283,7 @@ func keeperStopped(pid int) error {
 func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan) (start func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, spawnTime)
 	defer cancel()
-	ctx, over := unlessStopped(ctx, func() int { return int(k.Link().Hello().PID) })
+	ctx, over := unlessStopped(ctx, func() int { return int(k.Link().Hello().PID) }, isStopped)
 	defer over()
 	old := h.ByID(e.rec.ID)
 	again := old != nil && old != e

@@ -52,12 +52,13 @@ func recordedPID(t *testing.T, r *Registry, id string) int {
 // FEATURES: R90
 func TestStartsAreGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
-		goes, leaving bool
-		stopped       func(since time.Duration) bool
-		ends          time.Duration // 0: it does not
+		goes, leaving, outlives bool
+		stopped                 func(since time.Duration) bool
+		ends                    time.Duration // 0: it does not
 	}{
 		"its caller goes":         {goes: true, ends: time.Second},
 		"the daemon leaves":       {goes: true, leaving: true},
+		"it is a job's":           {goes: true, outlives: true},
 		"the keeper is stopped":   {stopped: func(time.Duration) bool { return true }, ends: 4500 * time.Millisecond},
 		"it is stopped later":     {stopped: func(d time.Duration) bool { return d > 10*time.Second }, ends: 12 * time.Second},
 		"it is stopped at times":  {stopped: func(d time.Duration) bool { return d%time.Second == 0 }},
@@ -66,9 +67,7 @@ func TestStartsAreGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				was := isStopped
-				defer func() { isStopped = was }()
-				isStopped = func(int) bool { return c.stopped != nil && c.stopped(time.Since(began)) }
+				isStopped := func(int) bool { return c.stopped != nil && c.stopped(time.Since(began)) }
 				r := testRegistry(t)
 				r.host = leavingHost{r.host, c.leaving}
 				caller, goes := context.WithCancel(t.Context())
@@ -76,9 +75,9 @@ func TestStartsAreGivenUp(t *testing.T) {
 				if c.goes {
 					time.AfterFunc(time.Second, goes)
 				}
-				ctx, over := r.whileWanted(caller)
+				ctx, over := r.whileWanted(caller, Call{outlives: c.outlives})
 				defer over()
-				ctx, overToo := unlessStopped(ctx, func() int { return 7 })
+				ctx, overToo := unlessStopped(ctx, func() int { return 7 }, isStopped)
 				defer overToo()
 				select {
 				case <-ctx.Done():

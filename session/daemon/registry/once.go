@@ -14,8 +14,9 @@ import (
 
 // Call is a call that starts a session.
 type Call struct {
-	ID    string // made by its caller; empty: it cannot be made again
-	Asked string // digest of what it asks for; empty: its job knows
+	ID       string // made by its caller; empty: it cannot be made again
+	Asked    string // digest of what it asks for; empty: its job knows
+	outlives bool   // what becomes of the session when its caller goes is its job's to say
 }
 
 // starting are the calls that start sessions now. Each holds up those with its id.
