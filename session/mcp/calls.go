@@ -132,7 +132,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 			ctx = turns.With(ctx, in)
 			d := &doing{tool: t, level: l, task: SlotOf(ctx)}
 			d.id = newID(d.task != nil)
-			res, err := next(context.WithValue(ctx, doingKey{}, d), method, req)
+			res, err := askOn(next)(context.WithValue(ctx, doingKey{}, d), method, req)
 			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
 				complete(t, r)
 			}

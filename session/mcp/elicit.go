@@ -20,6 +20,33 @@ import (
 // answer here: the call says what it needs and is made again with it (MRTR, SEP-2322); for clients of the
 // era before, the SDK asks and makes the call again, within the call's time.
 
+// askOn asks clients of the era before what comes after their person's first answer: a password once more, or another one. The
+// SDK asks them once in a call, and hands them what is to be asked then as if they knew what to do with it.
+func askOn(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		for {
+			res, err := next(ctx, method, req)
+			of, isCall := req.(*sdk.CallToolRequest)
+			asks, _ := res.(*sdk.CallToolResult)
+			if err != nil || !isCall || asks == nil || of.Session.InitializeParams() == nil || of.Session.InitializeParams().ProtocolVersion >= modernVersion {
+				return res, err
+			}
+			form, ok := asks.InputRequests[answerKey].(*sdk.ElicitParams)
+			if !ok {
+				return res, err
+			}
+			answer, err := of.Session.Elicit(ctx, form)
+			if err != nil {
+				return nil, err
+			}
+			again, params := *of, *of.Params
+			params.RequestState, params.InputResponses = asks.RequestState, sdk.InputResponseMap{answerKey: answer}
+			again.Params = &params
+			req = &again
+		}
+	}
+}
+
 // answerKey names the question in what is asked for.
 const answerKey = "answer"
 

@@ -33,8 +33,16 @@ type agent struct {
 
 func newAgent(i *e2e.Instance, o *sdk.ClientOptions, args ...string) *agent {
 	i.T.Helper()
+	return newAgentOf(i, "", io.Discard, o, args...)
+}
+
+// newAgentOf is newAgent with a revision of the protocol, the newest if empty, and with what goes to and fro written to log.
+func newAgentOf(i *e2e.Instance, version string, log io.Writer, o *sdk.ClientOptions, args ...string) *agent {
+	i.T.Helper()
 	cmd := i.Command(context.WithoutCancel(i.T.Context()), append([]string{"mcp"}, args...)...)
-	s, err := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, o).Connect(i.T.Context(), &sdk.CommandTransport{Command: cmd}, nil)
+	both := &sdk.LoggingTransport{Transport: &sdk.CommandTransport{Command: cmd}, Writer: log}
+	client := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, o)
+	s, err := client.Connect(i.T.Context(), both, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		i.T.Fatal(err)
 	}
@@ -192,6 +200,39 @@ func TestAgentAsksForPasswords(t *testing.T) {
 	}}, "--elicit", "never")
 	never.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}")
 	newAgent(i, nil).expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}") // it cannot ask
+}
+
+// A program that asks for several things in one call has each asked of the person, by clients of either era: there is never an
+// answer that says nothing.
+//
+// FEATURES: R85
+func TestAgentAsksForPasswordsAgain(t *testing.T) {
+	i := e2e.New(t)
+	for _, version := range []string{"2025-06-18", ""} {
+		asked, declines := 0, false
+		handler := func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			if asked++; declines && asked > 1 {
+				return &sdk.ElicitResult{Action: "decline"}, nil
+			}
+			return &sdk.ElicitResult{Action: "accept", Content: arguments{"answer": "correct horse"}}, nil
+		}
+		var log bytes.Buffer
+		a := newAgentOf(i, version, &log, &sdk.ClientOptions{ElicitationHandler: handler})
+		line := `stty -echo; printf 'Password: '; read P; printf '\nRepeat password: '; read Q; printf '\nPassphrase: '; read R; ` +
+			`stty echo; echo; echo "${#P} ${#Q} ${#R} characters"`
+		if text, _ := a.call("exec", arguments{"line": line, "yield": 30}); !strings.Contains(text, "13 13 13 characters") || asked != 3 {
+			t.Errorf("%q: %q after %d questions", version, text, asked)
+		}
+		asked, declines = 0, true
+		m := a.expects("exec", arguments{"line": line, "yield": 30}, "needs_input{password}", "declined to answer")
+		if asked != 2 || m["job"] == nil {
+			t.Errorf("%q: declined after %d questions: %v", version, asked, m)
+		}
+		_ = a.Close()
+		if version != "" && strings.Contains(log.String(), "inputRequests") { // it would not know what that is; the SDK's does
+			t.Errorf("%q: an answer that only newer clients understand", version)
+		}
+	}
 }
 
 // What a person has to allow is said at once; it goes on when it was allowed, here or by a form of the
