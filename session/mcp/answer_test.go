@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -154,5 +155,14 @@ func TestErrorsAreShort(t *testing.T) {
 		if err != nil || len(b) > 5000 || !strings.Contains(string(b), "no session") || !utf8.Valid(b) {
 			t.Errorf("%d bytes of an error, %v", len(b), err)
 		}
+	}
+}
+
+// A list of jobs tells tenths of seconds, as their answers do.
+func TestJobsTellTenths(t *testing.T) {
+	zero := 0
+	r := jobRow{ID: "j", Session: "s", Line: "sleep 1.9", State: "exited", ExitCode: &zero}
+	if got := r.text(1934 * time.Millisecond); got != "j  exited 0  1.9s  s  sleep 1.9\n" {
+		t.Errorf("%q", got)
 	}
 }

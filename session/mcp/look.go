@@ -336,16 +336,21 @@ func (s *Server) jobs(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	for i := range all {
 		r := rowOfJob(&all[i])
 		out.Jobs = append(out.Jobs, r)
-		fmt.Fprintf(&text, "%s  %s", r.ID, r.State)
-		if r.ExitCode != nil {
-			fmt.Fprintf(&text, " %d", *r.ExitCode)
-		}
-		fmt.Fprintf(&text, "  %s  %s  %s\n", shortTime(time.Duration(r.Seconds)*time.Second), r.Session, oneLine(r.Line, 80))
+		text.WriteString(r.text(time.Duration(all[i].DurationMS) * time.Millisecond))
 	}
 	if len(all) == 0 {
 		text.WriteString("no jobs")
 	}
 	return reply(strings.TrimRight(text.String(), "\n"), out), nil
+}
+
+// text is the job in a line, with how long it took.
+func (r *jobRow) text(took time.Duration) string {
+	state := r.State
+	if r.ExitCode != nil {
+		state += fmt.Sprint(" ", *r.ExitCode)
+	}
+	return fmt.Sprintf("%s  %s  %s  %s  %s\n", r.ID, state, shortTime(took), r.Session, oneLine(r.Line, 80))
 }
 
 func rowOfJob(j *api.Job) jobRow {
