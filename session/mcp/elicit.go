@@ -26,14 +26,14 @@ func askOn(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		for {
 			res, err := next(ctx, method, req)
-			of, isCall := req.(*sdk.CallToolRequest)
 			asks, _ := res.(*sdk.CallToolResult)
-			if err != nil || !isCall || asks == nil || of.Session.InitializeParams() == nil || of.Session.InitializeParams().ProtocolVersion >= modernVersion {
+			if err != nil || asks == nil {
 				return res, err
 			}
-			form, ok := asks.InputRequests[answerKey].(*sdk.ElicitParams)
-			if !ok {
-				return res, err
+			of, isCall := req.(*sdk.CallToolRequest)
+			form, isForm := asks.InputRequests[answerKey].(*sdk.ElicitParams)
+			if !isCall || !isForm || !isOld(of.Session) {
+				return res, nil
 			}
 			answer, err := of.Session.Elicit(ctx, form)
 			if err != nil {
@@ -45,6 +45,12 @@ func askOn(next sdk.MethodHandler) sdk.MethodHandler {
 			req = &again
 		}
 	}
+}
+
+// isOld says that a client is of the era in which servers asked by themselves.
+func isOld(c *sdk.ServerSession) bool {
+	p := c.InitializeParams()
+	return p != nil && p.ProtocolVersion < modernVersion
 }
 
 // answerKey names the question in what is asked for.
