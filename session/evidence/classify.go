@@ -81,12 +81,12 @@ func newScene(f *Facts) *scene {
 	p, asks := ask(s.line)
 	if !asks && s.empty && len(f.Above) > 0 {
 		above := f.Above[len(f.Above)-1]
-		if last := tail(above); wholeLine.MatchString(last) {
+		if last := tail(above); wholeLine.MatchString(last) && !tellsKeys(f.Above) {
 			p, asks, s.asked = phrase{kind: Confirm, what: "asked on the line above"}, true, above
 		}
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
-	s.own = s.isRepl()
+	s.own = s.isRepl() || s.takesKeys(f.Above)
 	s.repl = s.own || replPrompt.MatchString(s.line)
 	s.like = promptEnd.MatchString(s.line) || s.repl
 	s.findKind()

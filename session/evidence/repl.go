@@ -67,3 +67,32 @@ func runsScript(cmdline []byte) bool {
 	}
 	return false
 }
+
+// keyTold is a line that says what a key does in a program that goes on by itself, as servers and watchers of files print it:
+// a letter's key, and neither yes nor no.
+var (
+	keyTold = pattern.Lazy(`(?i)^\W*(?:press|hit|type)\s+["'` + "`" + `]?[a-mo-xz?]["'` + "`" + `]?(?:\s*\+\s*(?:enter|return)|\s*,?\s*then\s+enter)?\s+(?:to|for)\s`)
+	keyAsks = pattern.Lazy(`(?i)\b(?:continue|proceed|confirm|accept|agree|cancel|abort|skip|install|retry|overwrite|keep)\b`)
+)
+
+// toldAbove is how many lines above the cursor are looked through for such.
+const toldAbove = 6
+
+// tellsKeys reports if the lines above the cursor's say what keys do, and ask for none.
+func tellsKeys(above []string) (tells bool) {
+	for _, l := range above[max(0, len(above)-toldAbove):] {
+		if keyAsks.MatchString(l) {
+			return false
+		}
+		tells = tells || keyTold.MatchString(l)
+	}
+	return tells
+}
+
+// takesKeys reports if a program that goes on by itself takes keys meanwhile: longterm's own too, which say so elsewhere.
+func (s *scene) takesKeys(above []string) bool {
+	if s.AltScreen || s.hidden || s.relay || s.asks || !s.empty {
+		return false
+	}
+	return s.Probe.Program == "longterm" || s.raw && tellsKeys(above)
+}

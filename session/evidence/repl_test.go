@@ -90,3 +90,31 @@ func TestRunsScript(t *testing.T) {
 		}
 	}
 }
+
+// A server or a watcher that says which keys it takes asks nobody; what waits for a key does.
+//
+// FEATURES: R42
+func TestKeysThatAreTold(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		above   []string
+		want    bool
+	}{
+		{"node", []string{"  VITE v5.0  ready in 320 ms", "", "  ➜  Local:   http://localhost:5173/", "  ➜  press h + enter to show help"}, true},
+		{"node", []string{"Watch Usage", " › Press a to run all tests.", " › Press q to quit watch mode.", " › Press Enter to trigger a test run."}, true},
+		{"longterm", []string{"── ✓ done in 0s"}, true},
+		{"setup", []string{"Press any key to continue"}, false},
+		{"setup", []string{"Press Enter to exit"}, false},
+		{"setup", []string{"Press c to continue", "Press q to quit"}, false},
+		{"setup", []string{"Press y to install it, any other key to stop"}, false},
+	} {
+		v := Classify(Facts{Probe: polling(c.program, -1), Modes: raw, Above: c.above, Quiet: time.Minute})
+		if v.Repl != c.want || c.want && v.Kind != Text {
+			t.Errorf("%s, %q: %+v", c.program, c.above, v)
+		}
+	}
+	secret := Facts{Probe: reading("longterm"), Modes: &sys.Modes{Canonical: true}, Quiet: time.Minute}
+	if v := Classify(secret); v.Repl {
+		t.Errorf("input that is hidden: %+v", v)
+	}
+}
