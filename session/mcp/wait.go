@@ -359,11 +359,9 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 	if g := v.AgentIs; g != nil {
 		a.Message = join(a.Message, g.Agent+" is "+g.State+": "+g.Reason)
 	}
-	if len(v.Approvals) > 0 {
-		a.State, a.Approval, a.ExitCode = "needs_approval", v.Approvals[0], nil
-		if w, err := s.client(ctx).Approval(ctx, a.Approval); err == nil {
-			a.Why = whyOf(&w.Judgement)
-		}
+	if w := s.keepsWaiting(ctx, v.Approvals); w != nil {
+		a.State, a.Approval, a.ExitCode = "needs_approval", w.ID, nil
+		a.Why = whyOf(&w.Judgement)
 		a.Message = askedFor(a.Approval, a.Why)
 		a.Next = call("wait", "for", []string{a.Session})
 		return
@@ -375,4 +373,19 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 			a.Next = answering(a)
 		}
 	}
+}
+
+// keepsWaiting is the first approval that keeps what runs in a session waiting, or whoever asks: that another agent wants to
+// end it, or to see its secrets, is that one's to wait for. nil: none does.
+func (s *Server) keepsWaiting(ctx context.Context, ids []string) *api.Approval {
+	for _, id := range ids {
+		w, err := s.client(ctx).Approval(ctx, id)
+		if err != nil {
+			return &api.Approval{ID: id}
+		}
+		if w.Kind != "stop" && w.Kind != "reveal" || w.Actor.Agent == s.label(ctx) {
+			return &w
+		}
+	}
+	return nil
 }

@@ -85,3 +85,16 @@ func TestAgentsSeeTheScreen(t *testing.T) {
 func screenNext(m map[string]any) string {
 	return fmt.Sprintf("next: screen{\"session\":%q}", m["session"])
 }
+
+// That another agent wants to end a session hides nothing of it from its own, and is told to who wants it.
+//
+// FEATURES: R85
+func TestAnotherAgentsStopHidesNothing(t *testing.T) {
+	i := e2e.New(t)
+	i.Run("new", "-n", "sx", "--agent", "alice", "--", "sh", "-c", "stty -echo; printf 'Password: '; read x; read y")
+	alice, carol := newAgent(i, nil, "--agent", "alice", "--elicit", "never"), newAgent(i, nil, "--agent", "carol", "--elicit", "never")
+	alice.expects("wait", arguments{"for": []string{"sx"}, "yield": 45}, "needs_input{password}")
+	carol.expects("stop", arguments{"id": "sx"}, "needs_approval")
+	alice.expects("wait", arguments{"for": []string{"sx"}, "yield": 45}, "needs_input{password}")
+	carol.expects("wait", arguments{"for": []string{"sx"}, "yield": 0.1}, "needs_approval")
+}
