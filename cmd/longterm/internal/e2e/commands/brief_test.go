@@ -137,12 +137,12 @@ func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
 // FAULT: B25
 func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
 	i := e2e.New(t)
-	gate := e2e.FIFO(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
+	const line = "echo before; sleep 1000" // a shell that opens a FIFO itself takes an interrupt just before that for none
 	for _, mode := range []string{"text", "json"} {
-		args := []string{"exec", "b", "echo before; read x < " + gate}
+		args := []string{"exec", "b", line}
 		if mode == "json" {
-			args = []string{"exec", "--json", "b", "echo before; read x < " + gate}
+			args = []string{"exec", "--json", "b", line}
 		}
 		cmd := i.Command(t.Context(), args...)
 		var out, errOut strings.Builder
