@@ -76,18 +76,9 @@ func joinPane(x *command) error {
 	if p == of {
 		return fail("source and target panes must be different")
 	}
-	part, err := x.part(x.whole(of))
+	d, room, err := x.room(of, "create pane failed: pane too small")
 	if err != nil {
 		return err
-	}
-	d, along := x.divided(of.Window), below
-	if x.has('h') {
-		along = beside
-	}
-	d.Zoom = 0
-	room := d.split(d.find(of.Pane), along, part, x.has('b'), x.has('f'))
-	if room == nil {
-		return fail("create pane failed: pane too small")
 	}
 	if old := d.find(p.Pane); old != nil {
 		d.remove(old)

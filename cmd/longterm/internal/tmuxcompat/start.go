@@ -212,18 +212,9 @@ func splitWindow(x *command) error {
 	if err != nil {
 		return err
 	}
-	part, err := x.part(x.whole(of))
+	d, room, err := x.room(of, "no space for new pane")
 	if err != nil {
 		return err
-	}
-	d, along := x.divided(of.Window), below
-	if x.has('h') {
-		along = beside
-	}
-	d.Zoom = 0
-	room := d.split(d.find(of.Pane), along, part, x.has('b'), x.has('f'))
-	if room == nil {
-		return fail("no space for new pane")
 	}
 	n, err := x.next(func(n *numbers) { n.Pane++; n.Used++ })
 	if err != nil {
@@ -247,6 +238,24 @@ func splitWindow(x *command) error {
 	}
 	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
 	return nil
+}
+
+// room divides a pane's place, as -h, -b, -f and the size say, for another one, and is that one's. lacking is what is said where
+// there is none.
+func (x *command) room(of *pane, lacking string) (d *divided, room *cell, err error) {
+	part, err := x.part(x.whole(of))
+	if err != nil {
+		return nil, nil, err
+	}
+	d, along := x.divided(of.Window), below
+	if x.has('h') {
+		along = beside
+	}
+	d.Zoom = 0
+	if room = d.split(d.find(of.Pane), along, part, x.has('b'), x.has('f')); room == nil {
+		return nil, nil, fail("%s", lacking)
+	}
+	return d, room, nil
 }
 
 // whole is what a new pane gets a part of.
