@@ -288,7 +288,7 @@ type choice struct {
 
 func (p *Profile) check() error {
 	if !isName(p.Name) {
-		return errors.New("the name of a profile has letters, digits, - and _, does not begin with -, and is at most 64 long")
+		return errors.New(nameRule)
 	}
 	for _, c := range p.choices() {
 		if !slices.Contains(c.of, c.value) {
@@ -313,6 +313,8 @@ func (p *Profile) check() error {
 	}
 	return nil
 }
+
+const nameRule = "the name of a profile has letters, digits, - and _, does not begin with -, and is at most 64 long"
 
 func isName(s string) bool {
 	return s != "" && s[0] != '-' && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""

@@ -133,5 +133,8 @@ func (e *NameError) Error() string {
 
 // Hint says what to do.
 func (e *NameError) Hint() string {
+	if !isName(e.Name) {
+		return "take one of these; " + nameRule
+	}
 	return "write [" + e.Name + "] in " + e.Path + ", or take one of these"
 }
