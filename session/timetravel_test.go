@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -31,6 +32,7 @@ func picture(e vterm.Engine) string {
 //
 // FEATURES: R38
 func TestPast(t *testing.T) {
+	tier.Full(t)
 	s := newFixture(t, journal.Options{})
 	var all []byte
 	for i := 0; len(all) < 2*history.CheckpointBytes+1<<20; {

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Whatever table is damaged, and however, the database is opened again: set aside and empty.
 //
 // FAULT: A19
 func TestEveryTableIsChecked(t *testing.T) {
+	tier.Full(t)
 	ctx := context.Background()
 	statement := func(text string) func(*testing.T, *Store, string) {
 		return func(t *testing.T, s *Store, _ string) {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 func subscribe(t testing.TB, s *Store, sub Subscription) Subscription {
@@ -136,6 +138,7 @@ func TestCompletions(t *testing.T) {
 //
 // FEATURES: R101
 func TestCompletionsAreBounded(t *testing.T) {
+	tier.Full(t)
 	ctx := context.Background()
 	s := openTest(t, filepath.Join(t.TempDir(), "longterm.db"))
 	sub := subscribe(t, s, Subscription{Name: "late"})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 	"github.com/longterm-dev/longterm/vterm/payload"
@@ -93,7 +94,7 @@ func compareFast(t *testing.T, fast, slow *Terminal, data []byte, pieces ...int)
 // FEATURES: R25, R26, R27
 func TestFast(t *testing.T) {
 	rounds := 100
-	if testing.Short() {
+	if !tier.IsFull() {
 		rounds = 10
 	}
 	var sources [][]byte
@@ -283,7 +284,7 @@ func TestLooseStylesGetNoIDs(t *testing.T) {
 func TestFastPayloads(t *testing.T) {
 	for _, p := range payload.All {
 		data := p.Generate(30_000)
-		if testing.Short() {
+		if !tier.IsFull() {
 			data = data[:8_000]
 		}
 		checkFast(t, Options{Cols: 80, Rows: 24}, data)
@@ -295,6 +296,7 @@ func TestFastPayloads(t *testing.T) {
 //
 // FEATURES: R27
 func TestPassLines(t *testing.T) {
+	tier.Full(t)
 	for _, rows := range []int{1, 2, 3, 24, 900, 4000} {
 		for _, length := range []int{0, 1, 10, 27} {
 			var data []byte
@@ -378,7 +380,7 @@ func TestFastEscapes(t *testing.T) {
 		"\x1b)0", "\x1b(0", "\x0f", "\x0e", "\x1b#6", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2l", "\x1b<", "\x1b[4h", "\x1b[4l", "\x1b[1\"q", "\x1b[0\"q",
 	}
 	rounds := 300
-	if testing.Short() {
+	if !tier.IsFull() {
 		rounds = 60
 	}
 	for seed := range uint64(rounds) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -71,7 +72,7 @@ func generated(r *rand.Rand) string {
 
 // outputs calls f with generated outputs, in pieces.
 func outputs(t *testing.T, many int, f func(t *testing.T, r *rand.Rand, pieces []string)) {
-	if testing.Short() {
+	if !tier.IsFull() {
 		many /= 4
 	}
 	for seed := range uint64(many) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // broken names the first invariant that does not hold, or is empty.
@@ -107,7 +109,7 @@ func FuzzRestore(f *testing.F) {
 //
 // FEATURES: R93
 func TestHostile(t *testing.T) {
-	if testing.Short() {
+	if !tier.IsFull() {
 		t.Skip("large inputs")
 	}
 	big := func(s string) []byte { return bytes.Repeat([]byte(s), 64<<20/len(s)) }
@@ -160,6 +162,7 @@ func TestHostile(t *testing.T) {
 //
 // FEATURES: R10, R93
 func TestResizeStorm(t *testing.T) {
+	tier.Full(t)
 	term := newTest(t, 80, 24)
 	_, _ = term.Write(generated(t, "cjk_emoji")[:200_000])
 	for i := range 60 {

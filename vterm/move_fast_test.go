@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // mixed joins n of the parts that pick gives, in an order that the seed decides.
@@ -28,7 +30,7 @@ func TestFastMoves(t *testing.T) {
 		"\x1b[31m", "\x1b[m", "\x1b[1\"q", "\x1b[0\"q", "\x1b[2;5r", "\x1b[r", "\x1b[?69h\x1b[3;9s", "\x1b[?69l", "\x1b[K", "\x1b[2J", "\r\n", "\x1b[3b", "\x1b[?2027l", "\x1b[?2027h",
 	}
 	rounds := 400
-	if testing.Short() {
+	if !tier.IsFull() {
 		rounds = 60
 	}
 	for seed := range uint64(rounds) {
@@ -53,7 +55,7 @@ func TestFastMixture(t *testing.T) {
 		"\u231a", "\u00a9", "\u0e33", "\u0915\u094d", "\x1b[31m", "\r\n", "\x1b[2;2H", "\x1b[1;4H", "\x1b[3;3Hx", "\x1b[?2027l", "\x1b[?2027h", "\xed\xa0\x80", "\xe0\x83\xa9", "\xf0\x84\xb8\xad", "\xf4\x90\x80\x80", "\xc2\x85", "\xff",
 	}
 	rounds := 600
-	if testing.Short() {
+	if !tier.IsFull() {
 		rounds = 100
 	}
 	for seed := range uint64(rounds) {

@@ -222,7 +222,7 @@ func TestDocsFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	b.WriteString("# Rows and their tests\n\nGenerated from docs/features.txt and the `FEATURES:` comments of tests. A row without tests is not proven.\n\n" +
+	b.WriteString("# Rows and their tests\n\nGenerated from docs/features.txt and the `FEATURES:` comments of tests. A row without tests is not proven. Tests marked *(full)* run in the full tier only, `LONGTERM_TESTS=full go test ./...`.\n\n" +
 		"| row | meaning | tests |\n|---|---|---|\n")
 	for _, row := range featureRows(t) {
 		tests := proofs[row.n]
@@ -240,25 +240,33 @@ func TestDocsFeatures(t *testing.T) {
 	check(t, "features.md", b.Bytes())
 }
 
-// collectProofs finds comments that name rows, and the tests they stand above; in a
-// script the whole file is the test.
+// collectProofs adds the rows that comments of a file name to proofs, each with the test below the comment, marked where it
+// runs in the full tier only. A script is one test.
 func collectProofs(proofs map[int][]string, path, src string) {
+	script := strings.HasSuffix(path, ".txtar")
+	mark := func(isFull bool) string {
+		if isFull {
+			return " *(full)*"
+		}
+		return ""
+	}
 	var pending []int
-	for _, line := range strings.Split(src, "\n") {
+	lines := strings.Split(src, "\n")
+	for i, line := range lines {
 		if m := rowComment.FindStringSubmatch(line); m != nil {
 			for _, r := range strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' }) {
 				n, _ := strconv.Atoi(r[1:])
 				pending = append(pending, n)
 			}
-			if !strings.HasSuffix(path, ".txtar") {
+			if !script {
 				continue
 			}
 		}
 		name := ""
-		if m := testName.FindStringSubmatch(line); m != nil {
-			name = path + " " + m[1]
-		} else if strings.HasSuffix(path, ".txtar") {
-			name = path
+		if script {
+			name = path + mark(strings.Contains(src, "\n[!full] skip "))
+		} else if m := testName.FindStringSubmatch(line); m != nil {
+			name = path + " " + m[1] + mark(i+1 < len(lines) && lines[i+1] == "\ttier.Full(t)")
 		}
 		if name == "" {
 			continue

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,13 +12,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The scripts drive every verb as a user would. They name the rows they prove.
+// TestScripts drives every verb as a user would. The scripts name the rows they prove; a script of the full tier begins with
+// [!full] skip.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"damage": damageLargest},
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("condition %q not found; scripts know [full]", name)
+			}
+			return tier.IsFull(), nil
+		},
 		Setup: func(e *testscript.Env) error {
 			dir, err := os.MkdirTemp("", "lt")
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // browserScreen has every kind of thing whose place can be seen: backgrounds, boxes,
@@ -32,6 +33,7 @@ type browserCell struct {
 // background, and ink in the same cells.
 // FEATURES: R30, R32, R36
 func TestBrowser(t *testing.T) {
+	tier.Full(t)
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // keeper is a writer that a test drives by itself, with a clock.
@@ -134,6 +136,7 @@ func TestAnOpenLogDrops(t *testing.T) {
 //
 // FEATURES: R109
 func TestTamperingAroundTheCut(t *testing.T) {
+	tier.Full(t)
 	w, before := pruned(t)
 	dir := w.store(t)
 	whole := verified(t, dir)

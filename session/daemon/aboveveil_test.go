@@ -18,6 +18,7 @@ import (
 //
 // FEATURES: R110
 func TestSecretFromAboveWhatIsShown(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	lines := strings.Repeat("0", 59) + " " + secret + " behind\r\n" + strings.Repeat("line\r\n", 21) + "all of it"
@@ -56,6 +57,7 @@ func TestSecretFromAboveWhatIsShown(t *testing.T) {
 //
 // FEATURES: R42 R110
 func TestQuestionIsToldWithoutSecrets(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	question := secret + " " + strings.Repeat("x", 170) + " go on? [y/N] "

@@ -16,6 +16,7 @@ import (
 //
 // FEATURES: R82 R112
 func TestListenersHearThatACommandIsOver(t *testing.T) {
+	t.Parallel()
 	d := serve(t)
 	dir := t.TempDir()
 	bashSession(t, d, "one", dir)

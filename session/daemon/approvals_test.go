@@ -74,6 +74,7 @@ func noting(dir, file string, c api.Call) api.Run {
 //
 // FEATURES: R63 R1
 func TestCommandsThatWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	events := r.events(t)
 	for _, c := range []struct {
@@ -161,6 +162,7 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 //
 // FEATURES: R63
 func TestCallersThatGoAwayAskNobody(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	events := r.events(t)
 	for _, c := range []struct{ onTimeout, settled, want string }{
@@ -210,6 +212,7 @@ func TestCallersThatGoAwayAskNobody(t *testing.T) {
 //
 // FEATURES: R63 R66
 func TestApprovalsOverARestart(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	events := r.events(t)
@@ -283,6 +286,7 @@ func TestApprovalsOverARestart(t *testing.T) {
 //
 // FEATURES: R63 R61
 func TestAgentsAreAskedAndAnswerNothing(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	exec := func(r *running, line string) api.Result {

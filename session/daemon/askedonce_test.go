@@ -22,6 +22,7 @@ import (
 //
 // FEATURES: R63
 func TestALostSessionAsksOnce(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	r.leave()
 	s, err := store.Open(r.dirs.Database())
@@ -79,6 +80,7 @@ func TestALostSessionAsksOnce(t *testing.T) {
 
 // The id of such an asking is of one end of one session, and of the words that are asked about.
 func TestAskingAgain(t *testing.T) {
+	t.Parallel()
 	end := time.Unix(5, 6)
 	a := gateway.Ask{Session: "s", Argv: []string{"make"}, Cwd: "/"}
 	id := askingAgain(&a, end)

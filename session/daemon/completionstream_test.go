@@ -83,6 +83,7 @@ func (s *completionStream) jobs(n int) (of []string) {
 //
 // FEATURES: R101
 func TestCompletionsAsAStream(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	run := func(job string) {
 		t.Helper()

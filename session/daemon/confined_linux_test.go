@@ -47,6 +47,7 @@ reason = "what time it is matters"
 //
 // FEATURES: R107 R63
 func TestExecutionsAreJudged(t *testing.T) {
+	t.Parallel()
 	if err := confine.Probe(); err != nil {
 		t.Skip(err)
 	}
@@ -138,6 +139,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 //
 // FEATURES: R67
 func TestSandboxedSessions(t *testing.T) {
+	t.Parallel()
 	if confine.LandlockABI() == 0 && confine.ProbeNamespaces() != nil {
 		t.Skip("no sandbox can be had here")
 	}

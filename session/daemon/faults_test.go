@@ -97,6 +97,7 @@ func alive(pid int) bool {
 //
 // FEATURES: R5 R19
 func TestKeeperIsKilled(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	up := gate(t, dir, "up")
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "elsewhere", Argv: []string{"cat"}, Isolated: true})
@@ -157,6 +158,7 @@ func TestKeeperIsKilled(t *testing.T) {
 //
 // FEATURES: R15
 func TestKillEndsAll(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	up := gate(t, dir, "up")
 	get[api.Session](r, "POST", "/sessions", api.NewSession{
@@ -190,6 +192,7 @@ func TestKillEndsAll(t *testing.T) {
 //
 // FEATURES: R5
 func TestAdoption(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	goOn := gate(t, dir, "end")
 	bashSession(t, r, "shell", dir)
@@ -260,6 +263,7 @@ func TestAdoption(t *testing.T) {
 //
 // FEATURES: R88
 func TestConfigurationChanges(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	file := r.dirs.ConfigFile()
 	events := r.events(t)
@@ -304,6 +308,7 @@ func TestConfigurationChanges(t *testing.T) {
 //
 // FEATURES: R37
 func TestPruneKeepsWhatRuns(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "runs", Argv: []string{"cat"}})
 	for i := range 4 {

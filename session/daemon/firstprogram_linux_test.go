@@ -16,6 +16,7 @@ import (
 //
 // FEATURES: R61 R107
 func TestSwappedFirstProgram(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	r.configured("policy.toml", "[[rules]]\nprogram = \""+dir+"/tool\"\ndecision = \"ask\"\nreason = \"it may do anything\"\n")
 	tool, out := filepath.Join(dir, "tool"), filepath.Join(dir, "out")
@@ -63,6 +64,7 @@ func TestSwappedFirstProgram(t *testing.T) {
 //
 // FEATURES: R61 R107
 func TestFirstProgramAgain(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	write := func(name, word string) string {
 		t.Helper()

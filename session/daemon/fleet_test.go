@@ -158,6 +158,7 @@ func dialOther(t *testing.T, r *running) {
 //
 // FEATURES: R94
 func TestFleetIsNoWayAroundWhoAsks(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	inFleet(t, r)
 	refused := func(host, agent string, want api.Code) {

@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/copies"
@@ -77,6 +78,7 @@ func gone(t *testing.T, house *running, name string) (*ident.Identity, *link.Lin
 //
 // FEATURES: R94
 func TestSessionsAreCopied(t *testing.T) {
+	t.Parallel()
 	house := startDaemon(t, testDirs(t))
 	inFleet(t, house)
 	id, l := gone(t, house, "reader")
@@ -130,6 +132,8 @@ func copied(t *testing.T, id *ident.Identity, l *link.Link, session string) (all
 
 // A session that prints without end leaves others their turn.
 func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	house := startDaemon(t, testDirs(t))
 	inFleet(t, house)
 	id, l := gone(t, house, "reader")
@@ -147,6 +151,7 @@ func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
 //
 // FEATURES: R94
 func TestHistoriesOfALostHost(t *testing.T) {
+	t.Parallel()
 	house := startDaemon(t, testDirs(t))
 	inFleet(t, house)
 	id, l := gone(t, house, "lost")
@@ -228,6 +233,8 @@ func TestHistoriesOfALostHost(t *testing.T) {
 //
 // FEATURES: R94
 func TestLostHostIsReadInPlace(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	const nonce = "6a124d4d1f8c7006180c72afdf0a4b6c" // of its shells' marks: no output shows it
 	house := startDaemon(t, testDirs(t))
 	inFleet(t, house)
@@ -333,6 +340,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 //
 // FEATURES: R94
 func TestFormerMachineOfAName(t *testing.T) {
+	t.Parallel()
 	house := startDaemon(t, testDirs(t))
 	inFleet(t, house)
 	former, l := gone(t, house, "other")

@@ -16,6 +16,7 @@ import (
 //
 // FEATURES: R4 R63
 func TestLinesForAProgramOverARestart(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "on"), 0o600); err != nil {
 		t.Fatal(err)
@@ -53,6 +54,7 @@ func TestLinesForAProgramOverARestart(t *testing.T) {
 //
 // FEATURES: R62 R63
 func TestAllowedCodeOverARestart(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3 here")
@@ -80,6 +82,7 @@ func TestAllowedCodeOverARestart(t *testing.T) {
 //
 // FEATURES: R4
 func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3 here")
@@ -99,6 +102,7 @@ func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
 //
 // FEATURES: R62
 func TestLinesOfWhatAShellBecame(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3 here")

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // serve runs a daemon whose sessions end with the test.
@@ -124,6 +125,7 @@ func exitOf(res *api.Result) string {
 //
 // FEATURES: R1 R5
 func TestJobsOutliveTheDaemon(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	goOn, early, late := gate(t, dir, "line"), gate(t, dir, "early"), gate(t, dir, "late")
@@ -171,6 +173,7 @@ func TestJobsOutliveTheDaemon(t *testing.T) {
 //
 // FEATURES: R5
 func TestCallersRejoin(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	goOn := gate(t, dir, "gate")
 	call := api.Run{
@@ -207,6 +210,7 @@ func TestCallersRejoin(t *testing.T) {
 //
 // FEATURES: R1
 func TestBrokenConnections(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	for _, c := range []struct {
 		name string
@@ -258,6 +262,8 @@ func TestBrokenConnections(t *testing.T) {
 //
 // FEATURES: R16
 func TestJobClocksRun(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	const begins = int64(3000) // milliseconds in which what is left running has begun: else it would be taken back
 	r, dir := serve(t), t.TempDir()
 	sleeps := api.NewSession{Argv: []string{"sh", "-c", "echo first; sleep 600 & sleep 600"}, Cwd: dir}
@@ -307,6 +313,7 @@ func TestJobClocksRun(t *testing.T) {
 //
 // FEATURES: R3
 func TestJobsThatAsk(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	asks := api.NewSession{Argv: []string{"sh", "-c", "printf 'Password: '; stty -echo; read x; echo; echo got $x"}, Cwd: dir}
 	res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{OnInput: "return"}, NewSession: asks})
@@ -333,6 +340,7 @@ func TestJobsThatAsk(t *testing.T) {
 //
 // FEATURES: R4
 func TestLinesForAnyProgram(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "repl", Argv: []string{"sh", "-c", `while printf '> '; read -r x; do echo "you said $x"; done`}, Cwd: dir})
 	r.wait("repl", api.Condition{Kind: "text", Text: "> "})
@@ -360,6 +368,7 @@ func TestLinesForAnyProgram(t *testing.T) {
 //
 // FEATURES: R1
 func TestWarmShells(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	for i := range 4 {
 		res := get[api.Result](r, "POST", "/run", api.Run{Warm: true, NewSession: api.NewSession{Line: fmt.Sprintf("echo run %d in $PWD; exit %[1]d", i), Cwd: dir}})

@@ -98,6 +98,7 @@ func checkMetrics(t *testing.T, contentType, page string) map[string]float64 {
 //
 // FEATURES: R89
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	h := startTCP(t)
 	get[api.Session](h.running, "POST", "/sessions", api.NewSession{Name: "runs", Argv: []string{"sleep", "600"}, Cwd: "/"})
 	get[api.Session](h.running, "POST", "/sessions", api.NewSession{Name: "ends", Argv: []string{"echo", "0123456789"}, Cwd: "/"})

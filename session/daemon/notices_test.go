@@ -19,6 +19,7 @@ import (
 //
 // FEATURES: R82
 func TestNoticeOfAWrappedQuestion(t *testing.T) {
+	t.Parallel()
 	type notice struct{ Event, Text, Question string }
 	told := make(chan notice, 64)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -59,6 +60,7 @@ func TestNoticeOfAWrappedQuestion(t *testing.T) {
 //
 // FEATURES: R82, R112
 func TestNoticesOutliveTheDaemon(t *testing.T) {
+	t.Parallel()
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	type notice struct {
 		Event, Title, Text, Name, Question, Needs string

@@ -18,6 +18,7 @@ import (
 //
 // FEATURES: R83, R115
 func TestPageOfAnotherHost(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	inFleet(t, r)
 	type question struct {

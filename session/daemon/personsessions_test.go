@@ -13,6 +13,7 @@ import (
 //
 // FEATURES: R123
 func TestAgentsLabelTheirOwnOnly(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "person", Argv: []string{"cat"}, Labels: map[string]string{api.RestartLabel: "always"}})
 	bot := r.as("bot")
@@ -47,6 +48,7 @@ func TestAgentsLabelTheirOwnOnly(t *testing.T) {
 //
 // FEATURES: R63
 func TestAgentsAskToEndOthersSessions(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	bot, events := r.as("bot"), r.events(t)
 	for _, name := range []string{"p1", "p2", "p3"} {
@@ -108,6 +110,7 @@ func TestAgentsAskToEndOthersSessions(t *testing.T) {
 //
 // FEATURES: R63
 func TestAgentsAskNobodyAboutWhatHasEnded(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	bot := r.as("bot")
 	for _, name := range []string{"p1", "p2"} {
@@ -131,6 +134,7 @@ func TestAgentsAskNobodyAboutWhatHasEnded(t *testing.T) {
 //
 // FEATURES: R75
 func TestAgentsDetachNobody(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
 	for _, more := range []string{"", "&read_only=true"} {
@@ -147,6 +151,7 @@ func TestAgentsDetachNobody(t *testing.T) {
 //
 // FEATURES: R61
 func TestAgentsEndTheirOwnOnly(t *testing.T) {
+	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	bot := r.as("bot")
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "person", Argv: []string{"cat"}})

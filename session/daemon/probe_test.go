@@ -17,6 +17,7 @@ import (
 //
 // FAULT: A24
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	program := func(name, script string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)

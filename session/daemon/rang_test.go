@@ -51,6 +51,7 @@ func nextNotice(t *testing.T, told <-chan rangNotice) rangNotice {
 //
 // FEATURES: R82 R21
 func TestNoticeOfABell(t *testing.T) {
+	t.Parallel()
 	d, told := noticed(t)
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "rings", Argv: []string{"sh", "-c", `printf '\a\a'; read x; printf '\a'; exit 0`}})
 	for n := nextNotice(t, told); n.Event != "bell"; n = nextNotice(t, told) {
@@ -68,6 +69,7 @@ func TestNoticeOfABell(t *testing.T) {
 //
 // FEATURES: R42 R40
 func TestReplAsksNothing(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3")

@@ -18,6 +18,7 @@ import (
 //
 // FEATURES: R20 R21
 func TestOutputFromAnywhere(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "counts", Argv: []string{"sh", "-c", "seq -f 'line %g' 0 2999; exit 0"}})
 	r.wait("counts", api.Condition{Kind: "exit"})
@@ -69,6 +70,7 @@ func TestOutputFromAnywhere(t *testing.T) {
 //
 // FEATURES: R9
 func TestOutputOfPipes(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	next := []func(string){gate(t, dir, "1"), gate(t, dir, "2")} // a shell that is quick would open one again before it is closed
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pipes", Pipe: true, Cwd: dir, Argv: []string{"sh", "-c", "echo out 1; read x < 1; echo err 1 >&2; read x < 2; echo out 2"}})
@@ -102,6 +104,7 @@ func TestOutputOfPipes(t *testing.T) {
 //
 // FEATURES: R24
 func TestWaitsForEachCondition(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	steps := []struct {
 		prints string
@@ -156,6 +159,7 @@ func TestWaitsForEachCondition(t *testing.T) {
 //
 // FEATURES: R6
 func TestInputIsTypedOnce(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
 	typed := func(in api.Input) answer { return r.ask("POST", "/sessions/cat/input", in) }
@@ -196,6 +200,7 @@ func TestInputIsTypedOnce(t *testing.T) {
 //
 // FEATURES: R36
 func TestSearchInPages(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	for _, name := range []string{"first", "second"} {
 		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"sh", "-c", "seq -f '" + name + " needle %g of Many' 0 29; echo other"}})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A session that is removed leaves the daemon's memory: commands come and go for weeks. Keys were typed into each, events tell
@@ -15,6 +16,7 @@ import (
 //
 // FEATURES: R90
 func TestRemovedSessionsLeaveTheMemory(t *testing.T) {
+	tier.Full(t)
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 1 // each allocation
 	t.Cleanup(func() { runtime.MemProfileRate = rate })

@@ -7,12 +7,14 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A daemon at rest looks at nothing by itself: whoever changes its files, removes its socket or asks for something wakes it.
 //
 // FEATURES: R90 R93
 func TestWhatWakesADaemonAtRest(t *testing.T) {
+	tier.Full(t)
 	dirs := testDirs(t)
 	if err := os.MkdirAll(dirs.Config, 0o700); err != nil {
 		t.Fatal(err)

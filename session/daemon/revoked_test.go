@@ -28,6 +28,7 @@ func (s shown) RoundTrip(r *http.Request) (*http.Response, error) {
 //
 // FEATURES: R63
 func TestRevokedTokensRunNothing(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	get[api.MadeToken](r, "POST", "/tokens", api.NewToken{Name: "guest", Level: "all"})

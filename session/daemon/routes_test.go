@@ -409,6 +409,7 @@ var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.
 func TestRoutes(t *testing.T) {
+	t.Parallel()
 	dirs := testDirs(t)
 	overSSH(t, dirs)
 	r := startDaemon(t, dirs)

@@ -24,6 +24,7 @@ func (r *running) firings(session string) []api.RespondFiring {
 //
 // FEATURES: R46 R48
 func TestRulesOverARestart(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	next := gate(t, dir, "next")
 	if err := os.WriteFile(filepath.Join(dir, "expected"), []byte("s3cr3t-value"), 0o600); err != nil {
@@ -94,6 +95,7 @@ stty -echo; printf 'Password: '; read pass; stty echo; echo; echo "typed $pass"`
 //
 // FEATURES: R46
 func TestRulesThatFail(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	hook := api.RespondRules{Rules: []api.RespondRule{{Name: "r", Text: "sure? ", On: "prompt", Reply: []api.RespondReply{{Kind: "hook", Value: "exit 3"}}}}}

@@ -13,6 +13,7 @@ import (
 //
 // FEATURES: R2 R88
 func TestAnIDOfAnotherCall(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	for _, name := range []string{"one", "two"} {
 		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"bash", "--norc"}, Cwd: dir})

@@ -17,6 +17,7 @@ import (
 //
 // FEATURES: R92
 func TestSearchAgainIsTold(t *testing.T) {
+	t.Parallel()
 	dirs := testDirs(t)
 	index := filepath.Join(dirs.State, "search.db")
 	if err := os.MkdirAll(index, 0o700); err != nil {

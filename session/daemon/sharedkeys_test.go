@@ -15,6 +15,7 @@ import (
 //
 // FEATURES: R63, R83
 func TestKeysBehindAnAskedLine(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"once", "reject"} {
 		t.Run(how, func(t *testing.T) {
 			d := startDaemon(t, testDirs(t))

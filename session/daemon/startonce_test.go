@@ -15,6 +15,7 @@ import (
 //
 // FEATURES: R88
 func TestASessionIsStartedOnce(t *testing.T) {
+	t.Parallel()
 	r, file := serve(t), filepath.Join(t.TempDir(), "ran")
 	n := api.NewSession{Name: "once", Line: "echo ran >> " + file + "; exec sleep 1000", AskID: "call-1"}
 	var first, second api.Session

@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -127,6 +128,7 @@ func (r *running) size(session string) string {
 //
 // FEATURES: R75 R96
 func TestAttachedClients(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	start := func(name, script string) {
 		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Cwd: dir, Argv: []string{"sh", "-c", script}})
@@ -196,6 +198,7 @@ func TestAttachedClients(t *testing.T) {
 //
 // FEATURES: R94 R113
 func TestDrawingsOfWhatScrolls(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "counts", Cwd: t.TempDir(), Argv: []string{
 		"sh", "-c", `n=0; while read x; do for y in 1 2 3 4 5 6 7 8 9 10; do n=$((n+1)); echo "line $n;"; done; done`,
@@ -258,6 +261,7 @@ func TestDrawingsOfWhatScrolls(t *testing.T) {
 //
 // FEATURES: R35 R76
 func TestWatchingClients(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "modes", Argv: []string{
 		"sh", "-c", `stty raw -echo; printf '\033[?1h\033[?2004h\033[?1003h\033[?1006h\033[?1004hready'; exec cat -v`,
@@ -331,6 +335,7 @@ func TestWatchingClients(t *testing.T) {
 //
 // FEATURES: R36
 func TestImagesAsBlocks(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pic", Argv: []string{
 		"sh", "-c", `printf 'x\033_Ga=T,f=24,s=1,v=2,c=3,r=1;/wAAAAD/\033\\ready'; exec cat`,
@@ -360,6 +365,7 @@ func TestImagesAsBlocks(t *testing.T) {
 //
 // FEATURES: R120
 func TestPicturesOfAStream(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pic", Argv: []string{
 		"sh", "-c", `printf 'x\033_Ga=T,f=24,s=1,v=2,c=3,r=1;/wAAAAD/\033\\ready'; exec cat`,
@@ -400,6 +406,7 @@ func TestPicturesOfAStream(t *testing.T) {
 //
 // FEATURES: R120
 func TestPicturesAboveTheScreen(t *testing.T) {
+	t.Parallel()
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "pic", Cols: 40, Rows: 5, Argv: []string{
 		"sh", "-c", `printf 'x\033_Ga=T,f=24,s=1,v=2,c=3,r=1;/wAAAAD/\033\\ready'; seq 20; exec cat`,
@@ -442,6 +449,8 @@ func TestPicturesAboveTheScreen(t *testing.T) {
 //
 // FEATURES: R93
 func TestDeadPeers(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "flood", Argv: []string{"sh", "-c", "while :; do echo 0123456789012345678901234567890123456789; done"}})
@@ -507,6 +516,7 @@ func TestDeadPeers(t *testing.T) {
 //
 // FEATURES: R21 R22
 func TestEventsOfOutput(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	// A FIFO each: a shell that is quick would open one a second time before it is closed here, and read its end.
 	first, second, third := gate(t, dir, "1"), gate(t, dir, "2"), gate(t, dir, "3")
@@ -541,6 +551,7 @@ func TestEventsOfOutput(t *testing.T) {
 //
 // FEATURES: R102
 func TestAPersonsLineIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	person := r.stream(t, "/sessions/shell/attach?cols=80&rows=24")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // tcpHouse is a daemon that serves HTTP, with a shell that has run a line and a session beside it.
@@ -95,6 +96,7 @@ func (h *tcpHouse) want(what string, a answer, status int, text string) {
 //
 // FEATURES: R86
 func TestTCP(t *testing.T) {
+	t.Parallel()
 	h := startTCP(t)
 	read, change, all := h.token(api.NewToken{Name: "watcher"}), h.token(api.NewToken{Name: "ci", Level: "change"}), h.token(api.NewToken{Name: "mine", Level: "all"})
 	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
@@ -137,6 +139,7 @@ func TestTCP(t *testing.T) {
 //
 // FEATURES: R86
 func TestTokenForOneSession(t *testing.T) {
+	t.Parallel()
 	h := startTCP(t)
 	for _, name := range []string{"mine", "other"} {
 		get[api.Session](h.running, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"cat"}, Cwd: "/"})
@@ -197,6 +200,7 @@ func (h *tcpHouse) over(method, path string, change func(*http.Request)) answer 
 
 // Who only may look types nothing into a session that it watches, and is cut off when its token is revoked.
 func TestStreamsOfTokens(t *testing.T) {
+	t.Parallel()
 	h := startTCP(t)
 	get[api.Session](h.running, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{"cat"}, Cwd: "/"})
 	read := h.token(api.NewToken{Name: "r"})
@@ -226,6 +230,8 @@ func TestStreamsOfTokens(t *testing.T) {
 
 // The listener follows the configuration, and closes.
 func TestTCPFollows(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	h := startTCP(t)
 	conf := filepath.Join(h.dirs.Config, "config.toml")
 	if err := os.WriteFile(conf, []byte("[http]\nlisten = \"\"\n"), 0o600); err != nil {

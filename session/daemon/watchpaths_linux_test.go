@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // problems is a log that hands on what is wrong with the person's rules, which a look at the daemon's files reads after it has
@@ -61,6 +62,7 @@ func writeRules(t *testing.T, dir, word string) {
 //
 // FEATURES: R93
 func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
+	t.Parallel()
 	dirs, log := testDirs(t), make(problems, 100)
 	if err := os.MkdirAll(dirs.Config, 0o700); err != nil {
 		t.Fatal(err)
@@ -87,6 +89,8 @@ func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
 //
 // FEATURES: R90 R93
 func TestAnotherDirectoryIsWatched(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	dirs, log := testDirs(t), make(problems, 100)
 	other := dirs.Config + ".other"
 	if err := errors.Join(os.MkdirAll(dirs.Config, 0o700), os.MkdirAll(other, 0o700)); err != nil {

@@ -304,6 +304,7 @@ func (t *tab) ends() *websocket.CloseError {
 //
 // FEATURES: R83 R96 R112
 func TestPageInABrowser(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	s := get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c", "PS1='$ ' exec sh -i"}, Cols: 80, Rows: 24})
 	b := d.openWeb(api.OpenWeb{})
@@ -361,6 +362,7 @@ func TestPageInABrowser(t *testing.T) {
 //
 // FEATURES: R83
 func TestSlowPage(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "flood", Argv: []string{"sh", "-c", "read x; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo line $i; done; echo the end; exec sleep 600"}})
 	page := d.openWeb(api.OpenWeb{}).open(0)
@@ -387,6 +389,7 @@ func TestSlowPage(t *testing.T) {
 //
 // FEATURES: R83 R86
 func TestScopesOfAPage(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	for _, name := range []string{"mine", "other"} {
 		get[api.Session](d, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"cat"}})
@@ -436,6 +439,7 @@ func TestScopesOfAPage(t *testing.T) {
 //
 // FEATURES: R83
 func TestHostilePage(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"cat"}})
 	b := d.openWeb(api.OpenWeb{})
@@ -475,6 +479,7 @@ func TestHostilePage(t *testing.T) {
 //
 // FEATURES: R83
 func TestPageOutlivesTheDaemon(t *testing.T) {
+	t.Parallel()
 	dirs := testDirs(t)
 	d := startDaemon(t, dirs)
 	b := d.openWeb(api.OpenWeb{})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -63,6 +64,7 @@ func (t *tab) images(until func(parts [][]any, got map[string][]byte) bool) (par
 //
 // FEATURES: R112
 func TestImagesOnThePage(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	sixel := `\033Pq"1;1;20;36#1;2;100;0;0` + strings.Repeat(`!20~-`, 5) + `!20~\033\\`
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c", "printf 'ab" + sixel + "'; exec cat"}, Cols: 40, Rows: 10})
@@ -103,6 +105,8 @@ func TestImagesOnThePage(t *testing.T) {
 //
 // FEATURES: R112
 func TestImagesOfHistory(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	d := startDaemon(t, testDirs(t))
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c",
 		`stty -echo; printf 'ab\033_Ga=T,q=2,i=7,f=24,s=1,v=2,c=3,r=4;/wAAAAD/\033\\'; seq 100; echo ready; read x; printf '\033_Ga=d,d=I,q=2,i=7\033\\'; echo gone; exec cat`}, Cols: 40, Rows: 10})
@@ -186,6 +190,7 @@ func TestImagesOfHistory(t *testing.T) {
 //
 // FEATURES: R123, R38
 func TestImagesOfARecording(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	sixel := `\033Pq"1;1;40;48#1;2;100;0;0` + strings.Repeat(`#1!40~-`, 8) + `\033\\`
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c",

@@ -21,12 +21,14 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What programs print is text to a page, whatever it says; secrets are masked for a login that is to have none.
 //
 // FEATURES: R83
 func TestHostileOutputInAPage(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	hostile := `<script>alert(1)</script><img src=x onerror=alert(2)>`
@@ -74,6 +76,7 @@ func TestHostileOutputInAPage(t *testing.T) {
 //
 // FEATURES: R83
 func TestLabelledLogin(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	s := get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"cat"}, Labels: map[string]string{"team": "web"}})
 	page := d.openWeb(api.OpenWeb{May: []string{"type"}, Label: "team=web"}).open(0)
@@ -100,6 +103,8 @@ func TestLabelledLogin(t *testing.T) {
 //
 // FEATURES: R83
 func TestManyTabs(t *testing.T) {
+	t.Parallel()
+	tier.Full(t)
 	d := startDaemon(t, testDirs(t))
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "flood", Cols: 200, Rows: 60, Argv: []string{"sh", "-c", "read x; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); echo $i a line that is as long as such lines are; done; echo the end; exec cat"}})
 	b := d.openWeb(api.OpenWeb{})
@@ -136,6 +141,7 @@ func TestManyTabs(t *testing.T) {
 //
 // FEATURES: R83
 func TestPageByTLS(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")

@@ -17,6 +17,7 @@ import (
 //
 // FEATURES: R83 R112
 func TestShortMessages(t *testing.T) {
+	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "one", Argv: []string{"sh", "-c", `while printf 'Go on? [y/N] '; read a; do sleep 1; done`}})
 	b := d.openWeb(api.OpenWeb{})

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -16,6 +17,7 @@ const spawn = "import pty, sys; pty.spawn(sys.argv[1:])"
 // FAULT: E4
 // FEATURES: R42
 func TestBehindRelays(t *testing.T) {
+	tier.Full(t)
 	work := []string{"sh", "-c", "printf 'Password: '; sleep 1000"}
 	asks := []string{"sh", "-c", "printf 'Password: '; read -r x"}
 	over := func(before []string, argv []string) []string { return append(append([]string{}, before...), argv...) }
@@ -85,6 +87,7 @@ func TestProbeWithoutControllingTerminal(t *testing.T) {
 // FAULT: E2
 // FEATURES: R42
 func TestAside(t *testing.T) {
+	tier.Full(t)
 	const threads = "import os, threading, time\nthreading.Thread(target=lambda: os.read(0, 1), daemon=True).start()\n"
 	for _, c := range []struct {
 		name, program string

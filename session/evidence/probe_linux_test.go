@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -170,6 +171,7 @@ func startProgram(t *testing.T, mode string, args ...string) *terminal {
 
 // FEATURES: R40, R42
 func TestProbePrograms(t *testing.T) {
+	tier.Full(t)
 	cases := []struct {
 		name    string
 		argv    []string
@@ -323,6 +325,7 @@ func TestProbeRestarted(t *testing.T) {
 
 // FEATURES: R40, R42
 func TestProbeCalls(t *testing.T) {
+	tier.Full(t)
 	for _, c := range []struct {
 		mode    string
 		state   State

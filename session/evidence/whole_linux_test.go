@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -12,6 +13,7 @@ import (
 //
 // FEATURES: R40, R42, R88
 func TestVerdictsOnPrograms(t *testing.T) {
+	tier.Full(t)
 	for _, c := range []struct {
 		name string
 		argv []string

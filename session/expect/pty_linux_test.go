@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/respond"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -237,6 +238,7 @@ done
 
 // FEATURES: R51, R53, R55
 func TestRealPrograms(t *testing.T) {
+	tier.Full(t)
 	for _, tt := range []struct {
 		name, needs, src string
 	}{

@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // fakeDaemon is the argv[0] by which this test binary is a daemon; argv[1] says how it behaves.
@@ -105,7 +106,7 @@ func TestDaemonIsReplaced(t *testing.T) {
 func TestDaemonThatCrashes(t *testing.T) {
 	for _, behaviour := range []string{"crashes", "crashes-when-ready"} {
 		t.Run(behaviour, func(t *testing.T) {
-			if testing.Short() {
+			if !tier.IsFull() {
 				t.Skip("its pauses take two seconds")
 			}
 			socket, _ := start(t, supervised(behaviour))

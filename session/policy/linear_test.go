@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // work is how many bytes judging a line allocates: what takes long takes memory for it, and that does not depend on the machine.
@@ -17,6 +19,7 @@ func work(e *Engine, l Line) float64 {
 
 // FEATURES: R62
 func TestLongLinesTakeLinearWork(t *testing.T) {
+	tier.Full(t)
 	e := engineFor(t, "build")
 	for _, row := range []struct{ shell, unit string }{
 		{"fish", "'"}, {"fish", "''"}, {"fish", `"'`}, {"fish", `\'`}, {"fish", `'\'\'\'\'\''`}, {"fish", "(a "}, {"fish", "a(b)"}, {"fish", "cd a;"}, {"fish", "begin;"},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // composer makes lines by composing wrappers, payloads and quotings. What a line does is known by its
@@ -188,6 +190,7 @@ var (
 
 // FEATURES: R60 R61
 func TestRandomLines(t *testing.T) {
+	tier.Full(t)
 	const each = 4000
 	l := Line{Cwd: "/home/me/project", Home: "/home/me"}
 	hard, deny, readonly := engineFor(t, "hard"), engineFor(t, "rule:deny touch"), engineFor(t, "readonly")
@@ -241,6 +244,7 @@ func TestRandomLines(t *testing.T) {
 //
 // FEATURES: R61
 func TestRandomLinesReallyRun(t *testing.T) {
+	tier.Full(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is not installed")

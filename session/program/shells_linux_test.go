@@ -12,14 +12,18 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 var lineShells = [][]string{{"bash", "--norc"}, {"zsh"}, {"fish", "--no-config"}, {"dash"}, {"mksh"}, {"ksh"}}
 
-// inShells runs f with each shell that is installed, and a status of its own way of failing.
+// inShells runs f with each shell that is installed, in the default tier with bash only.
 func inShells(t *testing.T, f func(t *testing.T, p *Program, kind string), only ...string) {
 	t.Helper()
 	for _, argv := range lineShells {
+		if !tier.IsFull() && argv[0] != "bash" {
+			continue
+		}
 		if len(only) > 0 && !strings.Contains(strings.Join(only, " ")+" ", argv[0]+" ") {
 			continue
 		}
@@ -214,6 +218,7 @@ func TestAReadIsNoPrompt(t *testing.T) {
 //
 // FAULT: E1, B10
 func TestAnotherShell(t *testing.T) {
+	tier.Full(t)
 	inShells(t, func(t *testing.T, p *Program, kind string) {
 		for _, other := range []string{"bash --norc", "zsh -f", "dash"} {
 			name, _, _ := strings.Cut(other, " ")
@@ -286,6 +291,7 @@ func TestAnotherShellOfAPerson(t *testing.T) {
 //
 // FAULT: E10
 func TestLinesInOddTerminals(t *testing.T) {
+	tier.Full(t)
 	t.Run("raw", func(t *testing.T) {
 		inShells(t, func(t *testing.T, p *Program, _ string) {
 			for _, mode := range []string{"raw -echo", "raw", "-echo"} {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // propertyRules are of every kind that looks at output.
@@ -175,6 +177,7 @@ func TestNothingFiresOnTyping(t *testing.T) {
 // An engine restored from its state goes on as if nothing had happened.
 // FEATURES: R50
 func TestRestoreChangesNothing(t *testing.T) {
+	tier.Full(t)
 	for seed := range uint64(600) {
 		rnd := rand.New(rand.NewPCG(seed, 4))
 		one, other := newRig(t, propertyRules), newRig(t, propertyRules)

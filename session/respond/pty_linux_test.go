@@ -9,6 +9,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -18,6 +19,7 @@ import (
 // screen.)
 // FEATURES: R44, R51
 func TestRealEcho(t *testing.T) {
+	tier.Full(t)
 	const command = `echo ze""bra; : zebra zebra zebra`
 	for _, tt := range []struct {
 		name    string

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // place is a home with a project, a repository and longterm's directories in it.
@@ -213,6 +215,7 @@ func TestSecondNames(t *testing.T) {
 //
 // FEATURES: R67
 func TestDeepRepositories(t *testing.T) {
+	tier.Full(t)
 	at := place(t)
 	deep := at.Cwd + "/a/b/c/d/e/f/.git"
 	if err := os.MkdirAll(deep+"/hooks", 0o700); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -88,6 +89,7 @@ func printed(rnd *rand.Rand, secret string) []byte {
 //
 // FEATURES: R110
 func TestDetours(t *testing.T) {
+	tier.Full(t)
 	const secret = "hunter22secret"
 	s := vault(t, secret).Set()
 	rnd := rand.New(rand.NewPCG(7, 8))
@@ -120,6 +122,7 @@ func TestDetours(t *testing.T) {
 
 // A line that goes back all the time is not looked at all the time.
 func TestEditedIsBounded(t *testing.T) {
+	tier.Full(t)
 	for _, part := range []string{"ab\b", "\x1b[4000Cx\r\x1b[2K", "x\x1b[@", "a\r", "\x1b]", "\xe2\x80\xae"} {
 		out := bytes.Repeat([]byte(part), (64<<10)/len(part))
 		looked := 0

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // ascii is a value as writers of JSON have it that write nothing but ASCII: all of it, or what is none.
@@ -128,6 +130,7 @@ func TestQuotedValuesAreMasked(t *testing.T) {
 //
 // FEATURES: R66 R110
 func TestKeyInJSON(t *testing.T) {
+	tier.Full(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	var key strings.Builder
 	for range 40 {
@@ -163,6 +166,7 @@ func TestKeyInJSON(t *testing.T) {
 //
 // FEATURES: R110
 func TestEachReadingOfEscapes(t *testing.T) {
+	tier.Full(t)
 	s := vault(t, "hunter22", "aaaaaaaa", "h\u00e9llo \\x", "two\nlines").Set()
 	parts := []string{
 		`\`, `\\`, `\n`, `\u00e9`, `\u0061`, `\u006`, `\ud83d`, `\ude00`, `\"`, `hunter\u00322`, `\\u0068unter22`, `h\x75nt\145r22`, strings.Repeat(`\`, 61), strings.Repeat("a", 7),

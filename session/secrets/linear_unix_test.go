@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // cpuTime is what the test took of the processor's time.
@@ -22,6 +24,7 @@ func cpuTime(t *testing.T) time.Duration {
 
 // Output that is nothing but escapes takes time by its length.
 func TestEscapesAreLinear(t *testing.T) {
+	tier.Full(t)
 	s := vault(t, "hunter22", "a\\b\\c\\d", "h\u00e9llo").Set()
 	for _, part := range []string{`\`, `\\`, `\u0068`, `\u`, `\ud83d\u`, `\\u0068`, `x\`, `h\u00e9`, `"\n`, `:\/\/a:b`, strings.Repeat(`\`, 63) + "n"} {
 		took := func(size int) time.Duration { // of the processor: what others make of it counts nothing

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -203,6 +204,7 @@ func randomOutput(rnd *rand.Rand, values []string) []byte {
 //
 // FEATURES: R110
 func TestEachReadingMasksTheSame(t *testing.T) {
+	tier.Full(t)
 	values := []string{"hunter22", "aaaaaaaa", "abcabcabcd", "two words here", "x\x1b[1my-secret"}
 	s := vault(t, values...).Set()
 	rnd := rand.New(rand.NewPCG(5, 6))

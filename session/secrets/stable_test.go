@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // stableValues are secrets with blanks, letters of more bytes, wide ones, and others as their beginnings and within them.
@@ -144,6 +146,7 @@ func difference(got, want []byte) string {
 //
 // FEATURES: R110
 func TestRewrittenOutputIsMaskedTheSame(t *testing.T) {
+	tier.Full(t)
 	s := vault(t, stableValues...).Set()
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for round := range 30 {

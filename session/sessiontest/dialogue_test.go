@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/program"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Dialogues with real programs, as people hold them. Each needs its program.
@@ -149,6 +150,7 @@ func TestSu(t *testing.T) {
 // up for it: root asks it in the name of the user nobody.
 // FEATURES: R51, R53
 func TestSudo(t *testing.T) {
+	tier.Full(t)
 	needs(t, "sudo")
 	argv := []string{"sudo", "-k", "-p", "secret please: ", "id"}
 	if os.Getuid() == 0 {
@@ -192,6 +194,7 @@ func sshServer(t *testing.T, dir string) (proxy string) {
 // The host's key is confirmed, the own key's passphrase given, a command run.
 // FEATURES: R51, R53, R55
 func TestSSH(t *testing.T) {
+	tier.Full(t)
 	dir := home(t)
 	argv := []string{
 		"ssh", "-F", "none", "-o", "ProxyCommand=" + sshServer(t, dir), "-i", filepath.Join(dir, "key"), "-o", "IdentitiesOnly=yes",
@@ -223,6 +226,7 @@ func TestSSH(t *testing.T) {
 
 // FEATURES: R51, R53
 func TestGPG(t *testing.T) {
+	tier.Full(t)
 	needs(t, "gpg")
 	dir := home(t)
 	gnupg := filepath.Join(dir, "g")
@@ -298,6 +302,7 @@ func TestOpenSSL(t *testing.T) {
 
 // FEATURES: R51
 func TestNPM(t *testing.T) {
+	tier.Full(t)
 	needs(t, "node", "npm")
 	dir := home(t)
 	t.Setenv("npm_config_update_notifier", "false")

@@ -2,15 +2,21 @@
 
 package shell
 
-// shells are those that real-shell tests run in.
-var shells = []struct {
+import "github.com/longterm-dev/longterm/session/sessiontest/tier"
+
+// testShell is a shell that tests run in: its name in tests, and its command.
+type testShell struct {
 	name string
 	argv []string
-}{
-	{"bash", []string{"bash"}},
-	{"zsh", []string{"zsh"}},
-	{"fish", []string{"fish"}},
-	{"mksh", []string{"mksh"}},
-	{"dash", []string{"dash"}},
-	{"ksh", []string{"ksh"}},
 }
+
+// shells are those that real-shell tests run in. The default tier has bash and dash only.
+var shells = func() []testShell {
+	list := []testShell{{"bash", []string{"bash"}}, {"dash", []string{"dash"}}}
+	if tier.IsFull() {
+		for _, name := range []string{"zsh", "fish", "mksh", "ksh"} {
+			list = append(list, testShell{name, []string{name}})
+		}
+	}
+	return list
+}()

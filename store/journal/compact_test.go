@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // timed is a record with everything in it, in a form that compares.
@@ -207,6 +209,7 @@ func (v *view) compare(t testing.TB, j *Journal) {
 //
 // FEATURES: R37, R92
 func TestCompactUnderReaders(t *testing.T) {
+	tier.Full(t)
 	for seed := range uint64(15) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		o := testOptions()

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"syscall"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // tortured is a journal on a disk that fails, and what it should hold.
@@ -185,6 +187,7 @@ func TestDeathAtEachOperation(t *testing.T) {
 //
 // FEATURES: R37, R93, R97
 func TestFailureAtEachOperation(t *testing.T) {
+	tier.Full(t)
 	for seed := range uint64(2) {
 		for _, cause := range []error{syscall.ENOSPC, syscall.EIO} {
 			t.Run(fmt.Sprint(seed, cause), func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -239,7 +240,7 @@ func TestLineBefore(t *testing.T) {
 //
 // FEATURES: R21
 func TestPlainOfMuch(t *testing.T) {
-	if testing.Short() {
+	if !tier.IsFull() {
 		t.Skip("reads 80 MiB")
 	}
 	line := strings.Repeat("0123456789abcdef", 63) + "0123456789abcd\r\n" // 1 KiB

@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // reading is a history that is read in pieces, as sessions' Hide does it: each with what stands around it.
@@ -49,6 +50,7 @@ var parts = []string{
 //
 // FEATURES: R110
 func TestRecordsTogether(t *testing.T) {
+	tier.Full(t)
 	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
 	if err != nil {
 		t.Fatal(err)

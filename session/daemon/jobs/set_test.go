@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -119,6 +120,7 @@ func TestStateOfWanted(t *testing.T) {
 //
 // FEATURES: R63
 func TestKeptEnvironmentsAreNotSwept(t *testing.T) {
+	tier.Full(t)
 	s := testJobs(t)
 	s.reg = registry.New(registry.Config{Log: s.log, Store: s.store, Dirs: paths.Dirs{State: t.TempDir()}})
 	if dir, err := shell.MemoryDir(t.TempDir()); err != nil || dir == "" {

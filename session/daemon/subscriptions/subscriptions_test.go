@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -92,6 +93,7 @@ func read(t *testing.T, s *Set, in api.ReadCompletions) api.Completions {
 //
 // FEATURES: R101 R88
 func TestAwayFor5000(t *testing.T) {
+	tier.Full(t)
 	path := filepath.Join(t.TempDir(), "longterm.db")
 	s, st, gone := daemon(t, path, &runner{})
 	if _, err := s.Put(t.Context(), "ci", "", api.NewSubscription{Kinds: []string{"job"}}); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/expect"
 	"github.com/longterm-dev/longterm/session/program"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // newLocal is a driver whose programs end with the test.
@@ -47,6 +48,7 @@ while printf 'example$ '; read -r c; do case $c in exit) exit 4;; *) echo "ran <
 // The same scripts as a daemon's session runs, on programs of this process.
 // FEATURES: R51, R53, R55, R87
 func TestLocal(t *testing.T) {
+	tier.Full(t)
 	for _, tt := range []struct {
 		name, needs, src string
 		fails            string // what the report says; empty: it is to succeed

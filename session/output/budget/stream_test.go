@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // spend gives raw output, lines that end with CR LF, to a budget.
@@ -50,6 +52,7 @@ func reread(from, to uint64) string {
 // FAULT: B5
 // FEATURES: R23
 func TestBudgetSaysWhatIsLeftOut(t *testing.T) {
+	tier.Full(t)
 	var raw strings.Builder
 	for i := range 100_000 {
 		fmt.Fprintf(&raw, "%d\r\n", i)

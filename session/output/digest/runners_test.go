@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // runners are reports of runners of tests, in which most tests passed, with the lines that have to be kept of each.
@@ -208,6 +210,7 @@ Failed!  - Failed:     1, Passed:    99, Skipped:     0, Total:   100, Duration:
 //
 // FEATURES: R88, R105
 func TestReportsOfTestsAreKept(t *testing.T) {
+	tier.Full(t)
 	words := prose(1200)
 	for _, r := range runners {
 		for _, noisy := range []bool{false, true} {

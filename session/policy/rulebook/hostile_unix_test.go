@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What stands where a file of rules should be is refused without waiting for it, by name.
@@ -76,6 +77,7 @@ func errors2(a, b error) error {
 
 // A file that is replaced all the time is one or the other: what was trusted allows, what was not never does.
 func TestFileIsSwappedWhileItIsRead(t *testing.T) {
+	tier.Full(t)
 	l := newLibrary(t, `preset = "readonly"`)
 	dir := l.project("p", `allow = ["npm"]`)
 	l.trust(dir)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 func unpack(b []byte) ([]byte, error) {
@@ -36,6 +38,7 @@ func texts() map[string][]byte {
 
 // What was packed is the same when it is unpacked.
 func TestGzip(t *testing.T) {
+	tier.Full(t)
 	for name, b := range texts() {
 		if back, err := unpack(Gzip(b)); err != nil || !bytes.Equal(back, b) {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(back), len(b), err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
@@ -92,6 +93,7 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 //
 // FEATURES: R94
 func TestClusterLosesItsLeader(t *testing.T) {
+	tier.Full(t)
 	w := &world{t: t, dir: ident.Dir(t.TempDir())}
 	var err error
 	if w.ca, err = ident.Found("test"); err != nil {

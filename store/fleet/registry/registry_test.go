@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
@@ -155,6 +156,7 @@ func TestEverything(t *testing.T) {
 //
 // FEATURES: R94
 func TestSlowServersAreListenedTo(t *testing.T) {
+	tier.Full(t)
 	t.Cleanup(registry.SetFirstTime(impatience)) // the last of all: the server and the link wait, too
 	slow := member(t, func(addr string) string { return slowly(t, addr) })
 	ctx, done := context.WithTimeout(t.Context(), time.Minute)

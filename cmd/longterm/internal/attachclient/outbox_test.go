@@ -17,6 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // keyed is a session whose daemons are killed, each at a point of its own. Its ring and what was typed outlive them, as they do in
@@ -145,6 +146,7 @@ func dup(t *testing.T, f *os.File) *os.File {
 // FAULT: A23
 // FEATURES: R5, R7, R90
 func TestTypedOnceOverKills(t *testing.T) {
+	tier.Full(t)
 	points := []string{
 		"", "before it is read", "after it is read", "before it is typed", "after it is typed", "before it is told", "after it is told",
 	}

@@ -7,11 +7,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The bench's own dialogues are held, every one, by the library.
 // FEATURES: R51, R53, R87
 func TestDialogues(t *testing.T) {
+	tier.Full(t)
 	b := expectBench{dir: t.TempDir()}
 	for _, d := range dialogues() {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // approvals are those that are pending.
@@ -42,6 +43,8 @@ func asksFor(i *e2e.Instance, n int) []api.Approval {
 //
 // FEATURES: R63 R107
 func TestApprovalsOverReplacedDaemons(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		replace func(i *e2e.Instance)
@@ -92,6 +95,8 @@ func TestApprovalsOverReplacedDaemons(t *testing.T) {
 //
 // FEATURES: R63
 func TestApprovalIsGoneWithItsCall(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "sh")
 	gone := 0
@@ -140,6 +145,8 @@ func TestApprovalIsGoneWithItsCall(t *testing.T) {
 //
 // FEATURES: R63
 func TestJobOfACallerThatDiedHasEnded(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "sh")
 	cmd := i.Command(t.Context(), "exec", "s", "--policy", "readonly", "touch "+i.Dir+"/made")
@@ -164,6 +171,8 @@ func TestJobOfACallerThatDiedHasEnded(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestLinesAnsweredTogetherAreNotAskedAgain(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "policy.agents", "build")
 	i.Run("new", "-n", "s", "--agent", "bob", "--", "bash", "--norc")
@@ -197,6 +206,8 @@ func TestLinesAnsweredTogetherAreNotAskedAgain(t *testing.T) {
 //
 // FEATURES: R61 R63
 func TestRulesChangeWhileLinesWait(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	rules := strings.TrimSpace(i.Run("policy", "path"))
 	write := func(text string) {
@@ -235,6 +246,8 @@ func TestRulesChangeWhileLinesWait(t *testing.T) {
 //
 // FEATURES: R63
 func TestApprovalsWatchOverReplacedDaemons(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "sh")
 	i.Run("new", "-n", "list", "--", i.Exe, "approvals", "watch")
@@ -265,6 +278,8 @@ func TestApprovalsWatchOverReplacedDaemons(t *testing.T) {
 //
 // FEATURES: R63
 func TestCommandWithoutItsEnvironment(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	const id = "one-that-is-asked-about"
 	told := make(chan string, 1)
@@ -306,6 +321,8 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 //
 // FEATURES: R63
 func TestManyAskingsOverReplacedDaemons(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	const all, allowed = 512, 10
 	i := e2e.New(t)
 	for n := range 4 {
@@ -379,6 +396,8 @@ func TestManyAskingsOverReplacedDaemons(t *testing.T) {
 //
 // FEATURES: R63
 func TestHundredLinesWait(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "sh")
 	for n := range 100 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A program that asks says so to those who look, without having printed anything, and after another
@@ -16,6 +17,8 @@ import (
 //
 // FEATURES: R42
 func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc to see who reads")
 	}
@@ -47,6 +50,8 @@ func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
 //
 // FEATURES: R93
 func TestWhatToDoAboutALineThatAsks(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	_, errOut, code := i.Try("exec", "--timeout", "4s", "b", "read -p 'Name: ' x; sleep 100")

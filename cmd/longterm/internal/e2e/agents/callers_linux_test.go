@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // executable is a shell script that is executed by its path: what it does is on no line.
@@ -38,6 +39,8 @@ func cleared(i *e2e.Instance) string {
 //
 // FEATURES: R63 R107
 func TestLabelCannotBeDropped(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "policy.executions", "never") // else the longterm that it starts is judged already
 	longterm := filepath.Join(i.Dir, "longterm")         // what it does is by its name
@@ -81,6 +84,8 @@ func TestLabelCannotBeDropped(t *testing.T) {
 //
 // FEATURES: R63 R107
 func TestAgentsKeysInAPersonsSession(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	i.Run("new", "--name", "work", "--cwd", dir, "--", "bash", "--norc")
@@ -140,6 +145,8 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 //
 // FEATURES: R62 R63
 func TestAgentsLinesForAProgramInTheShell(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3 here")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // clientArgs are what the programs that use a client are given, in an instance that serves TCP: its socket, its URL, a
@@ -64,6 +65,8 @@ func usesClient(t *testing.T, i *e2e.Instance, dir string, argv ...string) {
 //
 // FEATURES: R86
 func TestPythonClient(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")

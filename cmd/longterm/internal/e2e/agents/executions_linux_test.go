@@ -13,6 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // judgedInstance is one whose rules deny touch and ask about date, where executions can be judged.
@@ -55,6 +56,8 @@ func script(t *testing.T, lines ...string) string {
 //
 // FEATURES: R107
 func TestTricksAreRefused(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := judgedInstance(t)
 	for name, line := range map[string]string{
 		"a variable":        `x=touch; $x F`,
@@ -115,6 +118,8 @@ for path in (fd, "/proc/self/fd/%d" % fd):
 //
 // FEATURES: R63, R107
 func TestExecutionOutlivesTheDaemon(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := judgedInstance(t)
 	dir := t.TempDir()
 	var rules strings.Builder
@@ -166,6 +171,8 @@ func TestExecutionOutlivesTheDaemon(t *testing.T) {
 //
 // FEATURES: R107
 func TestStoppedDaemonAndAFloodOfExecutions(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := judgedInstance(t)
 	i.Run("new", "--agent", "bot", "--yes", "--name", "flood", "--cwd", "/", "--", "sh", script(t, "read go", "i=0; while [ $i -lt 400 ]; do /bin/true $i & i=$((i+1)); done; wait; echo flooded"))
 	file := filepath.Join(t.TempDir(), "came")
@@ -190,6 +197,8 @@ func TestStoppedDaemonAndAFloodOfExecutions(t *testing.T) {
 
 // Executions of a person are judged when the configuration says so, and of nobody when it says that.
 func TestWhoseExecutionsAreJudged(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := judgedInstance(t)
 	for mode, want := range map[string][2]bool{"agents": {false, true}, "always": {true, true}, "never": {false, false}} {
 		i.Run("config", "set", "policy.executions", mode)
@@ -248,6 +257,8 @@ func (w *waiting) end(t *testing.T) (errOut string, status int) {
 //
 // FEATURES: R63, R107
 func TestAskedInTheMiddle(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := judgedInstance(t)
 	dir, home := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{filepath.Join(dir, "Makefile"): "all:\n\t@date >out\n", filepath.Join(home, ".bashrc"): "date >/dev/null\n"} {

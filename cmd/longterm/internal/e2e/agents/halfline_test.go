@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Enter of an agent ends all that stands in a line: what a person left there, or what was typed under a daemon that was killed or
@@ -19,6 +20,8 @@ import (
 //
 // FEATURES: R60 R63
 func TestWhoeverBeganTheLine(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for name, between := range map[string]func(i *e2e.Instance){
 		"a person":  nil,
 		"a restart": func(i *e2e.Instance) { i.Run("daemon", "restart") },
@@ -58,6 +61,8 @@ func TestWhoeverBeganTheLine(t *testing.T) {
 //
 // FEATURES: R60 R102
 func TestWhatDoesNotStandInTheLine(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "policy.agents", "readonly")
 	own, agents := i.Env, append(slices.Clone(i.Env), "LONGTERM_AGENT=claude")

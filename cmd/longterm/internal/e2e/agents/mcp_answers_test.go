@@ -10,12 +10,15 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What goes on is told in a few lines where they are alike, though all of it would fit; what has ended is told whole.
 //
 // FEATURES: R88, R105
 func TestAgentsAreToldThatItGetsOn(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	script := `i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo "compiling target $i of 100"; done; echo over; until [ -e go ]; do sleep 0.1; done`
@@ -39,6 +42,8 @@ func TestAgentsAreToldThatItGetsOn(t *testing.T) {
 //
 // FEATURES: R88
 func TestAgentsWaitForTheFirst(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	first := a.expects("exec", arguments{"line": "echo early; until [ -e go ]; do sleep 0.1; done; echo late; exit 4", "cwd": i.Dir, "yield": 0})
@@ -63,6 +68,8 @@ func TestAgentsWaitForTheFirst(t *testing.T) {
 //
 // FEATURES: R88, R105
 func TestAgentsSeeTheScreen(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	if err := os.WriteFile(filepath.Join(i.Dir, "page"), []byte("top of the page\n"+strings.Repeat("a line\n", 200)+"end of the page\n"), 0o600); err != nil {
@@ -90,6 +97,8 @@ func screenNext(m map[string]any) string {
 //
 // FEATURES: R85
 func TestAnotherAgentsStopHidesNothing(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "sx", "--agent", "alice", "--", "sh", "-c", "stty -echo; printf 'Password: '; read x; read y")
 	alice, carol := newAgent(i, nil, "--agent", "alice", "--elicit", "never"), newAgent(i, nil, "--agent", "carol", "--elicit", "never")

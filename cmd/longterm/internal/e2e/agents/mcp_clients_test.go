@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // nodeCommand is a program of node's in the directory that MCP_NODE names, where `.ci/run mcp`
@@ -42,6 +43,8 @@ func named(i *e2e.Instance) string {
 
 // FEATURES: R85
 func TestTypeScriptClient(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	src, err := os.ReadFile("testdata/mcp/client.mjs")
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +68,8 @@ func TestTypeScriptClient(t *testing.T) {
 
 // The inspector's strict mode ends with status 6 where a tool's schema is not portable.
 func TestInspector(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	w := newWeb(i)
 	for _, era := range []string{"legacy", "modern"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // An agent is told of what ends, also over a kill of the daemon; what ended while no server ran is there for the next
@@ -20,6 +21,8 @@ import (
 //
 // FEATURES: R101 R85
 func TestAgentHearsOfCompletions(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	told := make(chan string, 1000)
 	const uri = "longterm://completions/mine"

@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What is read is what was asked for: a part beyond the end, one that ends before it begins and one that another command
@@ -22,6 +23,8 @@ import (
 //
 // FEATURES: R88
 func TestAgentsReadWhatTheyAskFor(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("start", arguments{"name": "sh"}, "at its prompt")
@@ -56,6 +59,8 @@ func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 //
 // FEATURES: R88, R101
 func TestAgentsInputAgain(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	m := a.expects("exec", arguments{"line": "read A; echo got $A; read B; echo then $B", "id": "asks", "yield": 20}, "needs_input")
@@ -69,6 +74,8 @@ func TestAgentsInputAgain(t *testing.T) {
 //
 // FEATURES: R85, R88
 func TestAgentsStartOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	once := arguments{"name": "one", "line": "echo once; exec sleep 1000", "id": "start-1", "cwd": i.Dir}
@@ -127,6 +134,8 @@ func textOf(r *sdk.CallToolResult) (all string) {
 //
 // FEATURES: R85
 func TestWhoLooksAcknowledgesNothing(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	reads, changes := newAgent(i, nil, "--tools", "read"), newAgent(i, nil, "--tools", "change")
 	read := func(a *agent, uri string) string {
@@ -158,6 +167,8 @@ func TestWhoLooksAcknowledgesNothing(t *testing.T) {
 //
 // FEATURES: R88
 func TestAskedInputIsNoState(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "shared", "--", "bash", "--norc")
 	a := newAgent(i, nil, "--elicit", "never")
@@ -177,6 +188,8 @@ func TestAskedInputIsNoState(t *testing.T) {
 //
 // FEATURES: R63, R88
 func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("start", arguments{"name": "sh"}, "at its prompt")
@@ -206,6 +219,8 @@ func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
 //
 // FEATURES: R88
 func TestAgentsNameOfJobAndSession(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("start", arguments{"name": "build"}, "at its prompt")
@@ -237,6 +252,8 @@ func TestAgentsNameOfJobAndSession(t *testing.T) {
 //
 // FEATURES: R85
 func TestTaskThatNobodyAnswers(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	goOn := filepath.Join(i.Dir, "go-on")
 	line := "until [ -e " + goOn + " ]; do sleep 0.05; done; read -p 'Name? ' A; echo got $A"
@@ -270,6 +287,8 @@ func TestTaskThatNobodyAnswers(t *testing.T) {
 //
 // FEATURES: R88, R101
 func TestAgentsInputAtAPrompt(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	i.Run("new", "-n", "sh", "--", "bash", "--norc")
@@ -300,6 +319,8 @@ func TestAgentsInputAtAPrompt(t *testing.T) {
 //
 // FEATURES: R66 R88
 func TestAgentsCursors(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	i.Run("new", "-n", "sh", "--env", "DEPLOY_TOKEN=hunter22secret", "--", "bash", "--norc")
@@ -326,6 +347,8 @@ func TestAgentsCursors(t *testing.T) {
 //
 // FEATURES: R66 R88
 func TestAgentsCursorsOnPipes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	goOn := filepath.Join(i.Dir, "go-on")
@@ -347,6 +370,8 @@ func TestAgentsCursorsOnPipes(t *testing.T) {
 //
 // FEATURES: R88
 func TestAgentsNearlyNamed(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("start", arguments{"name": "web-prod"}, "at its prompt")

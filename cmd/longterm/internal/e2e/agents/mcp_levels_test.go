@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // levels are an instance's servers by the level that their client has.
@@ -24,6 +25,8 @@ func levels(i *e2e.Instance) map[string]*web {
 //
 // FEATURES: R85
 func TestTasksHoldToLevels(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("run", "-b", "--id", "persons", "-c", `printf 'Delete all? [y/N] '; read A; echo said $A; exec sleep 1000`)
 	by := levels(i)

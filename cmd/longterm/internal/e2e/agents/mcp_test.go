@@ -22,6 +22,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // agent is a client of an instance's MCP server over stdio, as an agent starts it.
@@ -83,6 +84,8 @@ type arguments = map[string]any
 
 // FEATURES: R85, R88
 func TestAgentsCalls(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("exec", arguments{"line": "echo hello; exit 3"}, "hello\n", "[exited 3")
@@ -118,6 +121,8 @@ func TestAgentsCalls(t *testing.T) {
 //
 // FEATURES: R105
 func TestAgentsSeeTheFailure(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	script := `i=0; while [ $i -lt 8000 ]; do i=$((i+1)); echo "cc -c file$i.c"; [ $i = 4000 ] && echo "file.c:12:3: error: expected expression"; done; echo "make: *** [all] Error 1"; exit 2`
@@ -141,6 +146,8 @@ func TestAgentsSeeTheFailure(t *testing.T) {
 //
 // FEATURES: R85, R88
 func TestAgentSurvivesKills(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir() // an agent's writes below longterm's own directory are asked about
 	marks, goOn := filepath.Join(dir, "marks"), filepath.Join(dir, "go-on")
@@ -179,6 +186,8 @@ func TestAgentSurvivesKills(t *testing.T) {
 //
 // FEATURES: R85
 func TestAgentAsksForPasswords(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	var questions []string
 	var reply *sdk.ElicitResult
@@ -207,6 +216,8 @@ func TestAgentAsksForPasswords(t *testing.T) {
 //
 // FEATURES: R85
 func TestAgentAsksForPasswordsAgain(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, version := range []string{"2025-06-18", ""} {
 		asked, declines := 0, false
@@ -240,6 +251,8 @@ func TestAgentAsksForPasswordsAgain(t *testing.T) {
 //
 // FEATURES: R85
 func TestAgentWaitsForApproval(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	ran := filepath.Join(i.Dir, "ran")
 	if err := os.WriteFile(filepath.Join(i.Dir, "script"), []byte("echo it >> "+ran+"\n"), 0o600); err != nil {
@@ -291,6 +304,8 @@ func TestAgentWaitsForApproval(t *testing.T) {
 
 // FEATURES: R85
 func TestAgentSubscribes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	told := make(chan string, 1000)
 	a := newAgent(i, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { told <- r.Params.URI }})
@@ -423,6 +438,8 @@ func (w *web) request(method, name string, params arguments) (result arguments, 
 //
 // FEATURES: R85
 func TestTasksSurviveKills(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	goOn := filepath.Join(i.Dir, "go-on")
 	w := newWeb(i)
@@ -494,6 +511,8 @@ func TestTasksSurviveKills(t *testing.T) {
 
 // FEATURES: R85
 func TestTamperedStates(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	w := newWeb(i)
 	for _, state := range []string{"AAAA", strings.Repeat("A", 10_000), "{}", "\x00"} {
@@ -512,6 +531,8 @@ func TestTamperedStates(t *testing.T) {
 
 // FEATURES: R85
 func TestAgentIsToldOfProgress(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	goOn := filepath.Join(i.Dir, "go-on")
 	told := make(chan *sdk.ProgressNotificationParams, 100)
@@ -537,6 +558,8 @@ func TestAgentIsToldOfProgress(t *testing.T) {
 
 // Thousands of calls that wait do not keep one that looks.
 func TestManyCallsAtOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("start", arguments{"name": "busy", "line": "sleep 1000", "yield": 0}, "busy")
@@ -560,6 +583,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 // What a person ran is handed over once, and what the agent itself ran is not.
 // FEATURES: R78
 func TestMCPContextIsTakenOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Env = append(i.Env, "SHELL=/bin/bash")
 	a := newAgent(i, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // ordinary are lines of a person's day, in words that all shells have. Those whose program is not there fail, and that
@@ -56,6 +57,8 @@ func filters(t *testing.T, pid string) string {
 //
 // FEATURES: R61 R64 R107
 func TestOrdinaryWorkIsNotAskedAbout(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	given := 0
 	for _, shell := range []string{"bash", "zsh", "fish"} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The daemon takes a changed file of rules while it runs, and keeps the last good one for the time that it has
@@ -16,6 +17,8 @@ import (
 //
 // FEATURES: R61
 func TestRulesWhileTheDaemonRuns(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	if r := i.Status().Rules; r.Using != "none" || len(r.Problems) > 0 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // both answer the same commands: tmux itself, and longterm under its name.
@@ -104,6 +105,8 @@ func words(line string) (all []string) {
 // The same commands, given to tmux and to us: what they print and how they end.
 // FEATURES: R106
 func TestTmuxCompatIsAsTmux(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
 		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
@@ -235,6 +238,8 @@ kill-session -t work
 //
 // FEATURES: R119
 func TestTmuxCompatChangesPlaces(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
 		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
@@ -267,6 +272,8 @@ func TestTmuxCompatChangesPlaces(t *testing.T) {
 //
 // FEATURES: R106
 func TestTmuxCompatTargets(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	if out, err := exec.Command(b.tmux, "-V").Output(); err != nil || !strings.HasPrefix(string(out), "tmux 3.3") {
 		t.Skipf("its words are those of tmux 3.3: %s, %v", out, err)
@@ -328,6 +335,8 @@ func TestTmuxCompatTargets(t *testing.T) {
 //
 // FEATURES: R106
 func TestTmuxCompatDividesWindows(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	const (
 		panes  = "list-panes -t work -F '#{pane_index} #{pane_id} #{pane_left},#{pane_top},#{pane_right},#{pane_bottom} #{pane_width}x#{pane_height} #{pane_at_left}#{pane_at_right}#{pane_at_top}#{pane_at_bottom} #{pane_active}'"
 		layout = "display-message -p -t work '#{window_layout} #{window_visible_layout} #{window_flags} #{window_zoomed_flag} #{pane_id}'"
@@ -369,6 +378,8 @@ func compareAll(t *testing.T, lines []string) {
 //
 // FEATURES: R106
 func TestTmuxCompatKeepsWhatIsSet(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	const windows = "list-windows -t work -F '#{window_index}:#{window_name}#{window_flags} #{window_last_flag} #{window_start_flag}#{window_end_flag}'"
 	file := filepath.Join(t.TempDir(), "text")
 	compareAll(t, []string{
@@ -398,6 +409,8 @@ func TestTmuxCompatKeepsWhatIsSet(t *testing.T) {
 //
 // FEATURES: R106
 func TestTmuxCompatFillsRoom(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	ours := func(line string) string {
 		t.Helper()
@@ -425,6 +438,8 @@ func TestTmuxCompatFillsRoom(t *testing.T) {
 //
 // FEATURES: R106
 func TestTmuxCompatReadsWords(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	compareAll(t, []string{
 		"new-session -d -s work -n main -x 100 -y 30 cat", "split-window -h -d -t work cat", "new-window -d -t work -n two cat",
 		"display-message -p '#{e|+|:1,2} #{s/main/x/:window_name} #{<:1,2} #{m/r:^ma,main} #{w:window_name} #{=/2/..:window_name}'", "display-message -p '#{W:#{window_index} }#{P:#{pane_id} }#{S:#{session_name} }'",
@@ -439,6 +454,8 @@ func TestTmuxCompatReadsWords(t *testing.T) {
 //
 // FEATURES: R106
 func TestTmuxCompatPipes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	file := filepath.Join(t.TempDir(), "out")
 	for _, line := range []string{"new-session -d -s w cat", "pipe-pane -t w 'cat >>" + file + "'", "send-keys -t w -l piped", "send-keys -t w Enter"} {
@@ -461,6 +478,8 @@ func TestTmuxCompatPipes(t *testing.T) {
 //
 // FEATURES: R106
 func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	ours := func(line string) string {
 		t.Helper()
@@ -523,6 +542,8 @@ func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
 //
 // FEATURES: R119
 func TestTmuxCompatSaysWhatInstead(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	for line, how := range map[string]string{"clear-history": "longterm prune", "lsk": "longterm view", "link-window": "the viewer", "frobnicate": ""} {
 		got, status := outcome(t, b.ours(words(line)...))
@@ -536,6 +557,8 @@ func TestTmuxCompatSaysWhatInstead(t *testing.T) {
 // What is typed arrives, and what a pane shows is read.
 // FEATURES: R106
 func TestTmuxCompatTypesAndReads(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	b.compare("new", "new-session", "-d", "-s", "w", "-x", "40", "-y", "8", "-e", "GIVEN=1", "echo $GIVEN ${TMUX_PANE} ${TMUX:+set}; printf 'a\\033[1;31mred\\033[0m\\n'; cat")
 	shows := func(which func(...string) *exec.Cmd, want string, args ...string) {
@@ -583,6 +606,8 @@ func TestTmuxCompatTypesAndReads(t *testing.T) {
 // Panes are where they were when the daemon is another one, and many commands at once make each its own.
 // FEATURES: R106
 func TestTmuxCompatSurvives(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := newBoth(t)
 	if out, code := outcome(t, b.ours("new-session", "-d", "-s", "w", "-n", "n", "cat")); code != 0 {
 		t.Fatal(out)

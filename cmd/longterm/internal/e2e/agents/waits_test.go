@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Who waits for an agent where none can be is told so: at a prompt at once, and also when the wait began before the first
@@ -14,6 +15,8 @@ import (
 //
 // FEATURES: R100
 func TestWaitForAgentWhereNoneIs(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "sh", "--", "bash", "--norc")
 	refused := func(when string) {

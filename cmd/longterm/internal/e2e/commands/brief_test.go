@@ -11,11 +11,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // FAULT: R23
 // FEATURES: R23
 func TestBriefJSON(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	short := func(most int, want string, args ...string) string {
@@ -56,6 +59,8 @@ func TestBriefJSON(t *testing.T) {
 // FAULT: C
 // FEATURES: R93
 func TestErrorsAreJSONWhenJSONWasAskedFor(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, c := range []struct {
 		args string
@@ -91,6 +96,8 @@ func TestErrorsAreJSONWhenJSONWasAskedFor(t *testing.T) {
 // FAULT: C
 // FEATURES: R93
 func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	i.Run("new", "-n", "busy", "--", "bash", "--norc")
@@ -136,6 +143,8 @@ func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
 //
 // FAULT: B25
 func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	const line = "echo before; sleep 1000" // a shell that opens a FIFO itself takes an interrupt just before that for none

@@ -11,11 +11,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The daemon takes a changed file while it runs and says so; what is wrong changes
 // nothing, not even over a kill of the daemon.
 func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	heard := i.Listen("config")
@@ -87,6 +90,8 @@ func appendTo(t *testing.T, path, text string) {
 
 // What cannot be written, here for a limit of the size of files, changes nothing, and says what to do.
 func TestConfigurationThatCannotBeWritten(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "policy.agents", "build")
 	file := filepath.Join(i.Dir, "config.toml")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // eventsOf gives f every event until it returns false.
@@ -53,6 +54,8 @@ func eventsOf(t *testing.T, i *e2e.Instance, query string, ready func(), f func(
 // FAULT: B23
 // FEATURES: R21
 func TestOutputEvents(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	const script = `read x; printf 'a\a'; seq 1 60000; n=0; while [ $n -lt 200 ]; do printf '\a'; n=$((n+1)); done
 head -c 300000 /dev/urandom; printf '\033c'; echo; echo over; read x`
@@ -96,6 +99,8 @@ head -c 300000 /dev/urandom; printf '\033c'; echo; echo over; read x`
 // FAULT: B23
 // FEATURES: R40
 func TestWaitForAnyProgress(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for name, prints := range map[string]string{
 		"reported": `printf '\033]9;4;1;60\033\\'`,
@@ -122,6 +127,8 @@ func TestWaitForAnyProgress(t *testing.T) {
 // FAULT: B23
 // FEATURES: R41
 func TestStable(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "repl", "--", "sh", "-c", `while printf 'calc> ' && read -r x; do echo "= $x"; done`)
 	out, _, _ := i.Try("exec", "--json", "repl", "1")

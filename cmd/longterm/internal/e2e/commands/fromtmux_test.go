@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/render/view/keymap"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -24,6 +25,8 @@ var (
 //
 // FEATURES: R119
 func TestFromTmux(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is not installed")

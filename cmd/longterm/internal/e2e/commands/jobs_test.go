@@ -17,6 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // jobOf is the job with an id.
@@ -27,6 +28,8 @@ func jobOf(i *e2e.Instance, id string) api.Job {
 
 // FEATURES: R18, R88
 func TestBackgroundLine(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
@@ -60,6 +63,8 @@ func TestBackgroundLine(t *testing.T) {
 
 // FEATURES: R1, R15, R18
 func TestBackgroundCommand(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	id := strings.TrimSpace(i.Run("run", "--background", "-n", "bg", "--", "sh", "-c", "trap '' INT TERM HUP; echo one; while :; do sleep 1; done"))
 	i.Run("wait", "bg", "--for", "text=one")
@@ -79,6 +84,8 @@ func TestBackgroundCommand(t *testing.T) {
 //
 // FEATURES: R17
 func TestMoveToBackground(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
@@ -114,6 +121,8 @@ func TestMoveToBackground(t *testing.T) {
 
 // FEATURES: R18
 func TestRunYields(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	out, errOut, code := i.Try("run", "--yield", "200ms", "-n", "slow", "--", "sh", "-c", "echo begun; read x <"+gate)
@@ -132,6 +141,8 @@ func TestRunYields(t *testing.T) {
 
 // FEATURES: R18
 func TestJobsWaitForAll(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	first := strings.TrimSpace(i.Run("run", "-b", "--", "sh", "-c", "exit 3"))
@@ -150,6 +161,8 @@ func TestJobsWaitForAll(t *testing.T) {
 //
 // FEATURES: R18
 func TestJobsReadJSON(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	id := strings.TrimSpace(i.Run("run", "-b", "-n", "r", "--", "seq", "3"))
 	i.Run("wait", "r", "--for", "exit")
@@ -163,6 +176,8 @@ func TestJobsReadJSON(t *testing.T) {
 //
 // FEATURES: R16
 func TestFlagsThatNeedAnother(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, c := range []struct{ args, want string }{
 		{"run --background --notify bell -- true", "longterm jobs wait"},
@@ -181,6 +196,8 @@ func TestFlagsThatNeedAnother(t *testing.T) {
 
 // FEATURES: R19
 func TestBatch(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	out, _, code := i.Try("exec", "--each", "b", "cd /usr", "pwd; (exit 3)", "echo last")
@@ -202,6 +219,8 @@ func TestBatch(t *testing.T) {
 // FAULT: A9, B25
 // FEATURES: R16
 func TestClockBounds(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	for _, c := range []struct{ args, want string }{
@@ -240,6 +259,8 @@ func TestClockBounds(t *testing.T) {
 //
 // FEATURES: R18, R90
 func TestJobsOverARestart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gates, log := []string{e2e.FIFO(t), e2e.FIFO(t), e2e.FIFO(t)}, filepath.Join(t.TempDir(), "log")
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
@@ -295,6 +316,8 @@ func busy(i *e2e.Instance, name string) bool {
 //
 // FEATURES: R20
 func TestPool(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Env = append(i.Env, "SHELL=/bin/bash")
 	warm := func() []api.Session {
@@ -356,6 +379,8 @@ func TestPool(t *testing.T) {
 //
 // FEATURES: R40, R41, R42, R47
 func TestForeign(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	python := lookPath(t, "python3")
 	i := e2e.New(t)
 	i.Run("new", "-n", "py", "--", python, "-q")
@@ -394,6 +419,8 @@ func TestForeign(t *testing.T) {
 
 // FEATURES: R12
 func TestIncompleteLines(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "dash", "ksh", "mksh"} {
 		t.Run(shell, func(t *testing.T) {
 			lookPath(t, shell)
@@ -423,6 +450,8 @@ func TestIncompleteLines(t *testing.T) {
 //
 // FEATURES: R7
 func TestIncompleteLinesBehindASlowHook(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	lookPath(t, "zsh")
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "zsh")
@@ -437,6 +466,8 @@ func TestIncompleteLinesBehindASlowHook(t *testing.T) {
 // A shell that refuses a line says so, and nothing of the line is left for the next one.
 // FEATURES: R7, R12
 func TestRefusedLines(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	said := map[string]string{"bash": "bash: syntax error", "zsh": "zsh: parse error", "fish": "fish: Unexpected"}
 	for shell, want := range said {
 		t.Run(shell, func(t *testing.T) {
@@ -461,6 +492,8 @@ func TestRefusedLines(t *testing.T) {
 // What a program or the user left behind does not get into the next line.
 // FEATURES: R6, R7
 func TestLinesAfterLeftovers(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	tests := []struct{ shells, line, next, want string }{
 		{"bash zsh fish dash ksh mksh", `printf '\033[?2004h'`, "echo fine", "fine\n"},
 		{"dash ksh mksh", `printf '\033[?2004h'`, "echo 'a\nb'", "a\nb\n"},
@@ -502,6 +535,8 @@ func lookPath(t *testing.T, name string) string {
 //
 // FEATURES: R14, R15
 func TestCallerGone(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	for _, args := range [][]string{
@@ -538,6 +573,8 @@ func TestCallerGone(t *testing.T) {
 //
 // FEATURES: R43
 func TestWaitBrokenOff(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -584,6 +621,8 @@ func connected(pid int) bool {
 //
 // FEATURES: R17, R18
 func TestMovedOverARestart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	done := make(chan struct{})
@@ -614,6 +653,8 @@ func TestMovedOverARestart(t *testing.T) {
 //
 // FEATURES: R5
 func TestRecordsHoldNoOutput(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("run", "--", "sh", "-c", "printf 'sec''ret %s\\n' word")
 	list := e2e.Decode[[]api.Job](t, i.Run("jobs", "--json"))
@@ -638,6 +679,8 @@ func TestRecordsHoldNoOutput(t *testing.T) {
 //
 // FEATURES: R53
 func TestSecretIsInNoFile(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	i.Env = append(i.Env, "PW=hunter2hunter2") // 14 bytes; the client's, not the shell's

@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Keys that may have left something in a shell's editor are cleared by one Ctrl-C before a line is run, and what a program read is
@@ -14,6 +15,8 @@ import (
 //
 // FEATURES: R45
 func TestExecBehindKeys(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {
@@ -54,6 +57,8 @@ func TestExecBehindKeys(t *testing.T) {
 //
 // FEATURES: R45
 func TestFishDropsWhatItRefused(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := exec.LookPath("fish"); err != nil {
 		t.Skipf("no fish: %v", err)
 	}

@@ -9,10 +9,13 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // FEATURES: R36
 func TestPicturesOverHTTP(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--cols", "20", "--rows", "4", "--", "sh", "-c", "echo '<b>'; read x")
 	i.Run("wait", "a", "--for", "text=<b>")

@@ -10,11 +10,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // FAULT: F
 // FEATURES: R2
 func TestResultAsLabelledText(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--cwd", "/usr", "--", "bash", "--norc")
 	want := "Command: (echo hi; exit 3)\nDirectory: /usr\nOutput: hi\nError: (none)\nExit Code: 3\nSignal: (none)\nBackground PIDs: (none)\n"
@@ -30,6 +33,8 @@ func TestResultAsLabelledText(t *testing.T) {
 
 // FAULT: F
 func TestMessagesAndHints(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	out, _, _ := i.Try("run", "--json", "--timeout", "1s", "--", "sleep", "100")
 	if r := e2e.Decode[api.Result](t, out); r.Message != "Killed by timeout (1s)" {
@@ -48,6 +53,8 @@ func TestMessagesAndHints(t *testing.T) {
 // FAULT: F
 // FEATURES: R19
 func TestRunEach(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	out, errOut, code := i.Try("run", "--each", "--stop-on-error", "cd /usr; X=5", "echo $X; pwd", "(exit 4)", "echo never")
 	if out != "5\n/usr\n" || code != 4 || !strings.Contains(errOut, "1 line was not run") {
@@ -60,6 +67,8 @@ func TestRunEach(t *testing.T) {
 
 // FAULT: C
 func TestInputThatIsNotReadIsSaid(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	run := func(name string, args ...string) string {
 		in, err := os.Open(name)
@@ -97,6 +106,8 @@ func TestInputThatIsNotReadIsSaid(t *testing.T) {
 //
 // FAULT: C
 func TestFlagsAfterALine(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	if _, errOut, code := i.Try("exec", "b", "echo x", "--timeout", "5m"); code != api.ExitUsage || !strings.Contains(errOut, "stands after LINE") {

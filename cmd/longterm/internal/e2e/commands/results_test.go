@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 var cutNote = regexp.MustCompile(`(?m)^\[… (\d+) bytes, (\d+) lines left out: longterm (output [^…]*) …\]\n`)
@@ -38,6 +39,8 @@ func numbers(n string) string {
 // FAULT: B5
 // FEATURES: R23
 func TestBudgetsEverywhere(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	want := numbers("20000")
 	check := func(what, text string, max int) {
@@ -94,6 +97,8 @@ func TestBudgetsEverywhere(t *testing.T) {
 // FAULT: B5
 // FEATURES: R23
 func TestLimitOfALineEverywhere(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, args := range [][]string{{"run"}, {"run", "--pipe"}, {"run", "--json"}} {
 		out := i.Run(append(args, "--max-line", "100", "-c", "head -c 5000 /dev/zero | tr '\\0' x; echo; echo short")...)
@@ -112,6 +117,8 @@ func TestLimitOfALineEverywhere(t *testing.T) {
 // FAULT: B14
 // FEATURES: R2
 func TestExitCodeIsNoSignal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	for _, c := range []struct {
@@ -150,6 +157,8 @@ func TestExitCodeIsNoSignal(t *testing.T) {
 //
 // FAULT: B15
 func TestOutputRangeIsACursor(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")

@@ -22,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // asked is a request as a daemon sees it, without what differs from one to the next.
@@ -108,6 +109,8 @@ func (d *listening) try(args []string, env ...string) (printed string, seen []as
 // The requests that are made before the program is initialised are those of the verbs, and so is what is printed,
 // whatever is answered.
 func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	d := newListening(t)
 	const held = `{"outcome":"fired","fired":[{"condition":{"kind":"text","text":"x"},"match":"an \"x\" é"},{"condition":{"kind":"exit"}}],"session":{"id":"x-1","name":"n"}}`
 	const ended = `{"job":"j","output":"a \"b\"\n\u2028<&>","state":"exited","exit_code":3,"aborted":false,"timed_out":"none","duration_ms":1,"pid":1,"pgid":1,"mode":"pty","session":"x-1","output_range":{"start":0,"end":1}}`
@@ -151,6 +154,8 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 
 // Under the name of tmux they are tmux's verbs, none of ours that is called the same.
 func TestShortcutIsNotTmux(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "reads", "--", "cat")
 	tmux := func(name string, env []string, args ...string) (printed string, code int) {
@@ -178,6 +183,8 @@ func TestShortcutIsNotTmux(t *testing.T) {
 
 // A request whose answer breaks off is made once, as by the verb, unless it says which it is: then that is said again.
 func TestShortcutAsksOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	d := newListening(t)
 	d.broken, d.answer = true, `{"id":`
 	for _, args := range [][]string{{"send", "s", "x"}, {"keys", "s", "a"}} {
@@ -220,6 +227,8 @@ func (d *listening) askedAgain(args ...string) {
 
 // What does not go as usual is the verb's to say, and is done once.
 func TestShortcutLeavesToVerbs(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	if _, errOut, code := i.Try("screen", "nothing"); code == 0 || errOut == "" {
 		t.Errorf("without a daemon: %d %q", code, errOut)
@@ -257,6 +266,8 @@ func TestShortcutLeavesToVerbs(t *testing.T) {
 
 // What is printed before the program is initialised is what the verb prints, of an ended session, whose times stand.
 func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	if empty := i.Run("ls"); empty != "no sessions; `longterm new` starts one\n" {
 		t.Errorf("%q", empty)
@@ -284,6 +295,8 @@ func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
 // A line that takes longer than the daemon is waited for before the program is initialised is waited for after that, and
 // is run once.
 func TestShortcutIsGoneOnWith(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash")

@@ -12,12 +12,15 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The tour is walked as it stands in the docs.
 //
 // FEATURES: R2, R36, R50
 func TestTour(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is not installed")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A wait on a session that has ended answers at once: what was waited for holds, or can be
@@ -19,6 +20,8 @@ import (
 // FAULT: B6
 // FEATURES: R40
 func TestWaitOnAnEndedSession(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "over", "--", "sh", "-c", "printf '\\033]0;its title\\007'; echo said; exit 3")
 	i.Run("wait", "over", "--for", "exit")

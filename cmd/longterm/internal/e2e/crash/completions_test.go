@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The daemon is killed again and again while commands end: a reader that comes afterwards is told of each once, and
@@ -23,6 +24,8 @@ import (
 //
 // FEATURES: R101 R88
 func TestCompletionsOverKills(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("daemon", "start")
 	i.Run("events", "--subscription", "ci", "--kind", "job")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A database that is garbage is set aside, sessions are found again by what they left
@@ -22,6 +23,8 @@ import (
 //
 // FEATURES: R93
 func TestCorruptDatabase(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "alive", "--label", "a=b", "--", "sh", "-c", "echo here; exec cat")
 	i.Run("new", "-n", "over", "--", "sh", "-c", "echo once; exit 4")
@@ -53,6 +56,8 @@ func TestCorruptDatabase(t *testing.T) {
 //
 // FEATURES: R93
 func TestTornSegment(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sh", "-c", "echo whole; exec cat")
 	i.Run("wait", "a", "--for", "text=whole")
@@ -87,6 +92,8 @@ func TestTornSegment(t *testing.T) {
 //
 // FEATURES: R93
 func TestSecondDaemonAndStaleSocket(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sleep", "1000")
 	if _, stderr, code := i.Try("daemon", "serve"); code == 0 || !strings.Contains(stderr, "another daemon is running") {
@@ -109,6 +116,8 @@ func TestSecondDaemonAndStaleSocket(t *testing.T) {
 //
 // FEATURES: R90, R93
 func TestDaemonThatCannotStart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sh", "-c", "exec cat")
 	pid := i.Info("a").PID
@@ -145,6 +154,8 @@ func TestDaemonThatCannotStart(t *testing.T) {
 //
 // FEATURES: R93, R97
 func TestDescriptorsRunOut(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -182,6 +193,8 @@ func TestDescriptorsRunOut(t *testing.T) {
 //
 // FEATURES: R93
 func TestClientsThatMisbehave(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	size := 20_000_000
 	if e2e.RaceEnabled {
@@ -213,6 +226,8 @@ func TestClientsThatMisbehave(t *testing.T) {
 // FAULT: A19
 // FEATURES: R93
 func TestDamagedJobs(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "alive", "--", "sh")
 	i.Run("exec", "alive", "true")

@@ -11,6 +11,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Another process that has the database locked holds no session up, and what happened meanwhile
@@ -19,6 +20,8 @@ import (
 // FAULT: B13
 // FEATURES: R93
 func TestLockedDatabaseHoldsNoSessionUp(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "cat")
 	i.Run("new", "-n", "b", "--", "cat")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // An answer is not appended to what was half typed before the daemon was killed: the screen tells of it. To a question with
@@ -16,6 +17,8 @@ import (
 //
 // FEATURES: R90 R102
 func TestHalfALineOverADeath(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "asks", "--", "bash", "-c", `read -p "Name: " a; echo "got $a"; read -p "Sure? [y/N] " b; echo "and $b"; exec cat`)
 	path := "/sessions/" + i.Info("asks").ID + "/input"

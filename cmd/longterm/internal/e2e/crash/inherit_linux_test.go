@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // firstCaller starts a session from a shell that has a lock on descriptor 9, ignores signals,
@@ -29,6 +30,8 @@ nice -n 5 "$0" new -n first -- sleep 1000`
 // FAULT: A22
 // FEATURES: R93
 func TestKeeperKeepsNothingOfItsFirstCaller(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := exec.LookPath("flock"); err != nil {
 		t.Skip("needs flock")
 	}

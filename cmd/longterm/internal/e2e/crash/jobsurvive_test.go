@@ -19,6 +19,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Commands are run without a pause while the daemon is restarted, upgraded and killed: each
@@ -27,6 +28,8 @@ import (
 // FAULT: A16
 // FEATURES: R90
 func TestRunsOverReplacedDaemons(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		replace func(i *e2e.Instance)
@@ -52,7 +55,7 @@ func TestRunsOverReplacedDaemons(t *testing.T) {
 				}
 			})
 			callers, each := 4, 12
-			if testing.Short() || e2e.RaceEnabled {
+			if e2e.RaceEnabled {
 				each = 4
 			}
 			var wg sync.WaitGroup
@@ -102,10 +105,12 @@ func runOnce(i *e2e.Instance, id string) {
 //
 // FAULT: A5
 func TestClientsThatGoAway(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("daemon", "start")
 	requests := 300
-	if testing.Short() || e2e.RaceEnabled {
+	if e2e.RaceEnabled {
 		requests = 60
 	}
 	c := i.HTTP()

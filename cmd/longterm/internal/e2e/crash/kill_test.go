@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // handler is a program that heeds SIGTERM only, and takes a while to.
@@ -27,6 +28,8 @@ const handler = `trap '' INT HUP; trap 'sleep 0.2; echo handled > %[1]s; exit 5'
 // FAULT: B7
 // FEATURES: R15, R16
 func TestTermHandlerRuns(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "exec.grace", "5s")
 	for _, c := range []struct {
@@ -61,6 +64,8 @@ func TestTermHandlerRuns(t *testing.T) {
 // FAULT: B7
 // FEATURES: R15
 func TestGraceOfTheKillLadder(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "deaf", "--", "sh", "-c", `trap : INT TERM HUP; echo ready; while :; do sleep 0.01; done`)
 	i.Run("wait", "deaf", "--for", "text=ready", "--since", "0")
@@ -94,6 +99,8 @@ func pidIn(t *testing.T, file string) int {
 // FAULT: B9
 // FEATURES: R13
 func TestLeftBehind(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("needs setsid")
 	}
@@ -139,6 +146,8 @@ func TestLeftBehind(t *testing.T) {
 //
 // FAULT: A26
 func TestManySessionsAreKilledAtOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	const sessions = 40
 	i := e2e.New(t)
 	i.Env = append(i.Env, "LONGTERM_CGROUP=off")

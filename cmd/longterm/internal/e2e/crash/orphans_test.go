@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // noHangUp is a program that no hang-up ends. It says so when another of its kind runs
@@ -29,6 +30,8 @@ while :; do read x || sleep 1000; done`
 // FAULT: A14
 // FEATURES: R91, R93
 func TestKeeperKilledEndsItsPrograms(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for name, alone := range map[string]bool{"the keeper": true, "the keeper and the daemon": false} {
 		t.Run(name, func(t *testing.T) {
 			i := e2e.New(t)
@@ -65,6 +68,8 @@ func TestKeeperKilledEndsItsPrograms(t *testing.T) {
 // FAULT: A14
 // FEATURES: R93
 func TestOutputAfterTheKeepersDeathIsKept(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	if err := os.WriteFile(filepath.Join(i.Dir, "config.toml"), []byte("[exec]\ngrace = \"1m\"\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // writerEnv makes this test binary a program that writes to both streams: so many bytes in
@@ -67,6 +68,8 @@ func (c counted) Write(p []byte) (int, error) {
 //
 // FEATURES: R2, R4, R24, R90
 func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	const seed = 42
 	total, most := 24<<20, 20
@@ -140,6 +143,8 @@ func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
 //
 // FEATURES: R4
 func TestPipeIsAFilter(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	data := make([]byte, 9<<20)
 	for n := range data {
@@ -196,6 +201,8 @@ func withMark(mark string) []int {
 //
 // FEATURES: R14, R15
 func TestNobodyOutlivesTheTimeout(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name, script string
 		cgroups      bool

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // quarantine has the next daemon find that daemons crashed in the replays of sessions.
@@ -33,6 +34,8 @@ func quarantine(i *e2e.Instance, t *testing.T, names ...string) {
 // FAULT: A2
 // FEATURES: R122
 func TestQuarantineIsOneSessions(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, name := range []string{"bad", "worse", "good"} {
 		i.Run("new", "-n", name, "--", "sh", "-c", "echo begun; exec cat")

@@ -14,6 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What a person removes under a daemon and its keeper, thinking that it was left over, is
@@ -22,6 +23,8 @@ import (
 // FAULT: A27
 // FEATURES: R93
 func TestRemovedSocketsAreMadeAgain(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sleep", "1000")
 	i.Run("new", "-n", "own", "--isolated", "--", "sleep", "1000")
@@ -85,6 +88,8 @@ func TestRemovedSocketsAreMadeAgain(t *testing.T) {
 //
 // FAULT: A27
 func TestRemovedStateIsSaid(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sh", "-c", "echo before; read x; echo after; read x")
 	pid := i.Info("a").PID
@@ -113,6 +118,8 @@ func TestRemovedStateIsSaid(t *testing.T) {
 //
 // FAULT: A27
 func TestMovedStateComesBack(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "cat")
 	database := filepath.Join(i.Dir, "state", "longterm.db")
@@ -136,6 +143,8 @@ func TestMovedStateComesBack(t *testing.T) {
 //
 // FAULT: A27
 func TestLeftoversAreCleared(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "echo", "kept")
 	i.Run("wait", "a", "--for", "exit")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // ahead is a program that is typed a lot before it reads, turns the echo off for a while at a
@@ -27,6 +28,8 @@ echo read it; stty -echo; printf 'Password: '; read -r p; stty echo; echo; echo 
 // FAULT: A3
 // FEATURES: R53
 func TestSecretBehindTypedAhead(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	const secret = "correct-horse"
 	for _, how := range []string{"rule", "send"} {
 		t.Run(how, func(t *testing.T) {
@@ -108,6 +111,8 @@ func filesWith(t *testing.T, dir, text string) (found []string) {
 //
 // FAULT: A4
 func TestSecretThatIsNeverTold(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

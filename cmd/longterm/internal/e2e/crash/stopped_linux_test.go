@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A daemon that is stopped is told of, with its process and what to do, and what to do helps. A keeper that is stopped is told of,
@@ -14,6 +15,8 @@ import (
 //
 // FEATURES: R90
 func TestStoppedProcesses(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "kept", "--", "cat")
 	st := i.Status()

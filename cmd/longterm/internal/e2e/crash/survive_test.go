@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -47,9 +48,11 @@ func checkNumbers(t *testing.T, r io.Reader) (last int) {
 //
 // FEATURES: R24, R37, R90, R93
 func TestDaemonKilledFiftyTimes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	kills := 50
-	if testing.Short() || e2e.RaceEnabled { // CI runs it without the race detector as well
+	if e2e.RaceEnabled { // CI runs it without the race detector as well
 		kills = 10
 	}
 	i.Run("new", "-n", "flood", "--", "seq", "1", "100000000000")
@@ -101,9 +104,8 @@ func TestDaemonKilledFiftyTimes(t *testing.T) {
 //
 // FEATURES: R90
 func TestUpgrade(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	tier.Full(t)
+	t.Parallel()
 	i, other := e2e.New(t), e2e.Build(t, "-ldflags=-X github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut.Release=v9.9.9-test")
 	i.Run("new", "-n", "numbers", "--", "seq", "1", "100000000000")
 	i.Run("new", "-n", "quiet", "--", "sh", "-c", "echo before; read line; echo got $line; exit 5")
@@ -148,6 +150,8 @@ func TestUpgrade(t *testing.T) {
 // FAULT: A24
 // FEATURES: R90, R93
 func TestUpgradeToABrokenExecutable(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sleep", "1000")
 	before := i.Status()
@@ -173,6 +177,8 @@ func TestUpgradeToABrokenExecutable(t *testing.T) {
 //
 // FEATURES: R93
 func TestKeeperKilled(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sh", "-c", "echo kept; sleep 1000")
 	i.Run("wait", "a", "--for", "text=kept")
@@ -194,6 +200,8 @@ func TestKeeperKilled(t *testing.T) {
 //
 // FEATURES: R97
 func TestIsolated(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "shared", "--", "sleep", "1000")
 	i.Run("new", "-n", "own", "--isolated", "--", "sleep", "1000")
@@ -226,6 +234,8 @@ func TestIsolated(t *testing.T) {
 //
 // FEATURES: R97
 func TestIsolatedKeeperEnds(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "shared", "--", "sleep", "1000")
 	i.Run("new", "-n", "own", "--isolated", "--", "sleep", "1000")
@@ -264,6 +274,8 @@ func ownKeeper(t *testing.T, st *api.Status) int {
 //
 // FEATURES: R91
 func TestMachineDown(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	i.Run("new", "-n", "none", "--", "sh", "-c", "echo kept; exec cat")
@@ -321,6 +333,8 @@ func TestMachineDown(t *testing.T) {
 //
 // FEATURES: R44, R90
 func TestWaitOverARestart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "sh", "-c", "echo ready; read x; read y; echo it came; exec cat")
 	i.Run("wait", "a", "--for", "text=ready")

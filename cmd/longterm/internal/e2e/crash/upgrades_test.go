@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -18,6 +19,8 @@ import (
 //
 // FEATURES: R90
 func TestUpgradesAtOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "shared", "--", "cat")
 	i.Run("new", "-n", "own", "--isolated", "--", "cat")
@@ -50,6 +53,8 @@ func TestUpgradesAtOnce(t *testing.T) {
 //
 // FEATURES: R90
 func TestRestartsAtOnce(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "a", "--", "cat")
 	var all sync.WaitGroup
@@ -76,6 +81,8 @@ func TestRestartsAtOnce(t *testing.T) {
 //
 // FEATURES: R97
 func TestKeepersLeaveNothing(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "shared", "--", "sleep", "1000")
 	start := func(name string) (keeper int) {

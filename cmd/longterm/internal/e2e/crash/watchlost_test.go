@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A watched run whose keeper dies is told as lost, with the reason, and has the exit status of what was lost.
@@ -16,6 +17,8 @@ import (
 // FAULT: A14
 // FEATURES: R82
 func TestWatchedRunIsLost(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for name, flags := range map[string][]string{"text": nil, "json": {"--json"}} {
 		t.Run(name, func(t *testing.T) {
 			i := e2e.New(t)

@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sessiontest"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 )
 
@@ -335,6 +336,8 @@ func lastTime(t *testing.T, printed string) time.Time {
 //
 // FEATURES: R94
 func TestServersAreKilledInTurn(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	p := pair{t, one, two}
 	nodes := newCluster(t, one)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
@@ -79,6 +80,8 @@ func connected(t *testing.T, i *e2e.Instance, want int) {
 //
 // FEATURES: R94, R115
 func TestTwoMachines(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
 	code := strings.TrimSpace(one.Run("fleet", "invite", "--may", "look"))
@@ -201,6 +204,8 @@ func TestTwoMachines(t *testing.T) {
 //
 // FEATURES: R94, R115
 func TestHostIsLostWithItsDisk(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
 	two.Run("fleet", "join", strings.TrimSpace(one.Run("fleet", "invite")), "--name", "two")

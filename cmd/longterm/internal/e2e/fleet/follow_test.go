@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Who follows the fleet's events is told that its server is away, and goes on when that is back: with what ended meanwhile,
@@ -17,6 +18,8 @@ import (
 //
 // FEATURES: R94
 func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one := e2e.New(t)
 	srv, c := foundServer(t, one)
 	follow := one.Command(t.Context(), "fleet", "events", "reader", "-f")
@@ -86,6 +89,8 @@ func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
 //
 // FEATURES: R94, R96
 func TestNotShownInItselfThroughAnotherHost(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
 	two.Run("fleet", "join", strings.TrimSpace(one.Run("fleet", "invite")), "--name", "two")

@@ -27,6 +27,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet"
 	"github.com/longterm-dev/longterm/store/fleet/ident"
 )
@@ -158,6 +159,8 @@ func userOf(host string) string {
 //
 // FEATURES: R94, R115
 func TestExistingNATS(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	testdata, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -239,6 +242,8 @@ func TestExistingNATS(t *testing.T) {
 //
 // FEATURES: R94
 func TestExistingCluster(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	var nodes []*natsNode
 	var listen, routes []string
 	for range 3 {

@@ -9,6 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The page lists the sessions of the fleet's other hosts below those of its own, shows one and types into it, with one
@@ -16,6 +17,8 @@ import (
 //
 // FEATURES: R94
 func TestPageOfSeveralHosts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := browser.New(t)
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)

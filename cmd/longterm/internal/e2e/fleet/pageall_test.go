@@ -11,6 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The page of one host of a fleet answers what waits on another, finds what was printed there, and shows it in tiles; what
@@ -18,6 +19,8 @@ import (
 //
 // FEATURES: R63, R94, R112
 func TestPageOverTheFleet(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := browser.New(t)
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)

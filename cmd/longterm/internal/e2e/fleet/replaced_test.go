@@ -11,6 +11,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The daemon here, and the one there, is replaced while commands run on another host and its output is followed: all go on
@@ -18,6 +19,8 @@ import (
 //
 // FEATURES: R94, R115
 func TestDaemonsAreReplacedInMidCommand(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
 	two.Run("fleet", "join", strings.TrimSpace(one.Run("fleet", "invite")), "--name", "two")
@@ -71,6 +74,8 @@ func TestDaemonsAreReplacedInMidCommand(t *testing.T) {
 //
 // FEATURES: R115
 func TestMachineComesAgain(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
 	code := strings.TrimSpace(one.Run("fleet", "invite"))
@@ -90,6 +95,8 @@ func TestMachineComesAgain(t *testing.T) {
 //
 // FEATURES: R63, R115
 func TestApprovalsOutliveTheCallersDaemon(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
 	found(t, one)
 	two.Run("fleet", "join", strings.TrimSpace(one.Run("fleet", "invite")), "--name", "two")

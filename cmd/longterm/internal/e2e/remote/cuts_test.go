@@ -21,6 +21,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -135,6 +136,8 @@ func count(text, prefix string, n int) (wrong []string) {
 //
 // FEATURES: R94, R113
 func TestAttachThroughCuts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	typed := filepath.Join(h.dir, "typed")
 	h.here.Run("-H", "far", "new", "-n", "s", "--cols", "60", "--rows", "12", "--", "sh", "-c",
@@ -179,6 +182,8 @@ func TestAttachThroughCuts(t *testing.T) {
 
 // On the terminal's other screen the person is told, and can leave, while there is no connection.
 func TestLeavingWithoutConnection(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("-H", "far", "new", "-n", "s", "--", "sh", "-c", "echo ready; exec cat")
 	p := newTerminal(t, h.here, "attach", "far/s")
@@ -200,9 +205,8 @@ func TestLeavingWithoutConnection(t *testing.T) {
 // A connection that is dead without anybody being told, as after a sleep or under another address, is found out and
 // replaced.
 func TestAStalledConnection(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits until a dead connection is found out, some fifteen seconds")
-	}
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("-H", "far", "new", "-n", "s", "--", "sh", "-c", "echo ready; exec cat")
 	p := newTerminal(t, h.here, "attach", "far/s")
@@ -220,6 +224,8 @@ func TestAStalledConnection(t *testing.T) {
 
 // Output that is followed over cuts has every byte once, and so has a command's result: it is run once.
 func TestVerbsThroughCuts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	gate := filepath.Join(h.dir, "gate")
 	h.here.Run("-H", "far", "new", "-n", "s", "--", "sh", "-c",
@@ -265,6 +271,8 @@ func TestVerbsThroughCuts(t *testing.T) {
 //
 // FEATURES: R93, R94
 func TestKeeperIsKilledUnderALine(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	for name, of := range map[string]struct {
 		i   *e2e.Instance
@@ -292,6 +300,8 @@ func TestKeeperIsKilledUnderALine(t *testing.T) {
 //
 // FEATURES: R63, R94
 func TestApprovalsOutliveTheConnection(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	for what, args := range map[string][]string{
 		"new": {"new", "-n", "made", "--policy", "readonly", "--", "sh", "-c"},
@@ -335,6 +345,8 @@ func TestApprovalsOutliveTheConnection(t *testing.T) {
 //
 // FEATURES: R94
 func TestInterruptedWithoutConnection(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.Run("new", "-n", "s", "--", "bash", "--norc")
 	for what, args := range map[string][]string{"exec": {"exec", "far/s"}, "run": {"run", "-H", "far", "-c"}} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // network is two machines with a wire between them, as far as the kernel can tell: longterm here runs on the first, the
@@ -120,9 +121,8 @@ func (n *network) on(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 //
 // FEATURES: R94, R113
 func TestAttachOnTheMove(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits until dead connections are found out, some fifteen seconds each")
-	}
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	n := h.joined(t)
 	e2e.Eventually(t, "the host is reached", func() bool {

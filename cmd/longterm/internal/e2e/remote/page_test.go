@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The page shows the sessions of hosts that the configuration names and ssh reaches, once one opens them: nothing is
@@ -18,6 +19,8 @@ import (
 //
 // FEATURES: R94
 func TestPageOfHostsOverSSH(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := browser.New(t)
 	h := newHost(t, true)
 	h.here.Run("config", "set", "hosts.names", "far", "closed")

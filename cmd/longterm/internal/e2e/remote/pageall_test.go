@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What waits for a person on a host over ssh is answered on this host's page, a search goes there, too, and tiles show the
@@ -17,6 +18,8 @@ import (
 //
 // FEATURES: R63, R94, R112
 func TestPageOverAllHosts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	b := browser.New(t)
 	h := newHost(t, true)
 	h.here.Run("config", "set", "hosts.names", "far", "closed")

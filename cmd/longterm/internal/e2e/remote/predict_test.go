@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What is typed into a session of another host is drawn while the other end says nothing, and is the session's own when
@@ -17,6 +18,8 @@ import (
 //
 // FEATURES: R75, R94
 func TestTypedAheadOfItsEcho(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("-H", "far", "new", "-n", "s", "--", "/usr/bin/env", "PS1=at> ", "/bin/sh")
 	p := newTerminal(t, h.here, "attach", "--predict", "always", "far/s")

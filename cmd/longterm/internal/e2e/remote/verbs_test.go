@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Verbs do there what they do here: sessions start in the home there, with the environment of a login there; lines
@@ -19,6 +20,8 @@ import (
 //
 // FEATURES: R94
 func TestVerbsThere(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	id := strings.TrimSpace(h.here.Run("-H", "far", "new", "-n", "work"))
 	if got := h.Info("work"); got.ID != id || got.Cwd != h.home {
@@ -46,6 +49,8 @@ func TestVerbsThere(t *testing.T) {
 
 // Places are those of the host: relative ones are below the home there.
 func TestPlacesThere(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.make(t, os.Mkdir(filepath.Join(h.home, "deep"), 0o700))
 	for given, want := range map[string]string{"deep": h.home + "/deep", "~/deep": h.home + "/deep", "~": h.home, "/": "/", "": h.home} {
@@ -61,6 +66,8 @@ func TestPlacesThere(t *testing.T) {
 
 // What is about a host itself is run there.
 func TestVerbsAboutTheHost(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("-H", "far", "config", "set", "exec.timeout", "2m")
 	if got := h.Run("config", "get", "exec.timeout"); strings.TrimSpace(got) != "2m" {
@@ -85,6 +92,8 @@ func TestVerbsAboutTheHost(t *testing.T) {
 
 // Who asks from afar is written down, and cannot be left out by asking for it.
 func TestWhoAsks(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("-H", "far", "run", "--", "true")
 	got := h.Run("audit", "--json")
@@ -98,6 +107,8 @@ func TestWhoAsks(t *testing.T) {
 //
 // FEATURES: R94, R109
 func TestAuditOfTheHostIsVerified(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("-H", "far", "run", "--", "sh", "-c", "exit 0")
 	head := strings.TrimSpace(h.here.Run("-H", "far", "audit", "--head"))
@@ -138,6 +149,8 @@ func first(out, _ string, _ int) string { return out }
 
 // A host that cannot be used says why, each in its own words, and starts nothing.
 func TestHostsThatCannotBeUsed(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(*host)
 		code  string
@@ -173,6 +186,8 @@ func TestHostsThatCannotBeUsed(t *testing.T) {
 //
 // FEATURES: R114
 func TestBareHost(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, false)
 	if _, stderr, code := h.here.Try("-H", "far", "ls"); code != api.ExitUnavailable || !strings.Contains(stderr, "install") {
 		t.Errorf("exit status %d, %s", code, stderr)
@@ -223,6 +238,8 @@ func TestBareHost(t *testing.T) {
 
 // Sessions of several hosts are one list, and a host that does not answer is named.
 func TestListOfAllHosts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("config", "set", "hosts.names", "far", "closed")
 	h.here.Run("new", "-n", "near", "--", "cat")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The viewer shows sessions of two hosts, is typed into on both, says which one is cut off while the other goes on, and
@@ -14,6 +15,8 @@ import (
 //
 // FEATURES: R94, R113
 func TestViewerOfTwoHosts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("new", "-n", "near", "--", "/bin/sh")
 	h.here.Run("-H", "far", "new", "-n", "away", "--", "/bin/sh")
@@ -58,6 +61,8 @@ func TestViewerOfTwoHosts(t *testing.T) {
 //
 // FEATURES: R75, R94
 func TestTypedIntoPanes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	h := newHost(t, true)
 	h.here.Run("config", "set", "attach.predict", "always")
 	h.here.Run("-H", "far", "new", "-n", "s", "--", "/usr/bin/env", "PS1=at> ", "/bin/sh")
@@ -85,6 +90,8 @@ func TestTypedIntoPanes(t *testing.T) {
 
 // Verbs but the viewer are about one host.
 func TestOneHostAtATime(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, args := range [][]string{{"-H", "a", "-H", "b", "ls"}, {"ls", "-H", "a", "--host=b"}} {
 		if _, stderr, code := i.Try(args...); code != 2 || !strings.Contains(stderr, "one host at a time") {

@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -137,6 +138,8 @@ const everything = `\033[?1049h\033[?1h\033=\033[?1003h\033[?1006h\033[?2004h\03
 //
 // FEATURES: R75
 func TestAttachGivesTheTerminalBack(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, end := range []struct {
 		name   string
@@ -193,6 +196,8 @@ func TestAttachGivesTheTerminalBack(t *testing.T) {
 //
 // FEATURES: R75
 func TestAttachSwitches(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	for _, name := range []string{"one", "two", "three"} {
 		i.Run("new", "-n", name, "--", "sh", "-c", "echo I am "+name+"; exec cat")
@@ -225,6 +230,8 @@ func TestAttachSwitches(t *testing.T) {
 //
 // FEATURES: R75 R119
 func TestAttachAlone(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "echo I am one; exec cat")
 	first, second := newPerson(t, i, "attach", "one"), newPerson(t, i, "attach", "--read-only", "one")
@@ -256,6 +263,8 @@ func TestAttachAlone(t *testing.T) {
 //
 // FEATURES: R119
 func TestAttachBringsTheAgent(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	own := i.Env
 	with := func(socket string) { i.Env = append(slices.Clone(own), "SSH_AUTH_SOCK="+socket) }
@@ -313,6 +322,8 @@ func TestAttachBringsTheAgent(t *testing.T) {
 //
 // FEATURES: R75
 func TestAttachWithinItself(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	exe := filepath.Join(i.Dir, "longterm")
 	if err := os.Symlink(i.Exe, exe); err != nil {
@@ -337,6 +348,8 @@ func TestAttachWithinItself(t *testing.T) {
 //
 // FEATURES: R96
 func TestAttachSizes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--cols", "50", "--rows", "10", "--", "cat")
 	size := func(cols, rows int) {
@@ -397,6 +410,8 @@ func TestAttachSizes(t *testing.T) {
 //
 // FEATURES: R75
 func TestAttachWithScrollback(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "sh", "-c", `seq -f 'line %g.' 1 100; while read n; do seq -f 'line %g.' $n; done`)
 	i.Run("wait", "s", "--for", "text=line 100.")
@@ -439,6 +454,8 @@ func TestAttachWithScrollback(t *testing.T) {
 //
 // FEATURES: R75, R90
 func TestAttachedThroughAFlood(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "s", "--", "bash", "-c",
 		`while r=$(((r * 7 + 3) % 14)); do printf '\033[%d;%dH\033[38;2;%d;200;1m──ok──\033[0m\033]2;titl\007' $((r + 1)) $((r * 3 + 1)) $r; done`)
@@ -453,7 +470,7 @@ func TestAttachedThroughAFlood(t *testing.T) {
 	}
 	p.mu.Unlock()
 	rounds := 12
-	if testing.Short() || e2e.RaceEnabled { // CI runs it without the race detector as well
+	if e2e.RaceEnabled { // CI runs it without the race detector as well
 		rounds = 3
 	}
 	for n := range rounds {
@@ -486,6 +503,8 @@ func TestAttachedThroughAFlood(t *testing.T) {
 //
 // FEATURES: R75
 func TestDoctorResetsTheTerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	if _, stderr, code := i.Try("doctor", "--terminal"); code != 1 || !strings.Contains(stderr, "must be the terminal") {
 		t.Errorf("without a terminal: %d %s", code, stderr)

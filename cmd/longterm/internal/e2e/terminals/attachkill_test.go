@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // paneModes is what tmux knows of a terminal's modes.
@@ -55,6 +56,8 @@ func (o *outer) below(word string) int {
 //
 // FEATURES: R75, R76
 func TestKilledUnderAScript(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("finds processes in /proc")
 	}
@@ -102,11 +105,13 @@ func firstChild(pid int) int {
 //
 // FEATURES: R75, R90
 func TestKilledUnderATerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("finds processes in /proc")
 	}
 	rounds := 25
-	if testing.Short() || e2e.RaceEnabled {
+	if e2e.RaceEnabled {
 		rounds = 5
 	}
 	i := e2e.New(t)

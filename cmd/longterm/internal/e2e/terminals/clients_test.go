@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -35,6 +36,8 @@ func (p *person) rang() bool {
 //
 // FEATURES: R119
 func TestClientsOfASession(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "echo I am one; exec cat")
 	first := newPerson(t, i, "attach", "one")
@@ -100,6 +103,8 @@ func TestClientsOfASession(t *testing.T) {
 //
 // FEATURES: R119
 func TestAttachRenewsVariables(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is not installed")

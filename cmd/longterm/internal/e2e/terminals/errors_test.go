@@ -12,12 +12,15 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // One key and Enter lead from a failing build into vim at the error, and back; an editor that fails says so.
 //
 // FEATURES: R76
 func TestFirstErrorInVim(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := exec.LookPath("vim"); err != nil {
 		t.Skip("vim is not installed")
 	}
@@ -48,6 +51,8 @@ func TestFirstErrorInVim(t *testing.T) {
 //
 // FEATURES: R76
 func TestInterruptIsForTheEditor(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")
@@ -81,6 +86,8 @@ func TestInterruptIsForTheEditor(t *testing.T) {
 //
 // FEATURES: R75, R76
 func TestLeavesAnEditorThatHangs(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("finds processes in /proc")
 	}
@@ -126,6 +133,8 @@ func TestLeavesAnEditorThatHangs(t *testing.T) {
 //
 // FEATURES: R76
 func TestPastEndsWithItsViewer(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("finds processes in /proc")
 	}

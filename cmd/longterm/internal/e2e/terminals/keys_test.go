@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Keys that a person types into an attached session, or one in the viewer, reach its program once and in order while
@@ -17,8 +18,10 @@ import (
 // FAULT: A23
 // FEATURES: R7, R76, R90
 func TestKeysOverKills(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	keys := e2e.NumberedKeys(2000)
-	if testing.Short() || e2e.RaceEnabled {
+	if e2e.RaceEnabled {
 		keys = keys[:500]
 	}
 	for _, verb := range []string{"attach", "view"} {

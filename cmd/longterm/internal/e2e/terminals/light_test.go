@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // TestViewerOnALightTerminal: the terminal itself says what it looks like.
@@ -14,6 +15,8 @@ import (
 // FAULT: B21
 // FEATURES: R76
 func TestViewerOnALightTerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, tt := range []struct{ name, colour, bar string }{
 		{"light", "#fdf6e3", "48;2;228;232;239"}, {"dark", "#002b36", "48;2;27;32;41"},
 	} {

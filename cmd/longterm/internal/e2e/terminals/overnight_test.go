@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // An agent runs fifty commands and is answered in the viewer, on the command line and over HTTP, as the page says.
 //
 // FEATURES: R61 R63 R108 R109
 func TestOvernight(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, program := range []string{"bash", "git", "curl", "tmux", "sed", "seq"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program + " is not installed")

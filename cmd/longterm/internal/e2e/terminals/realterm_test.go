@@ -19,6 +19,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -257,6 +258,8 @@ func agree(t *testing.T, list []shown, until ...string) string {
 //
 // FAULT: B16
 func TestWatchInRealTerminals(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, tt := range []struct{ name, line, want string }{
 		{"plain", "longterm watch --runs 1 -- seq 5", "── run 1: seq 5\n1\n2\n3\n4\n5\n\n── ✓ done in T\nSTATUS=0"},
 		{"after a full-screen program", `printf '\033[?1049hA\033[?1049l'; seq 3; longterm watch --runs 1 -- seq 5`,
@@ -278,6 +281,8 @@ func TestWatchInRealTerminals(t *testing.T) {
 // FAULT: B16
 // FEATURES: R1, R75
 func TestGivenBackInRealTerminals(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	const left = `sh -c 'seq 3; printf "\033[?1049h\033[5;5Hleft"'`
 	for _, tt := range []struct{ name, line, want string }{
 		{"run", "longterm run -- seq 3", "1\n2\n3\nSTATUS=0"},
@@ -306,6 +311,8 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 //
 // FEATURES: R76, R80
 func TestShownInRealTerminals(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	for _, tt := range []struct {
 		name, line string
 		until      []string

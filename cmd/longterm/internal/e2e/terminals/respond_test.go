@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // asker asks numbered questions and checks that each gets its own answer, once.
@@ -34,6 +35,8 @@ echo all done; exec sleep 1000`
 //
 // FEATURES: R50, R51
 func TestRulesWhileTheDaemonIsKilled(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "ask", "--", "bash", "-c", asker)
 	i.Run("respond", "ask", "add", "--regexp", `Go (\d+)\? $`, "--line", "$1")
@@ -72,6 +75,8 @@ func TestRulesWhileTheDaemonIsKilled(t *testing.T) {
 //
 // FEATURES: R53
 func TestSecretAfterARestart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Env = append(i.Env, "PW=hunter2")
 	i.Run("new", "-n", "ask", "--", "bash", "-c", `read -s -p "Password: " x; echo "got $x" | rev; exec sleep 1000`)
@@ -93,6 +98,8 @@ var errSeen = errors.New("seen")
 //
 // FEATURES: R50, R53
 func TestFiringsAreEvents(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Env = append(i.Env, "PW=hunter2")
 	i.Run("new", "-n", "ask", "--", "bash", "-c", `read x; read -s -p "Password: " x; exec sleep 1000`)
@@ -119,6 +126,8 @@ func TestFiringsAreEvents(t *testing.T) {
 //
 // FEATURES: R55
 func TestExpectWhileTheDaemonIsKilled(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "s.yaml")
@@ -173,6 +182,8 @@ steps:
 //
 // FEATURES: R53, R55
 func TestExpectRecord(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "out.yaml")

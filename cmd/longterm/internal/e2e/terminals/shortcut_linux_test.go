@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // onePicture is a daemon that shows one drawing to who attaches, takes what is typed, and says that the session has ended.
@@ -145,6 +146,8 @@ func (d *onePicture) attach(env ...string) (printed, asked, typed string) {
 //
 // FEATURES: R75, R90
 func TestAttachBeforeTheProgram(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	d := newOnePicture(t)
 	for _, c := range []struct {
 		what, name, drawn string
@@ -179,6 +182,8 @@ func TestAttachBeforeTheProgram(t *testing.T) {
 
 // The drawing is on the terminal before packages are initialised that are nothing to do with it.
 func TestAttachDrawsFirst(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	d := newOnePicture(t)
 	d.show(picture{name: "s", drawn: "drawn and THE END", texts: 1})
 	cmd := exec.CommandContext(t.Context(), d.i.Exe, "attach", "s")

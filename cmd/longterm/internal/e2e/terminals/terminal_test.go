@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/program"
 	"github.com/longterm-dev/longterm/session/sessiontest"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // longterm in a terminal, tested by its own library.
@@ -26,6 +27,8 @@ func terminal(i *e2e.Instance, args ...string) *sessiontest.Program {
 // again as it was left, and its end is told.
 // FEATURES: R75, R87
 func TestAttachDetach(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "talk", "--", "sh", "-c", `stty -echo; printf 'Password: '; read -r p; stty echo; echo
 		while printf 'more: '; read -r x; do echo "<$x> at $(stty size)"; [ "$x" = end ] && exit 7; done`)
@@ -69,6 +72,8 @@ func TestAttachDetach(t *testing.T) {
 // run in a terminal is the command itself: its questions, its size, its signals, its status.
 // FEATURES: R1, R15, R87
 func TestRunIsTheCommand(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	p := terminal(i, "run", "--", "sh", "-c", `printf 'Name: '; read -r n; echo "Hello, $n"; exit 3`)
 	p.Expect("Name: ")
@@ -89,6 +94,8 @@ func TestRunIsTheCommand(t *testing.T) {
 // FAULT: A9
 // FEATURES: R16
 func TestNoLimitOnATerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "exec.timeout", "1s")
 	i.Run("config", "set", "exec.idle_timeout", "1s")

@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Someone who knows tmux finds what he knows: with its keys, the viewer in tmux does what tmux does.
 //
 // FEATURES: R76 R119
 func TestTmuxKeys(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Env = append(i.Env, "EDITOR=vi", "VISUAL=")
 	i.Run("config", "set", "view.keys", "tmux")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // outer is a real terminal for longterm to run in: a tmux of the test's own.
@@ -87,6 +88,8 @@ func (o *outer) shows(texts ...string) {
 
 // FEATURES: R75, R90
 func TestAttachInATerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "work", "--", "sh", "-c", `printf 'ready\n'; while read l; do echo "got $l"; stty size; done`)
 	o := newOuter(t, i, 90, 30, "attach", "work")
@@ -123,6 +126,8 @@ func TestAttachInATerminal(t *testing.T) {
 //
 // FEATURES: R75, R96
 func TestTwoClients(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "work", "--", "sh", "-c", `echo shared screen; exec cat`)
 	big := newOuter(t, i, 100, 30, "attach", "work")
@@ -145,6 +150,8 @@ func TestTwoClients(t *testing.T) {
 //
 // FEATURES: R1, R15
 func TestRunInATerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	o := newOuter(t, i, 90, 20, "run", "--", "sh", "-c", `stty size; read x; echo "got $x"; exit 3`)
 	o.shows("20 90")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // newViewer runs the viewer with a plain bash in tmux.
@@ -54,6 +55,8 @@ func screens(i *e2e.Instance, text string, names ...string) {
 
 // FEATURES: R76
 func TestViewerLayouts(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	o := newViewer(t, i, 100, 30)
 	o.shows("1 bash", "Ctrl-Space: commands")
@@ -138,6 +141,8 @@ func TestViewerLayouts(t *testing.T) {
 //
 // FEATURES: R117
 func TestViewerIsArranged(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	o := newViewer(t, i, 100, 30)
 	o.shows("1 bash", "Ctrl-Space: commands")
@@ -186,6 +191,8 @@ func TestViewerIsArranged(t *testing.T) {
 
 // FEATURES: R76
 func TestViewerLooksBack(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	o := newViewer(t, i, 90, 24)
 	o.shows("1 bash", "\n$")
@@ -250,6 +257,8 @@ func TestViewerLooksBack(t *testing.T) {
 //
 // FEATURES: R76, R96
 func TestViewerSizes(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "work", "--", "sh", "-c", "echo sized; exec cat")
 	o := newOuter(t, i, 100, 30)
@@ -281,6 +290,8 @@ func TestViewerSizes(t *testing.T) {
 //
 // FEATURES: R63, R80
 func TestViewerApproves(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	i.Run("new", "-n", "work", "--cwd", dir, "--", "sh", "-c", "echo begun; exec cat")
@@ -333,6 +344,8 @@ func TestViewerApproves(t *testing.T) {
 //
 // FEATURES: R76
 func TestViewerTellsAll(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	i.Run("new", "-n", "asks", "--", "sh", "-c", `stty -echo; printf 'Password: '; read p; echo "got ${#p} letters"; exec cat`)

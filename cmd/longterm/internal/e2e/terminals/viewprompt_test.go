@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A person at the viewer's prompt line.
 //
 // FEATURES: R77, R80, R81
 func TestViewerPrompt(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	o := newViewer(t, i, 100, 30)
 	o.shows("1 bash", "idle")

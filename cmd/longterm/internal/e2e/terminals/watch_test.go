@@ -11,12 +11,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The terminal shows output above a status line; an edit runs the command again.
 //
 // FEATURES: R82
 func TestWatchInATerminal(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	source, goOn := filepath.Join(dir, "build.sh"), filepath.Join(dir, "go-on")
@@ -52,6 +55,8 @@ func TestWatchInATerminal(t *testing.T) {
 //
 // FEATURES: R82
 func TestWatchInATerminalThatIsResized(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	o := newOuter(t, i, 80, 24, "watch", "--cwd", dir, "--", "sh", "-c", "seq 30; echo the end of $(stty size)")
@@ -78,6 +83,8 @@ func TestWatchInATerminalThatIsResized(t *testing.T) {
 //
 // FEATURES: R82
 func TestWatchOpensTheEditor(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -106,6 +113,8 @@ func TestWatchOpensTheEditor(t *testing.T) {
 
 // FEATURES: R82
 func TestWatchInterrupted(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
 	i := e2e.New(t)
 	o := newOuter(t, i, 90, 20, "watch", "--cwd", t.TempDir(), "--", "sh", "-c", "echo up; exec sleep 1000")
 	o.shows("up")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // controls are roles that people act on.
@@ -58,6 +59,7 @@ func stillNameless(p *browser.Page) (bad []string, n int) {
 //
 // FEATURES: R112
 func TestWithoutEyesAndMouse(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "stty -echo; echo ready; while read l; do echo \"heard $l\"; done")
@@ -97,6 +99,7 @@ func TestWithoutEyesAndMouse(t *testing.T) {
 //
 // FEATURES: R83
 func TestOldBrowser(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	link := e2e.Decode[struct{ Link string }](t, i.Run("web", "--json", "--listen", "127.0.0.1:0"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The terminal keeps Tab for the program, so that the keyboard alone comes past it only if it is brought there: to a panel and
@@ -17,6 +18,7 @@ import (
 //
 // FEATURES: R112
 func TestKeyboardAlone(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "echo ready; exec cat")
@@ -48,6 +50,7 @@ func TestKeyboardAlone(t *testing.T) {
 //
 // FEATURES: R112
 func TestSaidAgain(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "stty -echo; echo ready; while read l; do echo \"$l\"; done")
@@ -84,6 +87,7 @@ func TestSaidAgain(t *testing.T) {
 //
 // FEATURES: R63, R112
 func TestHalfAnAnswerStays(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "asks", "--", "bash", "-c", `read; read -sp "Password: " a; exec cat`)
@@ -120,6 +124,7 @@ func TestHalfAnAnswerStays(t *testing.T) {
 //
 // FEATURES: R83
 func TestStartedAgain(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "again", "--", "sh", "-c", "echo ready; exec cat")
@@ -143,6 +148,7 @@ func TestStartedAgain(t *testing.T) {
 //
 // FEATURES: R83
 func TestCommandGoesOn(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "shell", "--", "bash")
@@ -161,6 +167,7 @@ func TestCommandGoesOn(t *testing.T) {
 //
 // FEATURES: R83, R112
 func TestFormsStayWhereTheyFail(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "cat")
@@ -182,6 +189,7 @@ func TestFormsStayWhereTheyFail(t *testing.T) {
 //
 // FEATURES: R112
 func TestWhatIsNotFoundIsNotShown(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "over", "--", "true")

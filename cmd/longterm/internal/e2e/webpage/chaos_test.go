@@ -14,6 +14,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // chaosPrograms draw until a file is there, which is their $0.
@@ -28,6 +29,7 @@ var chaosPrograms = []struct{ name, script string }{
 // CHAOS=20m,20 has that many tabs for that long see daemons killed every 20 s, and a network that is cut again and
 // again: at the end each shows what its session's screen is, and what was typed in them came once.
 func TestChaos(t *testing.T) {
+	tier.Full(t)
 	wanted := os.Getenv("CHAOS")
 	if wanted == "" {
 		t.Fatal("say how long and how many: CHAOS=20m,20")

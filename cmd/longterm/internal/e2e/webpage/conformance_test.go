@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // library is the script of a package that npm installed where PAGE_NODE says.
@@ -32,6 +33,7 @@ func library(t *testing.T, path string) string {
 //
 // FEATURES: R112
 func TestAxe(t *testing.T) {
+	tier.Full(t)
 	axe := library(t, "axe-core/axe.min.js")
 	b := browser.New(t)
 	i := e2e.New(t)
@@ -88,6 +90,7 @@ func TestAxe(t *testing.T) {
 //
 // FEATURES: R36, R112
 func TestXterm(t *testing.T) {
+	tier.Full(t)
 	xterm := library(t, "@xterm/xterm/lib/xterm.js")
 	files, err := filepath.Glob("../../../../../vterm/testdata/recordings/*.raw")
 	if err != nil || len(files) < 8 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // flooded has the page draw its screen as in a flood, on the canvas, and leaves it there.
@@ -40,6 +41,7 @@ const styles = `\033[2 q` + `\033[1mbold\033[m \033[3mitalic\033[m \033[1;3mboth
 //
 // FEATURES: R112
 func TestFloodLooksTheSame(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "styles", "--", "sh", "-c", "printf '"+styles+"'; exec cat")
@@ -110,6 +112,7 @@ func differ(r image.Rectangle, a, b image.Image) (far, all int) {
 //
 // FEATURES: R112
 func TestFloodIsSelected(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "flood", "--", "sh", "-c", "echo begin; exec cat")
@@ -173,6 +176,7 @@ func TestFloodIsSelected(t *testing.T) {
 //
 // FEATURES: R112
 func TestOneFrameAhead(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "ahead", "--", "sh", "-c", "echo begin; exec cat")

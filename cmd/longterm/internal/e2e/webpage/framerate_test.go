@@ -15,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // stamped prints lines as fast as they are taken, each with the time at which it was printed, in ms.
@@ -59,6 +60,7 @@ while True:
 // long that took, and how old the newest line was by then. Nothing is judged: it depends on the machine and what else it
 // does.
 func TestFrameRate(t *testing.T) {
+	tier.Full(t)
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not there")
@@ -150,6 +152,7 @@ func took(pid int, file string) time.Duration {
 // What drawing costs the page's thread is told, for frames of 60 new rows of nine pieces: as elements, and on the canvas.
 // The same rows are drawn in turn, without the socket.
 func TestDrawingCost(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "still", "--cols", "200", "--rows", "60", "--", "cat")

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // rowAt is the middle of the left edge of a row with a text, above the screen or on it.
@@ -36,6 +37,7 @@ func drag(p *browser.Page, x1, y1, x2, y2 float64) {
 //
 // FEATURES: R83, R112
 func TestSelecting(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "rows", "--", "sh", "-c", "seq -f 'row %g' 1 300; exec sleep 1000")
@@ -87,6 +89,7 @@ func TestSelecting(t *testing.T) {
 //
 // FEATURES: R63, R83, R112
 func TestRulesAreShownFirst(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said $a"; exec sleep 1000`)
@@ -157,6 +160,7 @@ func TestRulesAreShownFirst(t *testing.T) {
 //
 // FEATURES: R83
 func TestNothingStays(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "hushhush", "--", "cat")
@@ -187,6 +191,7 @@ func TestNothingStays(t *testing.T) {
 //
 // FEATURES: R112
 func TestCaughtUp(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "late", "--", "cat")
@@ -202,6 +207,7 @@ func TestCaughtUp(t *testing.T) {
 //
 // FEATURES: R83
 func TestSettings(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
@@ -224,6 +230,7 @@ func TestSettings(t *testing.T) {
 //
 // FEATURES: R112
 func TestTilesAreWhole(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "lines", "--", "sh", "-c", "seq -f 'line %g' 1 500; exec cat")
@@ -244,6 +251,7 @@ func TestTilesAreWhole(t *testing.T) {
 //
 // FEATURES: R83, R112
 func TestSelectionStays(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "goes-on", "--rows", "24", "--", "sh", "-c", `stty -echo; seq -f 'row %g' 1 40; printf '\033[31mred\033[m and plain'; while read -r l; do printf "$l"; done`)

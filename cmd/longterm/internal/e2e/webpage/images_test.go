@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // painted draws what the rows' images show on a canvas and reads the pixel in the middle of a cell.
@@ -40,6 +41,7 @@ const painted = `(async (row, col) => {
 //
 // FEATURES: R112
 func TestPageShowsImages(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	// Red above green, in sixels; blue pixels of the kitty protocol, spread over 6 columns and 3 rows.
@@ -83,6 +85,7 @@ func TestPageShowsImages(t *testing.T) {
 //
 // FEATURES: R112
 func TestPageShowsManyImages(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	const rows, cols = 18, 12 // 216 images of one pixel, each of another colour and two cells wide
@@ -128,6 +131,7 @@ func TestPageShowsManyImages(t *testing.T) {
 //
 // FEATURES: R112
 func TestImagesInScrollback(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	script := `stty -echo; echo first; printf 'ab\033_Ga=T,q=2,i=7,f=24,s=1,v=1,c=6,r=3;AAD/\033\\ end\r\n'; seq 200; while read x; do printf '\033_Ga=d,d=I,q=2,i=7\033\\'; seq 20; echo "$x"; done`

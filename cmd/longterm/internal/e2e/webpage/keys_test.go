@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Keys that are typed into the page reach the program once and in order while daemon after daemon is killed.
@@ -17,8 +18,9 @@ import (
 // FAULT: A23
 // FEATURES: R49, R90, R112
 func TestKeysOverKills(t *testing.T) {
+	tier.Full(t)
 	keys := e2e.NumberedKeys(600)
-	if testing.Short() || e2e.RaceEnabled {
+	if e2e.RaceEnabled {
 		keys = keys[:200]
 	}
 	b := browser.New(t)

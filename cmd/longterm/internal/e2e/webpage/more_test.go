@@ -10,12 +10,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Tiles are sessions' screens, live; one that asks something is marked, and each leads to its session.
 //
 // FEATURES: R83, R112
 func TestTiles(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "one", "--", "sh", "-c", "echo first; exec cat")
@@ -43,6 +45,7 @@ func TestTiles(t *testing.T) {
 //
 // FEATURES: R36, R83
 func TestDownloads(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "kept", "--", "sh", "-c", "echo to be kept; exec cat")
@@ -82,6 +85,7 @@ func TestDownloads(t *testing.T) {
 //
 // FEATURES: R83
 func TestNotices(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
@@ -114,6 +118,7 @@ const thousand = `void longterm.link.heard(JSON.stringify({ t: 'sessions', first
 //
 // FEATURES: R83
 func TestManyTiles(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
@@ -145,6 +150,7 @@ func TestManyTiles(t *testing.T) {
 //
 // FEATURES: R83
 func TestLongList(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
@@ -180,6 +186,7 @@ func TestLongList(t *testing.T) {
 //
 // FEATURES: R112
 func TestOldPage(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)
@@ -219,6 +226,7 @@ func TestOldPage(t *testing.T) {
 //
 // FEATURES: R83
 func TestOffline(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)

@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // network is the way between pages and the daemon, which can be cut: what was under way is lost then, and nobody gets
@@ -204,6 +205,7 @@ func typedOnce(i *e2e.Instance, name string, lines []string) {
 //
 // FEATURES: R83, R112
 func TestNetworkIsCut(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "work", "--cols", "100", "--rows", "30", "--", "sh", "-c", `while read n; do j=0; while [ $j -lt 400 ]; do j=$((j+1)); printf '\033[3%dmline %d of %s\033[m\n' $((j%8)) $j $n; done; echo "done $n"; done`)

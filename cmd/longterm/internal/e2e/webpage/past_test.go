@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Above the screen are all rows that were printed, fetched as one scrolls, and they stay where they are while more is
@@ -17,6 +18,7 @@ import (
 //
 // FEATURES: R112
 func TestScrollback(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "long", "--", "sh", "-c", "stty -echo; seq -f 'line %g.' 1 5000; while read n; do seq -f 'more %g.' 1 $n; done")
@@ -61,6 +63,7 @@ func TestScrollback(t *testing.T) {
 //
 // FEATURES: R112
 func TestPast(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "past", "--", "sh")
@@ -114,6 +117,7 @@ func TestPast(t *testing.T) {
 //
 // FEATURES: R63, R83, R112
 func TestAnswers(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said $a"; read -s -p "Password: " p; echo; echo "${#p} letters"; read -p "Continue connecting (yes/no/[fingerprint])? " c; echo "then $c"; read -p "Press Enter to go on: " d; echo "after <$d>"; read -p "Overwrite? [Y/n] " e; exec cat`)
@@ -168,6 +172,7 @@ func TestAnswers(t *testing.T) {
 //
 // FEATURES: R112
 func TestAnswerBehindHalfALine(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said <$a>"; exec cat`)
@@ -197,6 +202,7 @@ func TestAnswerBehindHalfALine(t *testing.T) {
 //
 // FEATURES: R83
 func TestOneSession(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "shown", "--", "sh", "-c", "echo hello; exec cat")
@@ -228,6 +234,7 @@ func TestOneSession(t *testing.T) {
 //
 // FEATURES: R83
 func TestManage(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	p := open(i, b, browser.Desk)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Without a mouse one comes to everything: the terminal takes Tab, so that what opens behind it has the focus then, keeps
@@ -15,6 +16,7 @@ import (
 //
 // FEATURES: R83, R112
 func TestNoMouse(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	for n := range 3 {
@@ -84,6 +86,7 @@ func TestNoMouse(t *testing.T) {
 //
 // FEATURES: R112
 func TestComposingAtTheCursor(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "compose", "--cols", "80", "--", "sh", "-c", `printf 'one\r\ntwo here'; exec cat`)
@@ -112,6 +115,7 @@ func TestComposingAtTheCursor(t *testing.T) {
 //
 // FEATURES: R96, R112
 func TestFirstSwipe(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "swipe", "--", "sh", "-c", "seq -f 'row %g' 1 300; exec cat")
@@ -135,6 +139,7 @@ func TestFirstSwipe(t *testing.T) {
 //
 // FEATURES: R83, R112
 func TestAfterSleep(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "sleep", "--", "cat")

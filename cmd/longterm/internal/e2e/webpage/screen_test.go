@@ -12,6 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // colourful has every attribute, colour and width, box drawing, links that may be followed and some that may not.
@@ -101,6 +102,7 @@ func same(i *e2e.Instance, p *browser.Page, name string) {
 //
 // FEATURES: R36, R112
 func TestPageShowsTheScreen(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "colours", "--", "sh", "-c", "printf '"+colourful+"'; exec cat")
@@ -149,6 +151,7 @@ func TestPageShowsTheScreen(t *testing.T) {
 //
 // FEATURES: R112
 func TestAlternateScreen(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "alt", "--", "sh", "-c", `echo before; read x; printf '\033[?1049h\033[Hwithin'; read x; printf '\033[?1049l'; echo after; exec cat`)
@@ -169,6 +172,7 @@ func TestAlternateScreen(t *testing.T) {
 //
 // FEATURES: R112
 func TestSelection(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	long := strings.Repeat("0123456789", 10)
@@ -195,6 +199,7 @@ func TestSelection(t *testing.T) {
 //
 // FEATURES: R83, R112
 func TestReconnect(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	fifo := e2e.FIFO(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/relay"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A link that shares a session shows that one, to type if that was said, until its token is revoked; the token stands
@@ -22,6 +23,7 @@ import (
 //
 // FEATURES: R83
 func TestSharedLink(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("web", "--json", "--listen", "127.0.0.1:0")
@@ -52,6 +54,7 @@ func TestSharedLink(t *testing.T) {
 //
 // FEATURES: R83
 func TestSharedLinkBesideALogin(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "shown", "--", "sh", "-c", "echo hello; exec cat")
@@ -83,6 +86,7 @@ func TestSharedLinkBesideALogin(t *testing.T) {
 //
 // FEATURES: R111
 func TestSharedThroughARelay(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	var mu sync.Mutex

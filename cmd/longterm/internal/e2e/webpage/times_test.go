@@ -7,12 +7,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // How long something has run goes on where nothing is told of it, and how long it will take is said.
 //
 // FEATURES: R83
 func TestTimesGoOn(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "build", "--", "sleep", "1000")
@@ -35,6 +37,7 @@ func TestTimesGoOn(t *testing.T) {
 //
 // FEATURES: R112
 func TestTimeBarBySeconds(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "long", "--", "sh", "-c", "echo here; exec cat")
@@ -62,6 +65,7 @@ func TestTimeBarBySeconds(t *testing.T) {
 //
 // FEATURES: R112
 func TestRemovedWhileLookedAt(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "short", "--", "sh", "-c", "echo here; exec cat")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e/browser"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // echoBytes is a program that shows the bytes it gets, visibly, and first sets modes.
@@ -27,6 +28,7 @@ const (
 //
 // FEATURES: R83, R112
 func TestKeys(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run(append([]string{"new", "-n", "keys", "--"}, echoBytes(`\033[?2004h`)[1:]...)...)
@@ -74,6 +76,7 @@ func TestKeys(t *testing.T) {
 //
 // FEATURES: R83, R112
 func TestMouse(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run(append([]string{"new", "-n", "mouse", "--"}, echoBytes(`\033[?1002h\033[?1006h`)[1:]...)...)
@@ -103,6 +106,7 @@ func TestMouse(t *testing.T) {
 //
 // FEATURES: R96, R112
 func TestPhone(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run(append([]string{"new", "-n", "phone", "--"}, echoBytes(`\033[?1000h\033[?1006h`)[1:]...)...)
@@ -144,6 +148,7 @@ func TestPhone(t *testing.T) {
 //
 // FEATURES: R83, R112
 func TestThinFrames(t *testing.T) {
+	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
 	i.Run("new", "-n", "thin", "--", "sh", "-c", `printf '\033[1;32mready\033[m $ '; exec cat`)
