@@ -222,6 +222,28 @@ func TestWrongReleases(t *testing.T) {
 	}
 }
 
+// TestSite_HidesNavigation_OnPhones keeps the list of all pages behind a control where the screen is narrow: below the text it would
+// be thousands of pixels away.
+//
+// FAULT: H21
+func TestSite_HidesNavigation_OnPhones(t *testing.T) {
+	css, err := os.ReadFile("files/site.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, phone, ok := strings.Cut(string(css), "@media (max-width: 48rem) {")
+	if !ok || !strings.Contains(phone, "nav { display: none;") || !strings.Contains(phone, ".menu:checked ~ .columns nav { display: block; }") {
+		t.Errorf("the navigation is not behind a control on phones: %s", phone)
+	}
+	page, err := os.ReadFile("files/site.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), `<input class="menu" type="checkbox" id="menu"><label class="menu-label" for="menu">`) {
+		t.Error("the page has no control for the navigation")
+	}
+}
+
 // Each link of a page leads to a page, a file or a heading that is there, and each heading is found.
 //
 // FEATURES: R121
