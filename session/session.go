@@ -139,11 +139,11 @@ type Session struct {
 	resizing atomic.Int32 // changes of the size under way
 
 	watch     watchers
-	read      wait.Progress
-	agent     wait.Agent // the owner's
 	followers history.RingReader
 
-	mu sync.Mutex // guards cfg.Status, which is what is known now
+	mu    sync.Mutex    // guards cfg.Status, which is what is known now, and what others found (see learn)
+	read  wait.Progress // by the reader of the output
+	agent wait.Agent
 }
 
 // New makes a session. Nothing happens until Start.

@@ -143,7 +143,9 @@ func newWaits(s *Session) *waits {
 // View implements wait.Host.
 func (h *waits) View() wait.View {
 	s := h.s
-	st := s.Status()
+	s.mu.Lock()
+	st, read, agent := s.cfg.Status, s.read, s.agent
+	s.mu.Unlock()
 	v := wait.View{
 		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typing.at,
 		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
@@ -151,8 +153,8 @@ func (h *waits) View() wait.View {
 		Command: s.lines.last.Text, CommandEnd: s.lines.last.End,
 		HasCommand: s.lines.last.Number > 0 && !s.lines.last.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,
-		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: s.read,
-		Agent: s.agent, TypedAt: st.LastTyped,
+		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: read,
+		Agent: agent, TypedAt: st.LastTyped,
 	}
 	if v.Followed {
 		v.PromptAt = s.lines.shell.State().PromptAt

@@ -2,6 +2,7 @@ package session
 
 import (
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -25,5 +26,34 @@ func TestNextOutput(t *testing.T) {
 	}
 	if len(told) > 0 || got["output"] != 1 || got["end"] != 1 || got["late"] != 1 {
 		t.Errorf("%v, and %d more", got, len(told))
+	}
+}
+
+// A wait sees the newest progress and agent state that were found before it started: else it would report the end of an
+// ended program instead of its progress.
+//
+// FAULT: B23
+func TestFoundIsSeenByLaterWaits(t *testing.T) {
+	f := newFixture(t, journal.Options{})
+	f.Exited(Exit{Time: time.Now()}, 0)
+	f.Closed()
+	if w, err := f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondExit}}}); err != nil || w.Ended {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	for round := range 50 {
+		for percent := range 101 {
+			f.Progressed(percent, uint64(round))
+			f.AgentIs(AgentState{State: "working", Sure: true, At: time.Now()})
+		}
+		f.AgentIs(AgentState{State: "idle", Sure: true, At: time.Now()})
+		w, err := f.Wait(testContext(t), WaitFor{All: true, Conds: []Cond{{Kind: CondProgress, Percent: 100}, {Kind: CondAgent, Text: "idle"}}})
+		if err != nil || w.Ended {
+			t.Fatalf("round %d: %+v, %v", round, w, err)
+		}
+		f.Progresses()
+		w, err = f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondProgress, Percent: 1}}})
+		if err != nil || !w.Ended {
+			t.Fatalf("round %d, another program: %+v, %v", round, w, err)
+		}
 	}
 }

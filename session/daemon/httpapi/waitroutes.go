@@ -56,7 +56,7 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		return api.Waited{}, cause
 	}
 	if err == nil && r.Ended {
-		s.lateProgress(ctx, e, &w, &r)
+		r, err = lateProgress(ctx, e, w, r)
 	}
 	res := api.Waited{Outcome: "fired", Fired: []api.Fired{}, Version: r.Version, Cursor: r.Cursor}
 	switch {
@@ -121,32 +121,19 @@ func whileAgents(ctx context.Context, reg *registry.Registry, e *registry.Handle
 	}
 }
 
-// lateTime bounds how long the reader of a program's output gets after the program's end; a busy machine takes seconds.
-const lateTime = 10 * time.Second
-
-// lateProgress looks at progress conditions once more when what an ended program printed has
-// been read to its end, which is done beside the session.
-func (s *Server) lateProgress(ctx context.Context, e *registry.Handle, w *session.WaitFor, r *session.Waited) {
+// lateProgress repeats a wait for progress on an ended session after the reader of its output has taken all of it: that
+// reader is a goroutine apart from the session's owner, which can report the end first.
+func lateProgress(ctx context.Context, e *registry.Handle, w session.WaitFor, r session.Waited) (session.Waited, error) {
 	if !slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondProgress }) {
-		return
+		return r, nil
 	}
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for until := time.Now().Add(lateTime); ctx.Err() == nil && time.Now().Before(until); <-look.C {
-		again, err := e.Session.Wait(ctx, *w)
-		if err != nil {
-			return
-		}
-		*r = again
-		if a := e.Activity(registry.Newest); !again.Ended || a != nil && !a.Running {
-			break
-		}
+	if err := e.ReadToEnd(ctx); err != nil {
+		return r, err
 	}
-	if r.Ended {
-		if again, err := e.Session.Wait(ctx, *w); err == nil {
-			*r = again
-		}
+	if again, err := e.Session.Wait(ctx, w); err == nil { // else its owner has stopped
+		r = again
 	}
+	return r, nil
 }
 
 // condition reads a condition of a request.

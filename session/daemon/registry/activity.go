@@ -59,18 +59,18 @@ type reader struct {
 // lookTime bounds how long an answer waits until output is read, which may be behind a flood.
 const lookTime = 2 * followEvery
 
-// upTo waits until the watcher of the newest task has read what was printed before an offset, and all when the task has ended:
-// whoever has seen it on the screen finds it in what is told of the task.
-func (w *activity) upTo(ctx context.Context, end uint64) {
+// upTo waits until the watcher of the newest task has read the output before an offset, and all of it if the task has ended:
+// a caller that saw a line on the screen finds it in the task's activity. It fails only with ctx.
+func (w *activity) upTo(ctx context.Context, end uint64) error {
 	done := w.ask(end)
 	if done == nil {
-		return
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
 	select {
 	case <-done:
+		return nil
 	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -225,9 +225,15 @@ func (e *Handle) Activity(n int) *api.Activity {
 // Looked waits, for a moment at most, until Activity tells of what the session's program has printed by now.
 func (e *Handle) Looked(ctx context.Context) {
 	if e.Session != nil {
-		e.activity.upTo(ctx, e.end())
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		_ = e.activity.upTo(ctx, e.end()) // the activity has what was read in time
 	}
 }
+
+// ReadToEnd waits until the watcher of the newest task has read all output so far, and has left if the task has ended. It
+// fails only with ctx.
+func (e *Handle) ReadToEnd(ctx context.Context) error { return e.activity.upTo(ctx, e.end()) }
 
 // MarkCut notes that an answer had not all of the session's output: its caller may read the rest.
 func (e *Handle) MarkCut() { e.cut.Store(true) }

@@ -4,6 +4,7 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -257,6 +258,38 @@ func TestNobodyLooks(t *testing.T) {
 		e.activity.upTo(t.Context(), 1<<40)
 		if !time.Now().Equal(asked) {
 			t.Errorf("the answer waited for %v", time.Since(asked))
+		}
+	})
+}
+
+// ReadToEnd returns after a watcher has read the whole output, and at once if no watcher starts any more.
+//
+// FAULT: B23
+func TestReadToEnd(t *testing.T) {
+	r, _ := hosted(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		e, printed := printing(t)
+		w := newWatchers(r)
+		defer e.Session.Stop()
+		w.follow(e, task{n: 1, command: "make", began: time.Now()})
+		for n := range 4 {
+			printed(fmt.Sprintf("[%d/4] CXX f%d.o\r\n", n+1, n+1))
+		}
+		synctest.Wait()
+		e.activity.ended(1, outcome{at: time.Now()})
+		if err := e.ReadToEnd(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if a := e.activity.view(1); a == nil || a.Running || a.Progress == nil || a.Progress.Percent != 100 {
+			t.Fatalf("%+v", a)
+		}
+		if got, err := e.Session.Wait(t.Context(), session.WaitFor{Conds: []session.Cond{{Kind: session.CondProgress, Percent: 100}}}); err != nil || got.Ended {
+			t.Errorf("%+v, %v", got, err)
+		}
+		w.stop()
+		w.follow(e, task{n: 2, command: "make", began: time.Now()})
+		if err := e.ReadToEnd(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -32,12 +32,14 @@ func newWatchers(reg *Registry) *watchers {
 	return &watchers{reg: reg, since: time.Now(), catching: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
 }
 
-func (w *watchers) run(follow func(context.Context)) {
+// run starts follow on a goroutine and reports whether it did: it starts none after stop.
+func (w *watchers) run(follow func(context.Context)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
 		w.group.Go(func() { follow(w.ctx) })
 	}
+	return !w.closed
 }
 
 // stop ends them and waits.
@@ -104,11 +106,19 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	}
 	f := &watcher{reg: w.reg, of: w, e: e, task: j, ends: ends, asks: e.activity.looks()}
 	return func() {
-		w.run(func(ctx context.Context) {
+		f.start(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)
 			w.seek(f, time.Now(), seekAfter)
 			w.turn(f)
 		})
+	}
+}
+
+// start runs follow on a goroutine of the watcher. After stop the watcher leaves at once, so that upTo waits for
+// nothing.
+func (f *watcher) start(follow func(context.Context)) {
+	if !f.of.run(follow) {
+		f.e.activity.leaves(f.asks)
 	}
 }
 
@@ -121,7 +131,7 @@ func (w *watchers) turn(f *watcher) {
 		f.e.activity.leaves(f.asks)
 		return
 	}
-	f.sleep(func() { w.run(func(context.Context) { w.turn(f) }) })
+	f.sleep(func() { f.start(func(context.Context) { w.turn(f) }) })
 }
 
 // A program that prints nothing can run for days, and there may be thousands of them. After a while its watcher has no
