@@ -17,7 +17,7 @@ type snapshotRoom struct {
 
 	mu    sync.Mutex
 	free  []*[]byte
-	clock *time.Timer // gives them up
+	gives int // calls of give
 }
 
 // take returns an empty buffer, the largest there is.
@@ -49,15 +49,16 @@ func (r *snapshotRoom) give(b *[]byte) {
 		return
 	}
 	r.free = append(r.free, b)
-	if r.clock == nil {
-		r.clock = time.AfterFunc(r.rest, r.drop)
-		return
-	}
-	r.clock.Reset(r.rest)
+	r.gives++
+	last := r.gives
+	time.AfterFunc(r.rest, func() { r.drop(last) }) // its own timer: one that all share would belong to one test's bubble
 }
 
-func (r *snapshotRoom) drop() {
+// drop frees the buffers unless give was called since.
+func (r *snapshotRoom) drop(last int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.free = nil
+	if r.gives == last {
+		r.free = nil
+	}
 }

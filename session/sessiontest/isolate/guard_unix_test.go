@@ -4,9 +4,12 @@ package isolate
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
@@ -87,4 +90,25 @@ func beKilled() {
 	}
 	os.Stdout.WriteString(os.TempDir() + "\n")
 	_, _ = io.Copy(io.Discard, never) // select {} would be a deadlock, which ends the process
+}
+
+// Programs under test get an interrupt also where the tests run as a background job of a script, which ignores it.
+//
+// FAULT: A8
+func TestIgnoredSignalsReachChildren(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		for _, name := range []string{"HOME", "GOCACHE", "GOPATH", "GOENV"} {
+			t.Setenv(name, os.Getenv(name)) // and back as it was at the end
+		}
+		signal.Ignore(s)
+		t.Cleanup(func() { signal.Reset(s) })
+		Run(run(func() int {
+			err := exec.Command("sh", "-c", fmt.Sprintf("kill -%d $$", s)).Run()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != s {
+				t.Errorf("%v: %v", s, err)
+			}
+			return 0
+		}))
+	}
 }

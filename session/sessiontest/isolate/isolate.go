@@ -1,7 +1,8 @@
 // Package isolate keeps a test run away from the person who runs it: the run gets a HOME of its
 // own and an environment without the settings of that person's shell, terminal and longterm; it
 // fails if files of the real HOME that programs under test would write were changed; and it
-// leaves no file and no process behind, however it ends.
+// leaves no file and no process behind, however it ends. Its children get SIGINT and SIGHUP, which a shell's background jobs and
+// nohup ignore.
 //
 // A package whose tests start programs has
 //
@@ -12,9 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Runner is what TestMain is given (*testing.M), or a wrapper around it.
@@ -34,6 +37,7 @@ func (i isolated) Run() int { return Run(i.Runner) }
 // HOME changed meanwhile.
 func Run(m Runner) int {
 	beGuard()
+	catchIgnored()
 	real := watched(os.Environ())
 	before := real.state()
 	end, err := guard()
@@ -60,6 +64,16 @@ func Run(m Runner) int {
 		status = max(status, 1)
 	}
 	return status
+}
+
+// catchIgnored catches the signals that this process was started to ignore, and does nothing about them: a child starts with
+// the default action of a caught signal, but ignores what its parent ignores.
+func catchIgnored() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // private is what a person's environment says of that person's own programs. Prefixes end in _.
