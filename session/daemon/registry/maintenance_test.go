@@ -10,18 +10,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/longterm-dev/longterm/session/internal/pace"
-	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -102,54 +97,6 @@ func TestHistoriesWithinABudget(t *testing.T) {
 			t.Errorf("the directory of %s is gone: %v", name, gone)
 		}
 	}
-}
-
-// Maintenance at rest ends the threads that a burst of waits in the kernel has left behind.
-//
-// FEATURES: R90
-func TestThreadsOfABurstEnd(t *testing.T) {
-	if sys.Threads() == 0 {
-		t.Skip("threads are not known here")
-	}
-	const many = 40
-	var waiting sync.WaitGroup
-	var pipes [many][2]int
-	for i := range pipes {
-		if err := syscall.Pipe(pipes[i][:]); err != nil {
-			t.Fatal(err)
-		}
-		waiting.Go(func() {
-			_, _ = syscall.Read(pipes[i][0], make([]byte, 1)) // each takes a thread
-			_ = syscall.Close(pipes[i][0])
-		})
-	}
-	begun := time.Now()
-	for sys.Threads() < many {
-		if runtime.Gosched(); time.Since(begun) > time.Minute {
-			t.Fatalf("there are %d threads", sys.Threads())
-		}
-	}
-	for i := range pipes {
-		_ = syscall.Close(pipes[i][1])
-	}
-	waiting.Wait()
-	r, _ := hosted(t, nil)
-	r.AdoptAll(t.Context(), nil, nil)
-	r.pace = &pace.Pace{After: time.Millisecond, Beat: 10 * time.Millisecond}
-	r.pace.MayRest(true)
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { r.Maintenance.run(ctx) })
-	defer running.Wait()
-	defer stop()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for range 6000 {
-		if <-look.C; sys.Threads() < many/2 {
-			return
-		}
-	}
-	t.Errorf("%d threads are left", sys.Threads())
 }
 
 // A budget that cannot be kept for one session, whose directory is damaged, is kept for the others, and said.

@@ -1,0 +1,33 @@
+package registry
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/sessiontest/threads"
+)
+
+// Maintenance at rest ends the threads that a burst of waits in the kernel has left behind.
+//
+// FEATURES: R90
+func TestThreadsOfABurstEnd(t *testing.T) {
+	const many = 40
+	r, _ := hosted(t, nil)
+	r.AdoptAll(t.Context(), nil, nil)
+	r.pace = &pace.Pace{After: time.Millisecond, Beat: 10 * time.Millisecond}
+	r.pace.MayRest(true)
+	left := threads.Burst(t, many)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.Maintenance.run(ctx) })
+	defer running.Wait()
+	defer stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for left() > many/2 {
+		<-look.C
+	}
+}
