@@ -194,6 +194,7 @@ func (h *historyHost) saveBacklog() {
 func (s *Session) publish() {
 	if s.quarantined {
 		now := time.Now()
+		s.arrivals.add(s.Status().Offset, s.off, now)
 		s.update(ChangeOutput, func(st *Status) { st.Offset, st.LastOutput = s.off, now })
 		s.watch.output()
 		return
@@ -205,6 +206,7 @@ func (s *Session) publish() {
 	now := time.Now()
 	version := s.engine.Version()
 	changed := version != s.Status().Version
+	s.arrivals.add(s.Status().Offset, s.off, now)
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version, st.LastOutput = s.off, version, now })
 	if changed && s.clock.due(now) {
 		s.watch.frames()

@@ -5,80 +5,93 @@ import "bytes"
 // Output that is handed out shows no nonce: a program that knows it could print marks in this
 // session's name. Its digits become zeros, so that offsets stay what they are; what is in
 // the journal is the output as it came.
+//
+// Digits within a mark become zeros, right or wrong, also where output ends among them: output
+// never depends on whether some of them are right. Elsewhere only a whole nonce is masked.
 
-// maskBefore is what a nonce stands behind in a mark.
-const maskBefore = "lt="
+const (
+	// maskBefore is the parameter of a mark that has the nonce.
+	maskBefore = "lt="
+	// markBegin is the start of a mark.
+	markBegin = "\x1b]133;"
+	// markReach bounds what stands between the beginning of a mark and its nonce, both counted.
+	markReach = 64
+)
 
-// masked is the nonce with what it stands behind; empty for a program that is no shell.
-func (s *Session) masked() []byte {
-	switch {
-	case s.cfg.Shell != nil && s.cfg.Shell.Nonce != "":
-		return []byte(maskBefore + s.cfg.Shell.Nonce)
-	case s.cfg.Nonce != "":
-		return []byte(maskBefore + s.cfg.Nonce)
+// nonce returns that of the shell's marks, empty for a program that is no shell.
+func (s *Session) nonce() string {
+	if s.cfg.Shell != nil && s.cfg.Shell.Nonce != "" {
+		return s.cfg.Shell.Nonce
 	}
-	return nil
+	return s.cfg.Nonce
 }
 
-// Mask hides the nonce in data, the output from an offset on, also where data has only a
-// part of it, and returns how much of data can be handed out: where output ends within what
-// may become the nonce, the rest is told with what comes next. It may be called from any
-// goroutine.
-func (s *Session) Mask(from uint64, data []byte) int {
-	pattern := s.masked()
-	if len(pattern) == 0 || len(data) == 0 {
-		return len(data)
+// Mask hides the nonce in data, the output from an offset on, also where data has only a part of it. It may be called
+// from any goroutine.
+func (s *Session) Mask(from uint64, data []byte) {
+	nonce := s.nonce()
+	if nonce == "" || len(data) == 0 {
+		return
 	}
 	all, begin := data, 0 // data with what stands around it; where data begins in it
-	if n := min(uint64(len(pattern)-1), from); beginsWithin(data, pattern) && n > 0 {
+	if n := min(uint64(markReach+len(maskBefore)+len(nonce)), from); n > 0 && goesOnNonce(data, len(nonce)) {
 		before := s.peek(from-n, make([]byte, n))
 		all, begin = append(before, data...), len(before)
 	}
 	end := begin + len(data)
-	if endsWithin(all, pattern) {
-		after := s.peek(from+uint64(len(data)), make([]byte, len(pattern)-1))
+	if endsInNonce(all, len(nonce)) {
+		after := s.peek(from+uint64(len(data)), make([]byte, len(maskBefore)+len(nonce)))
 		all = append(all[:end:end], after...)
 	}
-	hide := func(from, to int) { zero(data[max(from, begin)-begin : max(from, begin, min(to, end))-begin]) }
 	for i := 0; ; {
-		j := bytes.Index(all[i:], pattern)
+		j := bytes.Index(all[i:], []byte(maskBefore))
 		if j < 0 {
-			break
+			return
 		}
-		i += j + len(pattern)
-		hide(i-len(pattern)+len(maskBefore), i)
+		i += j + len(maskBefore)
+		n := hexRun(all[i:], len(nonce))
+		whole := bytes.HasPrefix(all[i:], []byte(nonce))
+		if whole {
+			n = len(nonce)
+		}
+		if whole || inMark(all[:i]) {
+			zero(data[min(max(i, begin), end)-begin : min(max(i+n, begin), end)-begin])
+		}
 	}
-	for n := min(len(pattern)-1, len(all)); n > len(maskBefore); n-- {
-		digits := len(all) - n + len(maskBefore)
-		if digits >= end || !bytes.HasSuffix(all, pattern[:n]) {
-			continue
-		}
-		if s.Status().State == Running {
-			return max(digits, begin) - begin
-		}
-		hide(digits, len(all)) // nothing comes any more
-	}
-	return len(data)
 }
 
-// beginsWithin reports whether data can begin with a later part of pattern, or lie in it.
-func beginsWithin(data, pattern []byte) bool {
-	for n := 1; n < len(pattern); n++ {
-		if k := min(len(pattern)-n, len(data)); bytes.Equal(data[:k], pattern[n:n+k]) {
-			return true
-		}
+// goesOnNonce reports whether the start of a nonce, or of its mark, may be before data.
+func goesOnNonce(data []byte, digits int) bool {
+	n := hexRun(data, digits)
+	if n > 0 || bytes.IndexByte([]byte(maskBefore[1:]), data[0]) >= 0 {
+		return true
 	}
-	return false
+	return bytes.Contains(data[:min(len(data), markReach)], []byte(maskBefore))
 }
 
-// endsWithin reports whether data ends with the beginning of a nonce.
-func endsWithin(data, pattern []byte) bool {
-	for n := min(len(pattern)-1, len(data)); n > len(maskBefore); n-- {
-		if bytes.HasSuffix(data, pattern[:n]) {
-			return true
-		}
+// endsInNonce reports whether data ends in what may be a part of a nonce.
+func endsInNonce(data []byte, digits int) bool {
+	tail := data[max(0, len(data)-digits-len(maskBefore)):]
+	if i := bytes.LastIndex(tail, []byte(maskBefore)); i >= 0 {
+		rest := tail[i+len(maskBefore):]
+		return hexRun(rest, digits) == len(rest)
 	}
-	return false
+	return bytes.HasSuffix(tail, []byte(maskBefore[:1])) || bytes.HasSuffix(tail, []byte(maskBefore[:2]))
+}
+
+// inMark reports whether output ends within a mark.
+func inMark(out []byte) bool {
+	near := out[max(0, len(out)-markReach):]
+	i := bytes.LastIndex(near, []byte(markBegin))
+	return i >= 0 && bytes.IndexFunc(near[i+1:], func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
+}
+
+// hexRun returns the number of hexadecimal digits at the start of b, most at most.
+func hexRun(b []byte, most int) (n int) {
+	for n < len(b) && n < most && (b[n] >= '0' && b[n] <= '9' || b[n] >= 'a' && b[n] <= 'f') {
+		n++
+	}
+	return n
 }
 
 // peek reads output that may not be there.

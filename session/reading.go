@@ -20,7 +20,6 @@ type Chunk struct {
 	From uint64 // offset of Data[0]
 	Next uint64 // offset after Data: where to read on
 	Gap  uint64 // bytes lost between the offset asked for and From
-	Held int    // bytes after Next that are there and may become a secret (Hidden): they are told with what comes next
 }
 
 // ErrNoRoom is returned by Fill for a ring that is full.
@@ -43,27 +42,24 @@ func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
 	if err != nil {
 		return c, err
 	}
-	n := s.Mask(c.From, c.Data)
-	c.Data, c.Next = c.Data[:n], c.Next-uint64(len(c.Data)-n)
+	s.Mask(c.From, c.Data)
 	return c, nil
 }
 
-// Hide masks the secrets that are known in data, output from an offset on that was read by Output, and returns
-// how much of it can be handed out: where a running program's output ends within what may become a secret, the
-// rest is told with what comes next. The same bytes are masked wherever a reading begins or ends. It may be
-// called from any goroutine.
-func (s *Session) Hide(from uint64, data []byte) int {
+// Hide masks the secrets that are known in data, output from an offset on that was read by Output. Each
+// reading masks the same bytes, and only whole secrets: WaitSettled before it, where more may come. It may be called from
+// any goroutine.
+func (s *Session) Hide(from uint64, data []byte) {
 	set := s.Secrets()
 	if set.Empty() || len(data) == 0 {
-		return len(data)
+		return
 	}
 	before := s.before(from)
-	after, lost := s.after(from+uint64(len(data)), secrets.Reach+lineReach)
+	after := s.after(from+uint64(len(data)), secrets.Reach+lineReach)
 	all := append(append(make([]byte, 0, len(before)+len(data)+len(after)), before...), data...)
 	all = append(all, wholeLines(after)...)
-	n := set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data), s.Status().State == Running && !lost)
+	set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data))
 	copy(data, all[len(before):len(before)+len(data)])
-	return n
 }
 
 // before is the output that ends at an offset, as far back as it is there, at most Reach.
@@ -88,19 +84,16 @@ func (s *Session) before(end uint64) (b []byte) {
 	return b
 }
 
-// after is the output from an offset on that is there, at most n bytes. lost: what comes next is not, and never will be.
-func (s *Session) after(from uint64, n int) (b []byte, lost bool) {
+// after returns the output from an offset on that is there, at most n bytes.
+func (s *Session) after(from uint64, n int) (b []byte) {
 	for room := make([]byte, n); len(b) < n; {
 		c, err := s.raw(from, room[len(b):])
-		if err != nil || c.Gap > 0 {
-			return b, c.Gap > 0
-		}
-		if len(c.Data) == 0 {
-			return b, false
+		if err != nil || c.Gap > 0 || len(c.Data) == 0 {
+			return b
 		}
 		b, from = room[:len(b)+len(c.Data)], c.Next
 	}
-	return b, false
+	return b
 }
 
 // lineReach is how much more is read than has to be, to end where a line does: within one, what comes next may change how
@@ -117,29 +110,6 @@ func wholeLines(after []byte) []byte {
 
 // Secrets is what Hide masks now: another set once more is known.
 func (s *Session) Secrets() *secrets.Set { return s.cfg.Known.Set() }
-
-// Hidden is Hide of a chunk.
-func (s *Session) Hidden(c Chunk) Chunk {
-	n := s.Hide(c.From, c.Data)
-	c.Held = len(c.Data) - n
-	c.Data, c.Next = c.Data[:n], c.Next-uint64(len(c.Data)-n)
-	return c
-}
-
-// CutRuns is what the first n bytes of output are.
-func CutRuns(runs []StreamRun, n int) []StreamRun {
-	for i := range runs {
-		if runs[i].Bytes >= n {
-			cut := append([]StreamRun(nil), runs[:i+1]...)
-			if cut[i].Bytes = n; n == 0 {
-				cut = cut[:i]
-			}
-			return cut
-		}
-		n -= runs[i].Bytes
-	}
-	return runs
-}
 
 // raw is Output as it came.
 func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {

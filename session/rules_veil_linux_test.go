@@ -10,7 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/session/secrets"
 )
 
-// Rules of somebody who may not see secrets tell nothing of them: neither by firing nor by what they matched.
+// Rules of an agent tell nothing of secrets: neither by a match nor by what they matched. What is only the beginning of one
+// is matched like any other text.
+//
+// FAULT: G2
 //
 // FEATURES: R110
 func TestRulesAreNoOracle(t *testing.T) {
@@ -50,22 +53,27 @@ func testRulesAreNoOracle(t *testing.T, name, said string, on respond.Target) {
 		step = len(said)
 	}
 	for i := 0; i < len(said); i += step {
-		d.says(said[i : i+step])
+		d.print(d.s, said[i:i+step])
 	}
 	settled()
-	seen := false
+	seen, guessed := false, false
 	for _, f := range fired {
 		switch {
+		case name == "its beginning":
+			seen, guessed = true, guessed || f.Name != "a person's" && strings.Contains(f.Match, "hunte")
 		case f.Name == "a person's":
 			seen = true
 		case f.Name == "a guess" || strings.Contains(f.Match, "hunt"):
 			t.Errorf("%s, %s: %s fired at %q", name, on, f.Name, f.Match)
 		}
 	}
-	if step > 1 { // the rule that comes first has read all of it
+	if guessed != (name == "its beginning") {
+		t.Errorf("%s, %s: a beginning is matched: %v", name, on, guessed)
+	}
+	if step > 1 || on == respond.OnOutput { // the rule that comes first has read all of it
 		return
 	}
-	if onRow := on == respond.OnOutput || !strings.HasSuffix(said, "\n") || on == respond.OnScreen; !seen && onRow {
+	if onRow := !strings.HasSuffix(said, "\n") || on == respond.OnScreen; !seen && onRow {
 		t.Errorf("%s, %s: a person's rule does not match", name, on)
 	}
 }

@@ -139,6 +139,7 @@ type Session struct {
 	resizing atomic.Int32 // changes of the size under way
 
 	watch     watchers
+	arrivals  arrivals
 	followers history.RingReader
 
 	mu    sync.Mutex    // guards cfg.Status, which is what is known now, and what others found (see learn)

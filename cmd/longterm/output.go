@@ -104,9 +104,7 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 		}
 		w = o.budget.Writer(a.Stdout, o.raw, info.ID, o.stream)
 	}
-	held := 0
 	take := func(p api.Output) error {
-		held = p.Held
 		if p.Gap > 0 {
 			fmt.Fprintf(a.Stderr, "longterm: %d bytes from offset %d are lost\n", p.Gap, p.From-p.Gap)
 		}
@@ -116,7 +114,6 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	if err != nil {
 		return err
 	}
-	held = first.Held
 	switch {
 	case o.to != "":
 		err = output.ReadRange(ctx, s, first.From, end, take)
@@ -131,9 +128,6 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 		err = output.ReadAll(ctx, s, first.Next, take)
 	}
 	err = errors.Join(err, w.Flush())
-	if err == nil {
-		a.TellHeld(held)
-	}
 	if b, ok := w.(*output.BudgetWriter); ok {
 		b.TellRest(a.Stderr)
 	}
@@ -185,11 +179,7 @@ func (a *app) digest(ctx context.Context, s *client.Session, o *outputFlags) err
 	if err != nil {
 		return err
 	}
-	if err := a.Print(t, func(w io.Writer) { _, _ = io.WriteString(w, t.Text) }); err != nil || a.JSON {
-		return err
-	}
-	a.TellHeld(t.Held)
-	return nil
+	return a.Print(t, func(w io.Writer) { _, _ = io.WriteString(w, t.Text) })
 }
 
 // maxTranscript is how much of a transcript is asked for where nobody says, in bytes.

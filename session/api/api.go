@@ -7,7 +7,6 @@
 package api
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
@@ -286,7 +285,6 @@ type Output struct {
 	Next uint64 `json:"next" doc:"offset to read on from"`
 	Gap  uint64 `json:"gap_bytes" doc:"bytes lost between the offset asked for and from"`
 	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
-	Held int    `json:"held_bytes,omitempty" doc:"bytes at its end that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	// Streams is set for sessions on pipes.
 	Streams []StreamRun `json:"streams,omitempty" doc:"of a session on pipes: what data is, in order"`
 }
@@ -302,13 +300,7 @@ type OutputText struct {
 	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
 	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; the raw output has it"`
 	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
-	Held        int      `json:"held_bytes,omitempty" doc:"bytes at its end that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	Note        string   `json:"note,omitempty" doc:"of a transcript: why it may tell little"`
-}
-
-// HeldBack says what is lacking at the end of an output.
-func HeldBack(bytes int) string {
-	return fmt.Sprintf("the last %d bytes are held back: they may be the beginning of a secret, and are told with what is printed next", bytes)
 }
 
 // StreamRun is a piece of output that came from one place.
@@ -453,7 +445,6 @@ type Result struct {
 	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
 	Binary        bool                `json:"binary,omitempty" doc:"some of it was not text and is left out; the history has it"`
 	BinaryBytes   uint64              `json:"binary_bytes,omitempty"`
-	Held          int                 `json:"held_bytes,omitempty" doc:"bytes at its end that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	Truncated     bool                `json:"truncated,omitempty" doc:"output is not all there was"`
 	Omitted       *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
 	Session       string              `json:"session"`

@@ -106,7 +106,7 @@ func TestOutputHeaders(t *testing.T) {
 		want    api.Output
 		err     string
 	}{
-		{name: "as it is", headers: map[string]string{"From": "5", "Next": "9", "Gap": "2", "End": "true", "Held": "3"}, want: api.Output{From: 5, Next: 9, Gap: 2, End: true, Held: 3}},
+		{name: "as it is", headers: map[string]string{"From": "5", "Next": "9", "Gap": "2", "End": "true"}, want: api.Output{From: 5, Next: 9, Gap: 2, End: true}},
 		{name: "two streams", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=1,err=3"},
 			want: api.Output{Next: 4, Streams: []api.StreamRun{{Stream: "stdout", Bytes: 1}, {Stream: "stderr", Bytes: 3}}}},
 		{name: "streams of more", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=5"}, err: "streams of output"},
@@ -128,7 +128,7 @@ func TestOutputHeaders(t *testing.T) {
 				t.Fatalf("%v after %d requests, want %q", err, len(f.requests()), c.err)
 			}
 			if err == nil && (string(got.Data) != "data" || got.From != c.want.From || got.Next != c.want.Next || got.Gap != c.want.Gap ||
-				got.End != c.want.End || got.Held != c.want.Held || !slices.Equal(got.Streams, c.want.Streams)) {
+				got.End != c.want.End || !slices.Equal(got.Streams, c.want.Streams)) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

@@ -314,7 +314,6 @@ func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, err
 		return api.Output{}, fmt.Errorf("answer to GET %s/output/raw: %w", s.path, err)
 	}
 	o.End = resp.Header.Get("Longterm-End") == "true"
-	o.Held, _ = strconv.Atoi(resp.Header.Get("Longterm-Held")) // an older daemon says nothing of it
 	if o.Data, err = io.ReadAll(resp.Body); err != nil {
 		return api.Output{}, fmt.Errorf("%w: %w", errCut, err)
 	}

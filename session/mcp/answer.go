@@ -199,9 +199,6 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.BinaryBytes > 0 {
 		a.Message = join(a.Message, fmt.Sprintf("%d bytes that are no text are left out", r.BinaryBytes))
 	}
-	if r.Held > 0 {
-		a.Message = join(a.Message, api.HeldBack(r.Held))
-	}
 	a.Approval, a.Why = r.Approval, whyOf(r.Policy)
 	if r.Hint != "" && (a.State == "denied" || a.State == "refused") {
 		a.Message = join(a.Message, r.Hint)

@@ -238,9 +238,6 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	if t.BinaryBytes > 0 {
 		a.Message = join(a.Message, fmt.Sprintf("%d bytes that are no text are left out", t.BinaryBytes))
 	}
-	if held := api.HeldBack(t.Held); t.Held > 0 && !strings.Contains(a.Message, held) { // the job's own result says so, too
-		a.Message = join(a.Message, held)
-	}
 	if t.Gap > 0 {
 		a.Message = join(a.Message, "older output than this is not kept")
 	}

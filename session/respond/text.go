@@ -34,7 +34,7 @@ type text struct {
 // window is what is matched at one go.
 type window struct {
 	text     []byte
-	shown    []byte // what veiled rules match: text with secrets masked, without what may become one; nil: as text
+	shown    []byte // what agents' rules match: text with secrets masked; nil: as text
 	from     int    // what is before was answered
 	first    bool
 	complete bool // the line is complete

@@ -2,8 +2,7 @@ package respond
 
 // Veil masks secrets in lines that come one after the other.
 type Veil interface {
-	// Line is a line as it may be shown, of the same length, or less of it. Of one that is not whole, what may become
-	// a secret is left out.
+	// Line returns a line as it may be shown, of the same length, or nothing of it. whole: it has its end.
 	Line(line string, whole bool) string
 }
 

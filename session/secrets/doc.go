@@ -5,8 +5,10 @@
 //
 // A secret is known by value (Vault.Learn), or by the form that only tokens have (formats.go). Values are
 // not kept: a Vault has their lengths and keyed hashes, so that what a session has printed can be masked
-// after its program, and the daemon that saw its environment, are gone. Only of those that were learned in
-// this process it knows how they begin, for output that ends in the middle of one.
+// after its program, and the daemon that saw its environment, are gone.
+//
+// Only whole secrets are masked, and nothing else depends on them: a tail that is omitted or delayed because a secret
+// starts like it would confirm a guess letter by letter. A caller reads output once it has settled (Settle).
 //
 // Whether a byte is masked depends on what stands at most Reach bytes before and after it, never on where a
 // reading begins or ends: every reading masks the same bytes. Escape sequences, ends of lines and what line

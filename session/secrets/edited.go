@@ -63,7 +63,7 @@ type edited struct {
 // looking is what is done with a line as it reads.
 type looking struct {
 	// mayHave says whether there is something in a line where it may read otherwise than when it was looked at last; nil: always.
-	mayHave func(line []byte, others span, last bool) bool
+	mayHave func(line []byte, others span) bool
 	at      func(t *text)
 }
 
@@ -124,7 +124,7 @@ func readEdited(b []byte, from, to int, look looking) {
 	for i := from; i < to; {
 		i += e.step(b[i:to], i)
 	}
-	e.show(to == len(b) && b[to-1] != '\n')
+	e.show()
 }
 
 // step takes what b begins with, which stands at an offset, and returns how much that was.
@@ -216,7 +216,7 @@ func (e *edited) going(from, to int) {
 	if !e.fresh || from >= min(to, len(e.cols)) {
 		return
 	}
-	e.show(false)
+	e.show()
 	if e.looked > freely+maxLooked*(e.at-e.begin) {
 		e.forget()
 	}
@@ -358,8 +358,8 @@ func (e *edited) erase(from, to int) {
 	e.blank(from, to)
 }
 
-// show has the line looked at as it reads now. last: more may come behind it.
-func (e *edited) show(last bool) {
+// show searches the line as it reads now.
+func (e *edited) show() {
 	if !e.fresh {
 		return
 	}
@@ -369,13 +369,13 @@ func (e *edited) show(last bool) {
 	e.looked += len(cols)
 	if !e.other && e.look.mayHave != nil {
 		others = span{min(max(e.others.from-first, 0), len(cols)), min(max(e.others.to-first, 0), len(cols))}
-		if !e.look.mayHave(e.plain[first:], others, last) {
+		if !e.look.mayHave(e.plain[first:], others) {
 			return
 		}
 	}
 	e.looked += closer * len(cols)
 	t := &e.text
-	*t = text{over: e, last: last, data: t.data[:0], at: t.at[:0], stroke: t.stroke[:0], from: t.from[:0]}
+	*t = text{over: e, data: t.data[:0], at: t.at[:0], stroke: t.stroke[:0], from: t.from[:0]}
 	for i, s := range cols {
 		switch {
 		case s == blankColumn:
@@ -391,7 +391,7 @@ func (e *edited) show(last bool) {
 			others.to = len(t.data)
 		}
 	}
-	if e.other && e.look.mayHave != nil && !e.look.mayHave(t.data, others, last) {
+	if e.other && e.look.mayHave != nil && !e.look.mayHave(t.data, others) {
 		return
 	}
 	for _, s := range cols {
@@ -420,17 +420,6 @@ func (e *edited) under(t *text, places []int) (all []span) {
 		}
 	}
 	return all
-}
-
-// earliest is the first byte that was printed where a text is from a place on.
-func (e *edited) earliest(t *text, place int) int {
-	first := len(e.b)
-	for _, s := range t.stroke[place:] {
-		for ; s >= 0; s = e.strokes[s].under {
-			first = min(first, e.strokes[s].at)
-		}
-	}
-	return first
 }
 
 // hasNoWidth says whether a character takes no column and shows nothing.

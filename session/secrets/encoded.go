@@ -8,24 +8,17 @@ import (
 // maxEncoded bounds how many other forms of a value are learned.
 const maxEncoded = 100
 
-// encoded are other forms in which programs print a value: in URLs, in HTML, quoted for shells, in Base64, and with its
-// tabs as a screen shows them. Each is another value: what is printed is not decoded, but for its backslashes. Pieces are
-// what stands for it within the Base64 of something longer: output that ends with a letter that one begins with does not
-// wait for more.
-func encoded(value string) (forms, pieces []string) {
+// encoded returns other forms in which programs print a value: in URLs, in HTML, quoted for shells, in Base64, and with its
+// tabs as a screen shows them. Each is another value: only backslashes in output are decoded. Base64 has also
+// the form that a value has within a longer one.
+func encoded(value string) (forms []string) {
 	if len(value) > MaxValue {
-		return nil, nil
+		return nil
 	}
 	seen := map[string]bool{value: true}
-	isNew := func(form string) bool {
-		if seen[form] || len(form) < MinValue || len(seen) > maxEncoded {
-			return false
-		}
-		seen[form] = true
-		return true
-	}
 	add := func(form string) {
-		if isNew(form) {
+		if !seen[form] && len(form) >= MinValue && len(seen) <= maxEncoded {
+			seen[form] = true
 			forms = append(forms, form)
 		}
 	}
@@ -48,15 +41,13 @@ func encoded(value string) (forms, pieces []string) {
 		add(coding.EncodeToString([]byte(value)))
 		for before := range 3 { // bytes of something else in front, as in user:password
 			text := coding.EncodeToString([]byte("xx"[:min(before, 2)] + value))
-			if piece := text[(8*before+5)/6 : 8*(before+len(value))/6]; isNew(piece) {
-				pieces = append(pieces, piece)
-			}
+			add(text[(8*before+5)/6 : 8*(before+len(value))/6])
 		}
 	}
 	for _, form := range spaced(value) {
 		add(form)
 	}
-	return forms, pieces
+	return forms
 }
 
 // percent is a value as URLs have it.

@@ -20,18 +20,14 @@ const (
 )
 
 // look looks for values and tokens in a text, and in what it says without its escapes.
-func (s *Set) look(t *text, found func(pieces []span), undecided func(int)) {
-	s.findValues(t, found, undecided)
-	s.findTokens(t, found, undecided)
+func (s *Set) look(t *text, found func(pieces []span)) {
+	s.findValues(t, found)
+	s.findTokens(t, found)
 	levels := []*text{t}
 	for len(levels) <= maxLevels && bytes.IndexByte(levels[len(levels)-1].data, '\\') >= 0 {
-		outer := levels[len(levels)-1]
-		t, open := unescape(outer)
-		if open < len(outer.data) {
-			undecided(outer.first(open))
-		}
-		s.findValues(t, found, undecided)
-		s.findTokens(t, found, undecided)
+		t := unescape(levels[len(levels)-1])
+		s.findValues(t, found)
+		s.findTokens(t, found)
 		levels = append(levels, t)
 	}
 	for _, t := range levels[1:] {
@@ -40,12 +36,11 @@ func (s *Set) look(t *text, found func(pieces []span), undecided func(int)) {
 	}
 }
 
-// unescape is a text without its escapes, and from where on more of it is needed to know what it says.
-func unescape(outer *text) (t *text, open int) {
-	t = texts.Get().(*text)
+// unescape returns a text with its escapes decoded, up to one that is not whole.
+func unescape(outer *text) *text {
+	t := texts.Get().(*text)
 	*t = text{within: outer, data: t.data[:0], at: t.at[:0], end: t.end[:0], flat: t.flat[:0], from: t.from[:0]}
 	b := outer.data
-	open = len(b)
 	for i := 0; i < len(b); {
 		if b[i] != '\\' {
 			t.add(b[i:i+1], i, i+1)
@@ -55,9 +50,6 @@ func unescape(outer *text) (t *text, open int) {
 		last := i
 		for last+1 < len(b) && b[last+1] == '\\' {
 			last++
-		}
-		if last+1 == len(b) {
-			open = i
 		}
 		if last-i >= maxBackslashes {
 			for ; i <= last; i++ {
@@ -74,13 +66,12 @@ func unescape(outer *text) (t *text, open int) {
 		var room [utf8.UTFMax]byte
 		says, n := escape(room[:0], b[i:])
 		if n == 0 { // it goes on
-			open = min(open, i)
 			break
 		}
 		t.add(says, i, i+n)
 		i += n
 	}
-	return t, open
+	return t
 }
 
 // add appends bytes that stand at a range of the outer text.

@@ -105,11 +105,11 @@ var byFirst = func() (t [256][]*format) {
 	return t
 }()
 
-// at looks for a token that begins at text[i]: the range of its secret part, and the place from which on more
-// text is needed to know; len(text): none is. What a token begins with tells its kind, and stays.
-func (f *format) at(text []byte, i int, ends *runEnds) (from, to, open int) {
+// at looks for a token at text[i] and returns the range of its secret part. The prefix names the kind of token, and
+// stays.
+func (f *format) at(text []byte, i int, ends *runEnds) (from, to int) {
 	if !bytes.HasPrefix(text[i:], []byte(f.prefix)) || f.prefix[0] != ':' && i > 0 && words[text[i-1]] {
-		return 0, 0, len(text)
+		return 0, 0
 	}
 	begin := i + len(f.prefix)
 	switch {
@@ -121,12 +121,9 @@ func (f *format) at(text []byte, i int, ends *runEnds) (from, to, open int) {
 	end := min(ends.of(f.run, text, begin), begin+maxToken)
 	if first := text[begin:min(end, begin+nearToken)]; end-begin < f.least || f.digit && !bytes.ContainsAny(first, digits) ||
 		f.within != "" && !bytes.Contains(first, []byte(f.within)) {
-		if end == len(text) && len(first) < nearToken {
-			return 0, 0, begin
-		}
-		return 0, 0, len(text)
+		return 0, 0
 	}
-	return begin, end, len(text)
+	return begin, end
 }
 
 // runEnds remembers where runs of characters end: tokens that begin within one another are looked at once.
@@ -147,40 +144,34 @@ func (r *runEnds) of(run *class, text []byte, begin int) int {
 	return end
 }
 
-// userInfo is the password of a URL, whose host comes after an @.
-func userInfo(text []byte, begin int) (from, to, open int) {
+// userInfo returns the range of the password of a URL, whose host comes after an @.
+func userInfo(text []byte, begin int) (from, to int) {
 	colon := -1
 	for i := begin; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '@' && colon >= 0:
-			return colon + 1, i, len(text)
+			return colon + 1, i
 		case c == ':' && colon < 0:
 			colon = i
 		case !inUser[c] || i-begin >= maxUser:
-			return 0, 0, len(text)
+			return 0, 0
 		}
 	}
-	if colon >= 0 {
-		return 0, 0, colon + 1
-	}
-	return 0, 0, len(text)
+	return 0, 0
 }
 
-// pem is a private key in PEM: what stands between its first line and its last, as far as it looks like one.
-func pem(text []byte, begin int) (from, to, open int) {
+// pem returns the range of a private key in PEM: what is between its first line and its last, as far as it looks like one.
+func pem(text []byte, begin int) (from, to int) {
 	head := text[begin:min(len(text), begin+maxPEMHead)]
 	at := bytes.Index(head, []byte(pemKey))
 	if at < 0 {
-		return 0, 0, len(text)
+		return 0, 0
 	}
 	from = begin + at + len(pemKey)
 	for to = from; to < len(text) && to-from < maxPEM && inPEM[text[to]]; to++ {
 		if rest := text[to:]; text[to] == '-' && bytes.HasPrefix([]byte(pemEnd), rest[:min(len(rest), len(pemEnd))]) {
-			if len(rest) < len(pemEnd) { // it may be its last line
-				return from, to, to
-			}
-			break
+			break // its last line, or what may become that
 		}
 	}
-	return from, to, len(text)
+	return from, to
 }

@@ -9,10 +9,7 @@ type place struct{ line, col int }
 
 // Lines masks the secrets in rows of cells: what is drawn on them, also where it goes on in the next row. f
 // has the tables that the cells refer to. Cells are replaced in place; the rows must be the caller's own.
-func (s *Set) Lines(f *vterm.Frame, lines []vterm.Line) { s.lines(f, lines, false) }
-
-// lines is Lines; open masks what may become a secret, too.
-func (s *Set) lines(f *vterm.Frame, lines []vterm.Line, open bool) {
+func (s *Set) Lines(f *vterm.Frame, lines []vterm.Line) {
 	if s.Empty() {
 		return
 	}
@@ -40,16 +37,13 @@ func (s *Set) lines(f *vterm.Frame, lines []vterm.Line, open bool) {
 			text, places = append(text, '\n'), append(places, place{-1, 0})
 		}
 	}
-	from := s.find(text, 0, func(pieces []span) {
+	s.find(text, 0, func(pieces []span) {
 		for _, p := range pieces {
 			for i := p.from; i < p.to; i++ {
 				star(lines, places[i])
 			}
 		}
 	})
-	for ; open && from < len(text); from++ {
-		star(lines, places[from])
-	}
 }
 
 // star puts a * in place of a cell; a wide one becomes two.

@@ -12,19 +12,14 @@ import (
 // with the place of each byte, to see secrets that colours, line editors and ends of rows take apart. harmless looks at
 // the bytes as they are, in one pass for each question, and leaves to find what it cannot say no to.
 
-// harmless says that find finds nothing in b: no secret, and none that may begin at its end.
-func (s *Set) harmless(b []byte) bool { return s.harmlessBefore(b, len(b)) }
-
-// harmlessBefore says that find finds nothing in b that begins before a place: what b ends with may be the beginning of
-// a value, as a letter often is.
-func (s *Set) harmlessBefore(b []byte, end int) bool {
-	return !readsOtherwise(b) && bytes.IndexByte(b, '\\') < 0 && (!s.formats || !mayHaveToken(b, span{0, len(b)}, true)) && (len(s.by) == 0 || !s.mayHaveValue(b, end))
+// harmless reports whether find is known to find nothing in b.
+func (s *Set) harmless(b []byte) bool {
+	return !readsOtherwise(b) && bytes.IndexByte(b, '\\') < 0 && (!s.formats || !mayHaveToken(b, span{0, len(b)})) && (len(s.by) == 0 || !s.mayHaveValue(b))
 }
 
-// mayHave says that a line as it reads may have a secret that it did not have before some of its bytes became others or,
-// where more may come behind it, one that begins at its end.
-func (s *Set) mayHave(line []byte, others span, last bool) bool {
-	if bytes.IndexByte(line, '\\') >= 0 || s.formats && mayHaveToken(line, others, last) || last && s.mayBeginAtEnd(line) {
+// mayHave reports whether a line as it reads may have a secret that it did not have before some of its bytes changed.
+func (s *Set) mayHave(line []byte, others span) bool {
+	if bytes.IndexByte(line, '\\') >= 0 || s.formats && mayHaveToken(line, others) {
 		return true
 	}
 	for i := max(0, others.from-s.longest+1); i < others.to && i+MinValue <= len(line); i++ {
@@ -33,12 +28,7 @@ func (s *Set) mayHave(line []byte, others span, last bool) bool {
 			continue
 		}
 		for _, f := range s.by[tag] {
-			switch end := i + f.Len; {
-			case end > len(line):
-				if last {
-					return true
-				}
-			case end > others.from && bytes.Equal(s.key.sum(line[i:end]), f.Sum):
+			if end := i + f.Len; end > others.from && end <= len(line) && bytes.Equal(s.key.sum(line[i:end]), f.Sum) {
 				return true
 			}
 		}
@@ -52,7 +42,7 @@ func readsOtherwise(b []byte) bool {
 		i += plaintext.Printable(b[i:])
 		blank := i > 0 && b[i-1] == ' '
 		if i == len(b) {
-			return blank
+			return false
 		}
 		switch c := b[i]; {
 		case c == '\n', c == '\t':
@@ -83,9 +73,8 @@ var beginnings = func() (t [1 << 13]byte) {
 	return t
 }()
 
-// mayHaveToken says that a token stands in b that has to do with some of its bytes or, where more may come, that one may
-// begin at its end.
-func mayHaveToken(b []byte, some span, last bool) bool {
+// mayHaveToken reports whether b has a token with some of its bytes in a range.
+func mayHaveToken(b []byte, some span) bool {
 	var ends runEnds
 	for i := 1; i < len(b); i++ {
 		k := uint16(b[i-1])<<8 | uint16(b[i])
@@ -93,7 +82,7 @@ func mayHaveToken(b []byte, some span, last bool) bool {
 			continue
 		}
 		for _, f := range byFirst[b[i-1]] {
-			if from, to, more := f.at(b, i-1, &ends); to > from && to >= some.from && i-2 <= some.to || last && more < len(b) {
+			if from, to := f.at(b, i-1, &ends); to > from && to >= some.from && i-2 <= some.to {
 				return true
 			}
 		}
@@ -101,8 +90,8 @@ func mayHaveToken(b []byte, some span, last bool) bool {
 	return false
 }
 
-// mayHaveValue says that a value stands in b, ends of lines aside, or may begin at its end, before a place.
-func (s *Set) mayHaveValue(b []byte, end int) bool {
+// mayHaveValue reports whether b has a value in it, ignoring ends of lines.
+func (s *Set) mayHaveValue(b []byte) bool {
 	var newest uint64 // the last MinValue bytes, as Key.tag takes them
 	n := 0
 	for i := 0; i < len(b); {
@@ -132,19 +121,6 @@ func (s *Set) mayHaveValue(b []byte, end int) bool {
 		for i += len(line); i < len(b) && (b[i] == '\r' || b[i] == '\n'); i++ {
 		}
 	}
-	return tailFrom(b, MinValue-1) < end && s.mayBeginAtEnd(b)
-}
-
-// mayBeginAtEnd says that b ends with what a value begins with, and that is too short to have a tag.
-func (s *Set) mayBeginAtEnd(b []byte) bool {
-	last := flatTail(b, MinValue-1)
-	for i := range last {
-		for _, start := range s.starts {
-			if k := min(len(last)-i, len(start)); string(last[i:i+k]) == start[:k] {
-				return true
-			}
-		}
-	}
 	return false
 }
 
@@ -156,8 +132,7 @@ func begunBy(first []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(first)) | uint64(binary.LittleEndian.Uint32(first[MinValue-4:]))<<(8*(MinValue-4))
 }
 
-// mayBe says that a value with a tag begins with the last MinValue bytes of before and goes on in after, or that there is
-// not enough of after to know.
+// mayBe reports whether the last MinValue bytes of before and those of after are a value with a tag.
 func (s *Set) mayBe(tag uint16, before, after []byte) bool {
 	text := flatTail(before, MinValue)
 	for _, f := range s.by[tag] {
@@ -167,27 +142,21 @@ func (s *Set) mayBe(tag uint16, before, after []byte) bool {
 			}
 			after = after[1:]
 		}
-		if len(text) < f.Len || bytes.Equal(s.key.sum(text[:f.Len]), f.Sum) {
+		if len(text) >= f.Len && bytes.Equal(s.key.sum(text[:f.Len]), f.Sum) {
 			return true
 		}
 	}
 	return false
 }
 
-// tailFrom is where the last n bytes of b begin, or fewer, ends of lines not counted.
-func tailFrom(b []byte, n int) int {
+// flatTail returns the last n bytes of b, or fewer, without ends of lines.
+func flatTail(b []byte, n int) []byte {
 	from := len(b)
 	for ; from > 0 && n > 0; from-- {
 		if c := b[from-1]; c != '\r' && c != '\n' {
 			n--
 		}
 	}
-	return from
-}
-
-// flatTail is the last n bytes of b, or fewer, without ends of lines.
-func flatTail(b []byte, n int) []byte {
-	from := tailFrom(b, n)
 	flat := make([]byte, 0, len(b)-from)
 	for _, c := range b[from:] {
 		if c != '\r' && c != '\n' {

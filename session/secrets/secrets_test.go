@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +70,7 @@ func TestText(t *testing.T) {
 		t.Error("forms are looked for all the same", err)
 	}
 	var none *Vault
-	if none.Set().Text(ghp) != ghp || none.Set().Mask([]byte("hunter22"), 0, 0, 8, true) != 8 {
+	if none.Set().Text(ghp) != ghp {
 		t.Error("nothing masks")
 	}
 }
@@ -167,14 +166,9 @@ func inPieces(s *Set, out []byte, next func() int, live bool) []byte {
 		if live { // nothing after it is there yet
 			all = all[:from-begin+n]
 		}
-		last := from+n == len(out)
-		k := s.Mask(all, uint64(begin), from-begin, from-begin+n, live && !last)
-		got = append(got, all[from-begin:from-begin+k]...)
-		from += k
-		if k == 0 { // it waits for more
-			add := next
-			next = func() int { return n + max(1, add()) }
-		}
+		s.Mask(all, uint64(begin), from-begin, from-begin+n)
+		got = append(got, all[from-begin:from-begin+n]...)
+		from += n
 	}
 	return got
 }
@@ -211,7 +205,7 @@ func TestEachReadingMasksTheSame(t *testing.T) {
 	for round := range 40 {
 		out := randomOutput(rnd, values)
 		whole := bytes.Clone(out)
-		s.Mask(whole, 0, 0, len(whole), false)
+		s.Mask(whole, 0, 0, len(whole))
 		if len(whole) != len(out) || bytes.Contains(whole, []byte("hunter22")) {
 			t.Fatalf("round %d: %q", round, whole)
 		}
@@ -220,7 +214,7 @@ func TestEachReadingMasksTheSame(t *testing.T) {
 		for _, live := range []bool{false, true} {
 			least := whole
 			if live {
-				least = asItCame(s, out)
+				least = out
 			}
 			if got, at := inPieces(s, out, next, live), 0; !between(got, least, whole, &at) {
 				t.Fatalf("round %d, live %v: differs at %d of %d:\n got %q\nwant %q", round, live, at, len(whole), got[max(0, at-60):min(len(got), at+60)], whole[max(0, at-60):min(len(whole), at+60)])
@@ -229,23 +223,7 @@ func TestEachReadingMasksTheSame(t *testing.T) {
 	}
 }
 
-// asItCame is output with what is masked of it where a line is not changed later: a program that goes back on what was handed
-// out cannot have it masked any more.
-func asItCame(s *Set, out []byte) []byte {
-	got := bytes.Clone(out)
-	star := func(pieces []span) {
-		for _, p := range pieces {
-			for i := p.from; i < p.to; i++ {
-				got[i] = '*'
-			}
-		}
-	}
-	s.findValues(read(out, false, true), star, func(int) {})
-	s.look(read(out, true, true), star, func(int) {})
-	return got
-}
-
-// between says whether got has masked at least the one and at most the other, and where not.
+// between reports whether got has masked at least what least has and at most what most has, and where not.
 func between(got, least, most []byte, at *int) bool {
 	if len(got) != len(most) {
 		return false
@@ -334,7 +312,7 @@ func FuzzMask(f *testing.F) {
 			return
 		}
 		whole := bytes.Clone(out)
-		s.Mask(whole, 0, 0, len(whole), false)
+		s.Mask(whole, 0, 0, len(whole))
 		for i := range whole {
 			if whole[i] != out[i] && whole[i] != '*' {
 				t.Fatalf("byte %d became %q", i, whole[i])
@@ -343,7 +321,7 @@ func FuzzMask(f *testing.F) {
 		for _, live := range []bool{false, true} {
 			least, at := whole, 0
 			if live {
-				least = asItCame(s, out)
+				least = out
 			}
 			if got := inPieces(s, out, func() int { return 1 + int(step%512) }, live); !between(got, least, whole, &at) {
 				t.Fatalf("live %v:\n got %q\nwant %q", live, got, whole)
@@ -357,7 +335,7 @@ func BenchmarkMask(b *testing.B) {
 	out := bytes.Repeat([]byte("some lines of output, as a build prints them: 1234 ok\r\n"), 20000)
 	b.SetBytes(int64(len(out)))
 	for b.Loop() {
-		s.Mask(out, 0, 0, len(out), false)
+		s.Mask(out, 0, 0, len(out))
 	}
 }
 
@@ -450,41 +428,5 @@ func TestLongValueInColours(t *testing.T) {
 	}
 	if got := s.Text(printed.String()); got != want.String() {
 		t.Errorf("%s", difference([]byte(got), []byte(want.String())))
-	}
-	for cut := 1; cut < printed.Len(); cut += 997 { // wherever a reading ends
-		b := []byte(printed.String()[:cut])
-		if n := s.Mask(b, 0, 0, cut, true); n > len("\x1b[38;5;118m") {
-			t.Fatalf("%d of the first %d bytes are handed out", n, cut)
-		}
-	}
-}
-
-// What begins as a value and goes on otherwise is told without as many bytes as the value has, also by who knows it from an
-// earlier process; one that was kept without marks is waited for in full length.
-//
-// FEATURES: R110
-func TestWhatGoesOnOtherwiseIsNotWaitedFor(t *testing.T) {
-	v := vault(t, "-----BEGIN KEY-----"+strings.Repeat("4f9a0c7e", 100))
-	kept := v.Bytes()
-	old := regexp.MustCompile(`,"marks":"[^"]*"`).ReplaceAll(kept, nil)
-	if bytes.Equal(old, kept) {
-		t.Fatalf("%s", kept)
-	}
-	for name, kept := range map[string][]byte{"marks": kept, "none": old} {
-		v, err := NewVault(testKey, kept, Options{Formats: func() bool { return false }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for text, held := range map[string]int{
-			"-----BEGIN KEY-----4f9a": 23, "-----BEGIN CER": 14, "-----BEGIN CERTI": 0, "-----BEGIN KEY-----4f9a0c7e4f9a0": 32, "-----BEGIN KEY-----4f9a0c7e4f9a1": 0,
-		} {
-			if name == "none" {
-				held = len(text)
-			}
-			b := []byte(text)
-			if n := v.Set().Mask(b, 0, 0, len(b), true); len(b)-n != held {
-				t.Errorf("%s: of %q %d bytes are held back, want %d", name, text, len(b)-n, held)
-			}
-		}
 	}
 }

@@ -6,7 +6,13 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
+
+// Settle is the age of output at which a caller that is shown no secrets gets it, or a wait of such a caller matches it. A
+// program may print a secret in pieces: at that age the rest is there, and the whole is masked. The delay is the same for
+// all output: one that depends on the text would confirm guesses.
+const Settle = 100 * time.Millisecond
 
 // Bounds of what a byte's masking depends on.
 const (
@@ -22,9 +28,7 @@ type Set struct {
 	formats bool
 	tags    [1 << 13]byte // of tags, a bit each
 	by      map[uint16][]fingerprint
-	longest int      // value, in bytes
-	starts  []string // how values begin, sorted
-	first   [256]bool
+	longest int                                    // value, in bytes
 	clean   [256]atomic.Pointer[[sha256.Size]byte] // hashes of texts without secrets that were looked through last
 }
 
@@ -45,18 +49,6 @@ type text struct {
 	// Of a line as it reads:
 	over   *edited // nil: this is none
 	stroke []int   // what stands where each byte of data is
-	last   bool    // more may come behind it
-}
-
-// first is the earliest byte of what stands from a place in data on.
-func (t *text) first(place int) int {
-	switch {
-	case t.within != nil:
-		return t.within.first(t.at[place])
-	case t.over != nil:
-		return t.over.earliest(t, place)
-	}
-	return t.at[place]
 }
 
 // apart is how far what begins at one place in data and ends at another lies apart.
@@ -108,8 +100,7 @@ func read(b []byte, strip, flat bool) *text {
 var mayBeJunk = [256]bool{' ': true, 0x1b: true, '\b': true, 0: true}
 
 // junk is the length of what b begins with and is no text: an escape sequence of a terminal, or what a line
-// editor prints where a line goes on in the next row. At the end what may become that is taken for it: more
-// may come.
+// editor prints where a line goes on in the next row. The end of a text counts as such where it may become that.
 func junk(b []byte) int {
 	switch {
 	case len(b) == 1 && (b[0] == ' ' || b[0] == 0x1b):
@@ -146,45 +137,31 @@ func junk(b []byte) int {
 // span is a range of bytes.
 type span struct{ from, to int }
 
-// find calls found with each secret in b, which begins at an offset of the output, and returns from where on
-// more is needed to know; len(b) when nothing is open.
-func (s *Set) find(b []byte, base uint64, found func(pieces []span)) (open int) {
-	open = len(b)
-	undecided := func(i int) { open = min(open, i) }
+// find calls found with each secret in b; base is the offset of b in the output.
+func (s *Set) find(b []byte, base uint64, found func(pieces []span)) {
 	t := read(b, true, len(s.by) > 0)
 	defer texts.Put(t)
-	s.look(t, found, undecided)
+	s.look(t, found)
 	if len(t.data) < len(b) && len(s.by) > 0 { // and as it came: what is taken for a sequence may be a part of it
 		whole := read(b, false, true)
-		s.findValues(whole, found, undecided)
+		s.findValues(whole, found)
 		texts.Put(whole)
 	}
-	editedLines(b, base, looking{s.mayHave, func(t *text) {
-		undecided := undecided
-		if !t.last {
-			undecided = func(int) {}
-		}
-		s.look(t, found, undecided)
-	}})
-	return open
+	editedLines(b, base, looking{s.mayHave, func(t *text) { s.look(t, found) }})
 }
 
-func (s *Set) findValues(t *text, found func(pieces []span), undecided func(int)) {
+func (s *Set) findValues(t *text, found func(pieces []span)) {
 	if len(s.by) == 0 {
 		return
 	}
 	for i := range t.flat {
-		n, more := s.value(t, i)
-		if n > 0 {
+		if n := s.value(t, i); n > 0 {
 			found(pieces(t, t.from[i:i+n]))
-		}
-		if more && i+n < len(t.flat) {
-			undecided(t.first(t.from[i+n]))
 		}
 	}
 }
 
-func (s *Set) findTokens(t *text, found func(pieces []span), undecided func(int)) {
+func (s *Set) findTokens(t *text, found func(pieces []span)) {
 	if !s.formats {
 		return
 	}
@@ -192,10 +169,7 @@ func (s *Set) findTokens(t *text, found func(pieces []span), undecided func(int)
 	masked := 0 // up to here: tokens may begin within tokens
 	for i, c := range t.data {
 		for _, f := range byFirst[c] {
-			from, to, more := f.at(t.data, i, &ends)
-			if more < len(t.data) {
-				undecided(t.first(more))
-			}
+			from, to := f.at(t.data, i, &ends)
 			for to > from && t.apart(from, to-1) > farthest {
 				to--
 			}
@@ -207,34 +181,23 @@ func (s *Set) findTokens(t *text, found func(pieces []span), undecided func(int)
 	}
 }
 
-// value is the length of the longest value that begins at flat[i]. more: there may be a longer one, which goes on.
-func (s *Set) value(t *text, i int) (n int, more bool) {
+// value returns the length of the longest value at flat[i], or 0.
+func (s *Set) value(t *text, i int) (n int) {
 	rest := t.flat[i:]
 	if len(rest) < MinValue {
-		if s.first[rest[0]] {
-			for _, start := range s.starts {
-				if k := min(len(rest), len(start)); string(rest[:k]) == start[:k] {
-					return 0, true
-				}
-			}
-		}
-		return 0, false
+		return 0
 	}
 	tag := s.key.tag(rest)
-	if s.tags[tag>>3]&(1<<(tag&7)) == 0 {
-		return 0, false
+	if !s.tagged(tag) {
+		return 0
 	}
 	for k := range s.by[tag] {
 		f := &s.by[tag][k]
-		switch {
-		case f.Len <= n:
-		case f.Len > len(rest):
-			more = more || s.key.mayGoOn(f, rest)
-		case t.apart(t.from[i], t.from[i+f.Len-1]) < farthest && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum):
+		if f.Len > n && f.Len <= len(rest) && t.apart(t.from[i], t.from[i+f.Len-1]) < farthest && bytes.Equal(s.key.sum(rest[:f.Len]), f.Sum) {
 			n = f.Len
 		}
 	}
-	return n, more
+	return n
 }
 
 // pieces are where bytes of a value stand, given as places in data.
@@ -278,28 +241,20 @@ func extend(all []span, i int) []span {
 	return append(all, span{i, i + 1})
 }
 
-// Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it, and
-// begins at the offset base of the output. It returns how many bytes of the part can be handed out: where more is to come (live), what may become a
-// secret is told with what comes next. The last Reach bytes of all may have to wait, no more.
-func (s *Set) Mask(all []byte, base uint64, begin, end int, live bool) (n int) {
-	if s.Empty() || begin >= end {
-		return end - begin
-	}
-	if s.harmlessBefore(all, end) {
-		return end - begin
+// Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it; base is the offset
+// of all in the output. Only whole secrets are masked, also at the end.
+func (s *Set) Mask(all []byte, base uint64, begin, end int) {
+	if s.Empty() || begin >= end || s.harmless(all) {
+		return
 	}
 	part := all[begin:end]
-	var hide []span // all is looked through first: what is masked is no text any more
-	open := s.find(all, base, func(p []span) { hide = append(hide, p...) })
+	var hide []span // all is looked through first: what is masked is no longer text
+	s.find(all, base, func(p []span) { hide = append(hide, p...) })
 	for _, p := range hide {
 		for i := max(p.from, begin); i < min(p.to, end); i++ {
 			part[i-begin] = '*'
 		}
 	}
-	if open = max(open, len(all)-Reach); live && open < end {
-		return max(open, begin) - begin
-	}
-	return end - begin
 }
 
 // Text is a text with its secrets masked; it keeps its length in bytes.
@@ -313,7 +268,7 @@ func (s *Set) Text(text string) string {
 		return text
 	}
 	b := []byte(text)
-	s.Mask(b, 0, 0, len(b), false)
+	s.Mask(b, 0, 0, len(b))
 	if string(b) == text {
 		seen.Store(&sum)
 	}

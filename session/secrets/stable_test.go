@@ -96,38 +96,21 @@ func rewriting(choices []byte, least int, forward bool) []byte {
 }
 
 // checkStable reads output in many ways, and sees that they mask the same. step gives lengths of pieces.
-func checkStable(s *Set, out []byte, forward bool, step func() int) error {
+func checkStable(s *Set, out []byte, step func() int) error {
 	whole := bytes.Clone(out)
-	s.Mask(whole, 0, 0, len(whole), false)
+	s.Mask(whole, 0, 0, len(whole))
 	for range 3 { // wherever a reading begins and ends, with more to come or not
 		from := step() * 7 % (len(out) + 1)
 		to := min(len(out), from+step())
 		begin := max(0, from-Reach)
 		all := bytes.Clone(out[begin:min(len(out), to+Reach)])
-		s.Mask(all, uint64(begin), from-begin, to-begin, false)
+		s.Mask(all, uint64(begin), from-begin, to-begin)
 		if got := all[from-begin : to-begin]; !bytes.Equal(got, whole[from:to]) {
 			return fmt.Errorf("[%d:%d) of %d reads %s", from, to, len(out), difference(got, whole[from:to]))
 		}
 	}
-	least := whole
-	if !forward {
-		least = asItCame(s, out)
-	}
-	got := make([]byte, 0, len(out))
-	for there := 0; len(got) < len(out); { // as it comes; what came is read from where the last reading ended
-		there = min(len(out), there+step())
-		from, begin := len(got), max(0, len(got)-Reach)
-		all := bytes.Clone(out[begin:there])
-		n := s.Mask(all, uint64(begin), from-begin, there-begin, there < len(out))
-		if there-from-n > Reach {
-			return fmt.Errorf("%d bytes of %d are held back", there-from-n, len(out))
-		}
-		got = append(got, all[from-begin:from-begin+n]...)
-	}
-	for i := range got {
-		if got[i] != least[i] && got[i] != whole[i] {
-			return fmt.Errorf("as it comes, at %d of %d: %s", i, len(out), difference(got, whole))
-		}
+	if got, at := inPieces(s, out, step, true), 0; !between(got, out, whole, &at) { // as it comes
+		return fmt.Errorf("as it comes, at %d of %d: %s", at, len(out), difference(got, whole))
 	}
 	return nil
 }
@@ -160,7 +143,7 @@ func TestRewrittenOutputIsMaskedTheSame(t *testing.T) {
 		if most*10 < len(out) { // each reading looks at a window
 			most = len(out) / 10
 		}
-		if err := checkStable(s, out, forward, func() int { return 1 + rnd.IntN(most) }); err != nil {
+		if err := checkStable(s, out, func() int { return 1 + rnd.IntN(most) }); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 	}
@@ -184,7 +167,7 @@ func FuzzRewritten(f *testing.F) {
 		out = out[:min(len(out), 1000)] // it is read after each byte
 		n := max(1+int(step%1024), len(out)/15)
 		k := 0
-		if err := checkStable(s, out, forward, func() int { k++; return 1 + (n*k*k+k)%n }); err != nil {
+		if err := checkStable(s, out, func() int { k++; return 1 + (n*k*k+k)%n }); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -33,34 +32,10 @@ type fingerprint struct {
 	Len int    `json:"len"`
 	Tag uint16 `json:"tag"` // of its first MinValue bytes
 	Sum []byte `json:"sum"` // of all of it
-	// Marks tell that a text goes on otherwise before all of it is there: markBytes of the hash of its first 16 bytes, of
-	// the first 32, and so on. What an earlier version kept has none.
-	Marks []byte `json:"marks,omitempty"`
 }
-
-const (
-	firstMark = 16
-	// markBytes is little: who has files and key and tries out beginnings of a value is told that one of four thousand
-	// million is right, and no token's first 16 bytes can be gone through.
-	markBytes = 4
-)
 
 func (k *Key) fingerprint(value []byte) fingerprint {
-	f := fingerprint{Len: len(value), Tag: k.tag(value), Sum: k.sum(value)}
-	for n := firstMark; n < len(value); n *= 2 {
-		f.Marks = append(f.Marks, k.sum(value[:n])[:markBytes]...)
-	}
-	return f
-}
-
-// mayGoOn says whether a text that ends before a value does may become it, as far as its marks tell.
-func (k *Key) mayGoOn(f *fingerprint, text []byte) bool {
-	for n, marks := firstMark, f.Marks; n <= len(text) && len(marks) >= markBytes; n, marks = 2*n, marks[markBytes:] {
-		if !bytes.Equal(k.sum(text[:n])[:markBytes], marks[:markBytes]) {
-			return false
-		}
-	}
-	return true
+	return fingerprint{Len: len(value), Tag: k.tag(value), Sum: k.sum(value)}
 }
 
 func (k *Key) tag(first []byte) uint16 {
@@ -102,13 +77,12 @@ type Vault struct {
 
 	mu    sync.Mutex
 	known []fingerprint
-	live  map[string]bool // first MinValue-1 bytes of those that were learned in this process
 	set   atomic.Pointer[Set]
 }
 
 // NewVault is a vault that knows what an earlier one kept (Bytes). With an error it knows what could be read.
 func NewVault(key Key, kept []byte, o Options) (*Vault, error) {
-	v := &Vault{key: key, o: o, live: map[string]bool{}}
+	v := &Vault{key: key, o: o}
 	var err error
 	if len(kept) > 0 {
 		if err = json.Unmarshal(kept, &v.known); err != nil {
@@ -131,13 +105,9 @@ func (v *Vault) Learn(value string) (changed bool) {
 	if v == nil || !Worth(value) || len(normal(value)) < MinValue {
 		return false
 	}
-	if changed = v.learn(normal(value), true); changed {
-		forms, pieces := encoded(value)
-		for _, form := range forms {
-			v.learn(normal(form), true)
-		}
-		for _, piece := range pieces {
-			v.learn([]byte(piece), false)
+	if changed = v.learn(normal(value)); changed {
+		for _, form := range encoded(value) {
+			v.learn(normal(form))
 		}
 		if v.o.Changed != nil {
 			v.o.Changed()
@@ -146,25 +116,19 @@ func (v *Vault) Learn(value string) (changed bool) {
 	return changed
 }
 
-// learn takes the bytes of one form; held says that output which ends with how it begins waits for more.
-func (v *Vault) learn(b []byte, held bool) (changed bool) {
+// learn takes the bytes of one form.
+func (v *Vault) learn(b []byte) (changed bool) {
 	b = b[:min(len(b), MaxValue)]
 	f := v.key.fingerprint(b)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	start := string(b[:MinValue-1])
 	known := slices.ContainsFunc(v.known, func(o fingerprint) bool { return o.Len == f.Len && subtle.ConstantTimeCompare(o.Sum, f.Sum) == 1 })
-	if known && (v.live[start] || !held) {
+	if known {
 		return false
 	}
-	if held {
-		v.live[start] = true
-	}
-	if !known {
-		v.known = append(v.known[max(0, len(v.known)+1-maxValues):], f)
-	}
+	v.known = append(v.known[max(0, len(v.known)+1-maxValues):], f)
 	v.set.Store(nil)
-	return !known
+	return true
 }
 
 // LearnEnv takes the values of variables that hold secrets.
@@ -223,11 +187,6 @@ func (v *Vault) makeLocked(formats bool) *Set {
 		s.by[f.Tag] = append(s.by[f.Tag], f)
 		s.longest = max(s.longest, f.Len)
 	}
-	for start := range v.live {
-		s.starts = append(s.starts, start)
-		s.first[start[0]] = true
-	}
-	slices.Sort(s.starts)
 	return s
 }
 

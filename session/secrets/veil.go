@@ -18,7 +18,7 @@ func NewVeil(s *Set) *Veil { return &Veil{now: func() *Set { return s }} }
 // Veil is a veil over text that begins, for what the vault knows at each moment.
 func (v *Vault) Veil() *Veil { return &Veil{now: v.Set} }
 
-// Line is a line as it may be shown. Of one that is not whole, what may become a secret is left out.
+// Line returns a line as it may be shown. whole: it has its end.
 func (v *Veil) Line(line string, whole bool) string {
 	set := v.now()
 	if set.Empty() {
@@ -37,13 +37,8 @@ func (v *Veil) Line(line string, whole bool) string {
 	if whole && set.formats && strings.Contains(line, pemBegin) && strings.Contains(line, pemKey) {
 		v.key = 1
 	}
-	b := []byte(line)
-	return string(b[:set.Mask(b, 0, 0, len(b), !whole)])
+	return set.Text(line)
 }
 
-// Frame masks a screen below lines of history (Above), and on it what may become a secret.
-func (v *Veil) Frame(f *vterm.Frame, above []vterm.Line) {
-	set := v.now()
-	set.Frame(f, above)
-	set.lines(f, append(above[:len(above):len(above)], f.Lines...), true)
-}
+// Frame masks a screen below lines of history (Above).
+func (v *Veil) Frame(f *vterm.Frame, above []vterm.Line) { v.now().Frame(f, above) }

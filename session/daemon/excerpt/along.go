@@ -32,6 +32,9 @@ func (a *Along) From() uint64 { return a.from }
 // end says which part of it is.
 func (a *Along) Read(ctx context.Context) error {
 	_, end := a.s.OutputRange()
+	if a.Limits.Hide {
+		end = min(end, a.s.SettledOffset())
+	}
 	if a.r == nil && end < a.from+pieceBytes || a.r != nil && end < a.r.at+pieceBytes {
 		return nil
 	}

@@ -15,14 +15,15 @@ import (
 
 // Read takes a range of a session's output.
 func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) error {
+	if err := p.limits.settle(ctx, s, to); err != nil {
+		return err
+	}
 	buf := make([]byte, pieceBytes)
 	for p.Next = from; p.Next < to && ctx.Err() == nil; {
 		c, runs, err := s.OutputApart(p.Next, buf[:min(uint64(len(buf)), to-p.Next)])
-		if err == nil && p.hide {
-			c = s.Hidden(c)
-			runs = session.CutRuns(runs, len(c.Data))
+		if err == nil && p.limits.Hide {
+			s.Hide(c.From, c.Data)
 		}
-		p.Held = c.Held
 		if err != nil || c.Next == p.Next {
 			return err
 		}
@@ -37,9 +38,8 @@ type Piped struct {
 	streams map[string]*pipedStream
 	merged  *budget.Budget
 	Own     map[string]Text // once all is taken
-	Held    int             // of the end, which may become a secret
-	Next    uint64          // where whoever wants what comes next goes on: before what is held back
-	hide    bool
+	Next    uint64          // offset for the next read
+	limits  Limits
 	apart   bool // all of it was of stdout or stderr
 }
 
@@ -55,7 +55,7 @@ type pipedStream struct {
 
 // NewPiped is text within limits, each stream's and both together.
 func NewPiped(l Limits) *Piped {
-	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true, hide: l.Hide}
+	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true, limits: l}
 	for _, name := range []string{"stdout", "stderr", "merged"} {
 		if l.Stream = name; name == "merged" {
 			l.Stream = ""
@@ -114,7 +114,7 @@ func (p *Piped) Into(r *api.Result) {
 		_ = s.flush.Close()
 		r.BinaryBytes += s.gate.Held()
 	}
-	r.Binary, r.Merged, r.Held = r.BinaryBytes > 0, !p.apart, p.Held
+	r.Binary, r.Merged = r.BinaryBytes > 0, !p.apart
 	t := spent(p.merged)
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
 	p.Own = map[string]Text{"stdout": spent(p.streams["stdout"].own), "stderr": spent(p.streams["stderr"].own)}

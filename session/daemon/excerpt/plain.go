@@ -36,6 +36,15 @@ type Limits struct {
 	Fold   bool // of more than fits, or than Whole bytes where that is set, a digest has a few lines only of those that are alike
 	Whole  int
 	Hide   bool // secrets are masked
+	Live   bool // more may be printed: what is masked has to settle first
+}
+
+// settle waits until output up to an offset can be masked.
+func (l Limits) settle(ctx context.Context, s *session.Session, to uint64) error {
+	if !l.Hide || !l.Live {
+		return nil
+	}
+	return s.WaitSettled(ctx, to)
 }
 
 // gatherer takes lines and is text within a budget at the end.
@@ -97,8 +106,7 @@ type Text struct {
 	Omitted *api.Omitted // nil: it is all
 	Binary  uint64       // bytes left out because they are no text
 	Screen  bool         // at its end a full-screen program is shown, whose picture is left out
-	Held    int          // bytes of the end that are there and held back: they may become a secret
-	Next    uint64       // where whoever wants what comes next goes on: before what is held back, or not whole yet
+	Next    uint64       // offset for the next read: before a sequence that is not whole yet
 }
 
 func spent(b *budget.Budget) Text {
@@ -143,7 +151,6 @@ type plainReader struct {
 	buf    []byte
 	spare  []byte // for what is read ahead
 	ahead  *fetch // nil: nothing is
-	held   int    // bytes after at that are there and may become a secret
 }
 
 func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader {
@@ -153,14 +160,17 @@ func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader
 // text reads what is not read yet, up to to, and is all of it.
 func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text, error) {
 	defer r.leave()
-	err := r.read(ctx, to)
+	err := limits.settle(ctx, r.s, to)
+	if err == nil {
+		err = r.read(ctx, to)
+	}
 	next := r.at
 	if whole := r.base + r.plain.Whole(); r.at <= whole+mostUnfinished {
 		next = min(next, whole)
 	}
 	r.rest()
 	t := gathered(r.budget)
-	t.Next, t.Held = next, r.held
+	t.Next = next
 	limits.tell(&t)
 	t.Binary = r.mask.Held()
 	_, t.Screen = r.mask.Drawn()
@@ -187,7 +197,6 @@ func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err 
 	if err != nil {
 		return false, err
 	}
-	r.held = c.Held
 	if c.Gap > 0 {
 		r.restart(c.From)
 		r.mask.Restart() // what is lost may have changed the screen
@@ -250,7 +259,7 @@ type fetch struct {
 func (f *fetch) run(r *plainReader, buf []byte) {
 	f.c, f.err = r.s.Output(f.at, buf[:min(uint64(len(buf)), f.to-f.at)])
 	if f.err == nil && r.hide {
-		f.c = r.s.Hidden(f.c)
+		r.s.Hide(f.c.From, f.c.Data)
 	}
 }
 
@@ -269,7 +278,6 @@ func (r *plainReader) skip(ctx context.Context, to uint64) error {
 		if err != nil || c.Next == r.at {
 			return err
 		}
-		r.held = c.Held
 		lines += bytes.Count(c.Data, []byte{'\n'})
 		r.mask.Apply(c.Data)
 		r.at = c.Next

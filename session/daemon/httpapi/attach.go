@@ -397,10 +397,12 @@ func (a *attached) follow(to uint64) (fresh bool, err error) {
 			return true, nil
 		}
 		c, err := a.e.Session.Output(a.offset, a.buf[:min(uint64(len(a.buf)), to-a.offset)])
+		if err == nil {
+			err = a.srv.hidden(a.ctx, a.e, c)
+		}
 		if err != nil {
 			return false, err
 		}
-		c = a.srv.hidden(a.ctx, a.e, c)
 		if c.Gap > 0 {
 			return true, nil
 		}

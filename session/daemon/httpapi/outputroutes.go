@@ -60,7 +60,7 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bool) (api.Output, error) {
 	read, err := readerOf(e, q.Stream)
 	if hide && err == nil {
-		read = hiding(e, read)
+		read = hiding(ctx, e, read)
 	}
 	if err != nil {
 		return api.Output{}, err
@@ -69,7 +69,7 @@ func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bo
 	if err != nil {
 		return api.Output{}, err
 	}
-	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end, Held: c.Held}
+	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}
 	o.Streams = streamRuns(runs)
 	if q.Stream != "" {
 		o.Data, o.Streams = only(q.Stream, o.Data, o.Streams), nil
@@ -88,13 +88,12 @@ func streamRuns(runs []session.StreamRun) []api.StreamRun {
 // chunkReader reads output from an offset, with what it is where that is known.
 type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
 
-// hiding is a reader whose output has its secrets masked.
-func hiding(e *registry.Handle, read chunkReader) chunkReader {
+// hiding returns a reader that masks the secrets in output once it has settled.
+func hiding(ctx context.Context, e *registry.Handle, read chunkReader) chunkReader {
 	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
 		c, runs, err := read(from, buf)
 		if err == nil {
-			c = e.Session.Hidden(c)
-			runs = session.CutRuns(runs, len(c.Data))
+			err = hide(ctx, e.Session, c)
 		}
 		return c, runs, err
 	}
@@ -205,7 +204,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if in.Transcript {
 		return s.transcript(ctx, e, in, from, to)
 	}
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Whole: in.Whole, Hide: !s.veil(ctx).Empty()}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Whole: in.Whole, Hide: !s.veil(ctx).Empty(), Live: true}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
@@ -220,7 +219,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 		if t = (excerpt.Text{Text: r.Output, Omitted: r.Omitted}); in.Stream != "" {
 			t = p.Own[in.Stream]
 		}
-		t.Next, t.Held = p.Next, p.Held
+		t.Next = p.Next
 	} else {
 		t, err = excerpt.Plain(ctx, e.Session, from, to, limits)
 		out.Binary, out.BinaryBytes = t.Binary > 0, t.Binary
@@ -228,7 +227,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if in.To == 0 && !out.End {
 		out.Next = t.Next
 	}
-	out.Text, out.Omitted, out.Truncated, out.Held = t.Text, t.Omitted, t.Omitted != nil, t.Held
+	out.Text, out.Omitted, out.Truncated = t.Text, t.Omitted, t.Omitted != nil
 	return out, err
 }
 
@@ -266,7 +265,6 @@ type rawOutput struct {
 	Next        uint64 `header:"Longterm-Next" doc:"offset to read on from"`
 	Gap         uint64 `header:"Longterm-Gap" doc:"bytes lost before the first"`
 	End         bool   `header:"Longterm-End" doc:"nothing comes after this"`
-	Held        int    `header:"Longterm-Held" doc:"bytes after the last that are held back, as they may be the beginning of a secret: they are told with what is printed next"`
 	Streams     string `header:"Longterm-Streams" doc:"of a session on pipes: what the bytes are, in order, as in out=12,err=40; all=N: not kept apart"`
 	Body        []byte
 }
@@ -276,7 +274,7 @@ func (s *Server) getRawOutput(ctx context.Context, in *outputQuery) (*rawOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, o.Held, api.FormatStreams(o.Streams), o.Data}, nil
+	return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
 }
 
 // ScreenQuery asks for a screen.

@@ -79,6 +79,11 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	if in.To != "" && p.to < p.from {
 		return nil, api.Errorf(api.CodeInvalid, "%s lies before %s", in.To, in.From).WithHint("give the earlier moment as from")
 	}
+	if !p.secrets.Empty() {
+		if err := p.s.WaitSettled(ctx, p.to); err != nil {
+			return nil, err
+		}
+	}
 	engine, err := e.Session.Past(ctx, p.from)
 	if err != nil {
 		return nil, err
@@ -214,13 +219,9 @@ func (b *batch) flush() error {
 
 // mask hides the nonce of the shell's marks in output, and secrets.
 func (p *passage) mask(at uint64, data []byte) {
-	for n := p.s.Mask(at, data); n < len(data); n++ { // what may become one is not waited for
-		data[n] = '0'
-	}
+	p.s.Mask(at, data)
 	if !p.secrets.Empty() {
-		for n := p.s.Hide(at, data); n < len(data); n++ {
-			data[n] = '*'
-		}
+		p.s.Hide(at, data)
 	}
 }
 

@@ -122,7 +122,9 @@ func (a *attached) before() []byte {
 	var all []byte
 	for from < a.offset {
 		c, err := a.e.Session.Output(from, a.buf)
-		c = a.srv.hidden(a.ctx, a.e, c)
+		if err == nil {
+			err = a.srv.hidden(a.ctx, a.e, c)
+		}
 		if err != nil || c.Next <= from {
 			return nil // nothing is known: as if nothing was begun
 		}

@@ -197,10 +197,19 @@ func holdsIn(t reflect.Type, of, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// hidden is a chunk as whoever asks may see it.
-func (s *Server) hidden(ctx context.Context, e *registry.Handle, c session.Chunk) session.Chunk {
+// hidden makes a chunk what a request may be shown of it.
+func (s *Server) hidden(ctx context.Context, e *registry.Handle, c session.Chunk) error {
 	if s.veil(ctx).Empty() {
-		return c
+		return nil
 	}
-	return e.Session.Hidden(c)
+	return hide(ctx, e.Session, c)
+}
+
+// hide masks the secrets in a chunk once it has settled.
+func hide(ctx context.Context, s *session.Session, c session.Chunk) error {
+	if err := s.WaitSettled(ctx, c.Next); err != nil {
+		return err
+	}
+	s.Hide(c.From, c.Data)
+	return nil
 }

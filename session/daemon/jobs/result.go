@@ -268,11 +268,12 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	if r.State == "running" && j.e.Session.Status().Needs.Kind == "" {
 		l.Whole = api.Meanwhile
 	}
+	l.Live = r.State == "running"
 	t, err := j.text(ctx, of, l)
 	if err != nil {
 		r.Error = err.Error()
 	}
-	r.Output, r.Truncated, r.Omitted, r.Held = t.Text, t.Omitted != nil, t.Omitted, t.Held
+	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
 	goesOnFrom(r, t.Next, err)
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
 	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
@@ -280,7 +281,7 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	}
 }
 
-// goesOnFrom has who reads on with what a running job prints begin before what was held back of it.
+// goesOnFrom sets the end of a running job's range to where its text ends, for the next read.
 func goesOnFrom(r *api.Result, next uint64, err error) {
 	if r.State == "running" && err == nil {
 		r.Range.End = min(r.Range.End, next)
@@ -311,7 +312,9 @@ func (j *Job) parse(ctx context.Context, r *api.Result, text string) {
 
 // fillStreams puts in what was printed on pipes, each stream for itself too.
 func (j *Job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
-	p := excerpt.NewPiped(j.limits(limit))
+	l := j.limits(limit)
+	l.Live = r.State == "running"
+	p := excerpt.NewPiped(l)
 	err := p.Read(ctx, j.e.Session, of.Start, of.End)
 	if err != nil {
 		r.Error = err.Error()

@@ -63,15 +63,16 @@ func (c *Cond) matchText(line string) (string, bool) {
 
 // holds fires the conditions of a wait that hold now.
 func (s *Set) holds(w *Waiter, v *View) {
+	settled := w.settles(v)
 	for i := range w.Conds {
-		if !w.open[i] {
+		if !w.open[i] || !settled && w.Conds[i].Kind == CondGone {
 			continue
 		}
 		if match, ok := s.holdsNow(w, &w.Conds[i], v); ok {
 			w.fire(i, match)
 		}
 	}
-	if w.text == nil {
+	if w.text == nil || !settled {
 		return
 	}
 	w.text.current(func(line string) { w.match(w.shown(w.echo.Strip(line, false), false)) })
@@ -171,20 +172,25 @@ func (s *Set) quietFor(w *Waiter, v *View) time.Duration {
 	return v.Now.Sub(last)
 }
 
-// Next is how long it takes until a wait for silence may have come true; not ok: there is none.
+// Next returns how long it takes until a wait may match without new output, and whether one can.
 func (s *Set) Next() (after time.Duration, ok bool) {
-	if !s.awaits(CondQuiet) {
+	if !s.awaits(CondQuiet, CondText, CondRegexp, CondGone) {
 		return 0, false
 	}
 	v := s.host.View()
+	due := func(d time.Duration) {
+		if !ok || d < after {
+			after, ok = max(0, d), true
+		}
+	}
 	for w := range s.waiters {
 		for i, c := range w.Conds {
-			if !w.open[i] || c.Kind != CondQuiet {
-				continue
+			if w.open[i] && c.Kind == CondQuiet {
+				due(c.Quiet - s.quietFor(w, &v))
 			}
-			if d := max(0, c.Quiet-s.quietFor(w, &v)); !ok || d < after {
-				after, ok = d, true
-			}
+		}
+		if w.Veil != nil && v.Offset != w.looked && !v.NoMore {
+			due(w.settlesIn(&v))
 		}
 	}
 	return after, ok

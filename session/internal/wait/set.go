@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -53,8 +54,10 @@ type Waiter struct {
 	pos      uint64 // offset text has been fed up to
 	expected uint64 // offset + 1 at which text was last expected
 	echo     echo.Stripper
-	mute     bool   // pos lies in what is a line editor's
-	seen     uint64 // screen version the rows were last matched at
+	mute     bool      // pos lies in what is a line editor's
+	seen     uint64    // screen version the rows were last matched at
+	looked   uint64    // offset that the output stood at when what may be masked was last looked at
+	changed  time.Time // when there was first more than that; zero: there is not
 }
 
 // New makes a wait that begins at a moment.
@@ -185,6 +188,30 @@ func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
 		}
 	}
 	return 1<<64 - 1
+}
+
+// maxUnsettled is how long what may be masked goes unmatched while something is printed all the time.
+const maxUnsettled = 10 * secrets.Settle
+
+// settles reports whether the screen and the unfinished line can be matched now. While they change, they may have a
+// secret in them that is not whole yet.
+func (w *Waiter) settles(v *View) bool {
+	if w.Veil == nil || v.Offset == w.looked {
+		return true
+	}
+	if w.changed.IsZero() {
+		w.changed = v.Now
+	}
+	if !v.NoMore && w.settlesIn(v) > 0 {
+		return false
+	}
+	w.looked, w.changed = v.Offset, time.Time{}
+	return true
+}
+
+// settlesIn returns how long it takes until they can be.
+func (w *Waiter) settlesIn(v *View) time.Duration {
+	return min(secrets.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.changed))
 }
 
 // shown is a line as whoever waits may see it.

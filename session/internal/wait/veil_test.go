@@ -7,7 +7,10 @@ import (
 	"github.com/longterm-dev/longterm/session/secrets"
 )
 
-// Waiting for a text tells nobody what a secret is: neither what it begins with, nor on the screen, nor in the title.
+// Waiting for a text tells nothing of a secret: neither on the screen, nor in the title, nor while it is printed piece by
+// piece. What is only the beginning of one is matched like any other text.
+//
+// FAULT: G2
 //
 // FEATURES: R110
 func TestWaitIsNoOracle(t *testing.T) {
@@ -20,6 +23,7 @@ func TestWaitIsNoOracle(t *testing.T) {
 		"a line":           "token hunter22secret\r\n",
 		"an open line":     "token hunter22secret",
 		"its beginning":    "token hunte",
+		"another text":     "token huntex",
 		"with detours":     "token huX\bnter22secret\r\n",
 		"over rows":        "0123456789012345678901234567 token hunter22secret\r\n",
 		"drawn":            "\x1b[?1049h\x1b[3;5Hter22secret\x1b[3;1H\x1b[2Ctohun\x1b[3;1Hoken",
@@ -46,7 +50,23 @@ func TestWaitIsNoOracle(t *testing.T) {
 					h.set.Check()
 				}
 			}
+			if _, over := h.over[blind]; over && h.view.Title == "" {
+				t.Errorf("%s, %s: told before it has settled", name, c.Kind)
+			}
+			if after, ok := h.set.Next(); !ok && c.Kind != CondTitle || after > secrets.Settle {
+				t.Errorf("%s, %s: settles in %v, %v", name, c.Kind, after, ok)
+			}
+			h.view.Now = h.view.Now.Add(secrets.Settle)
+			h.set.Check()
 			again := late()
+			if name == "its beginning" || name == "another text" {
+				for _, w := range []*Waiter{blind, again} {
+					if _, over := h.over[w]; over != (c.Kind != CondTitle) {
+						t.Errorf("%s, %s: told %v", name, c.Kind, over)
+					}
+				}
+				continue
+			}
 			if _, over := h.over[seen]; !over && (c.Kind == CondTitle) == (name == "a title") && name != "drawn" {
 				t.Errorf("%s, %s: nobody sees it", name, c.Kind)
 			}
@@ -60,6 +80,7 @@ func TestWaitIsNoOracle(t *testing.T) {
 	}
 	h := newHost()
 	h.says("token hunter22secret")
+	h.view.Now = h.view.Now.Add(secrets.Settle)
 	gone := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunterXX"}}, Veil: secrets.NewVeil(v.Set())})
 	other := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunter22"}}, Veil: secrets.NewVeil(v.Set())})
 	if _, over := h.over[gone]; !over {
@@ -85,6 +106,7 @@ func TestWaitIsNoOracleBelowTheTop(t *testing.T) {
 	v.Learn("hunter22secret")
 	h := newHost()
 	h.says("0123456789012345678901234567890 hunter22secret of it\r\n1\r\n2\r\n3\r\n4")
+	h.view.Now = h.view.Now.Add(secrets.Settle)
 	for guess, told := range map[string]bool{"ecret of": false, "of it": true} {
 		c := []Cond{text(guess)}
 		if _, over := h.over[h.wait(t, For{Conds: c})]; !over {

@@ -255,19 +255,11 @@ func (p *Printer) TellLeftOut(r *api.Result) {
 	if o := r.Omitted; o != nil && o.Read != "" {
 		tellRest(p.Stderr, o.Lines, int(o.Bytes), o.Read)
 	}
-	p.TellHeld(r.Held)
 	if r.Cleared != "" {
 		fmt.Fprintf(p.Stderr, "longterm: what was typed before and not ended was cleared: %s\n", Printable(r.Cleared))
 	}
 	if r.Hint != "" {
 		fmt.Fprintf(p.Stderr, "longterm: %s\n", r.Hint)
-	}
-}
-
-// TellHeld says on the standard error that the end of an output is not told yet.
-func (p *Printer) TellHeld(bytes int) {
-	if bytes > 0 {
-		fmt.Fprintf(p.Stderr, "longterm: %s\n", api.HeldBack(bytes))
 	}
 }
 
