@@ -334,13 +334,13 @@ func (s *Session) TypedInput(ctx context.Context, id string) (typed bool, err er
 }
 
 // advanceExec moves the line under way on.
-func (h *lineHost) advanceExec(c *shell.Change, goesOn bool) {
+func (h *lineHost) advanceExec(c *shell.Change) {
 	s := h.s
 	if c.Kind == shell.ChangePrompt {
 		h.rememberShell()
 	}
 	if !s.quiet {
-		h.machine.Changed(c.Kind, goesOn)
+		h.machine.Changed(c.Kind)
 	}
 }
 

@@ -107,3 +107,22 @@ func TestTheEditorsOutputIsKnownAfterARestart(t *testing.T) {
 		}
 	})
 }
+
+// The newest entry of the history is the text of a typed line only if the shell's editor shows it: a line that HISTCONTROL or
+// HISTIGNORE keeps out of the history is recorded without a text.
+//
+// FAULT: G1
+func TestGuessedText_NeedsTheEditor(t *testing.T) {
+	for shown, want := range map[string]string{
+		"ls -l": "ls -l", " ls  -l": "ls -l", "lx\b \bs -l": "ls -l", "\x1b[?2004hl \rs -l": "ls -l",
+		" rm -rf x": "", "rm; ls -l": "", "": "",
+	} {
+		inShell(t, func(t *testing.T, d *asking) {
+			d.says(shown + "\r\n\x1b]133;C;lt=n;guess=1;cmdline_url=ls -l\a")
+			st := d.s.lines.shell.State()
+			if st.Running == nil || st.Running.Text != want {
+				t.Errorf("shown as %q: %+v, want the text %q", shown, st.Running, want)
+			}
+		})
+	}
+}

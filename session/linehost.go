@@ -109,9 +109,6 @@ func (h *lineHost) runOver(a *lineexec.Action) {
 		r.Command.CwdAfter = s.Status().Cwd
 	default:
 		r.Command = h.last
-		if a.Several {
-			r.Command.Start, r.Command.Began, r.Command.CwdBefore, r.Command.Text = first.Start, first.Began, first.CwdBefore, r.Text
-		}
 	}
 	if a.Err == nil && r.lostAt > 0 {
 		r.Command.End = h.beforePrompt(r, r.Command.Start, min(r.Command.End, r.lostAt))
@@ -185,6 +182,29 @@ func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
 	}
 	return end
 }
+
+// shows reports whether the shell's editor shows the text of a mark that is a guess. Then the
+// line repeats the newest entry of the history; if not, the history did not take the line.
+func (h *lineHost) shows(e *shell.Event) bool {
+	from, end := h.shell.State().InputAt, e.At-min(e.Mark.Bytes, e.At)
+	if from == 0 || end <= from {
+		return false
+	}
+	o, err := h.s.Output(from, make([]byte, min(end-from, maxShown)))
+	if err != nil || o.Next != end {
+		return false
+	}
+	var plain plaintext.Writer
+	_, _ = plain.Write(bytes.ReplaceAll(o.Data, []byte(" \r"), nil)) // never fails; the editor wraps its rows so
+	var shown []byte
+	plain.Lines(func(l plaintext.Line) { shown = append(shown, l.Text...) })
+	shown, _, _ = plain.Rest(shown)
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	return squeeze(string(shown)) == squeeze(e.Mark.Text)
+}
+
+// maxShown bounds the output of an editor that is compared with a text, in bytes.
+const maxShown = 64 << 10
 
 func (h *lineHost) current() *Run {
 	if l := h.machine.Current(); l != nil {

@@ -134,6 +134,9 @@ func (h *lineHost) track(e *vterm.Event) {
 		if (replayed || taken) && h.shell.State().Offered == shell.Full {
 			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line)
 		}
+		if ev.Mark.Guess && !h.shows(&ev) {
+			ev.Mark.Text, ev.Mark.HasText, ev.Mark.Guess = "", false, false
+		}
 	}
 	h.tell(ev)
 }
@@ -162,13 +165,11 @@ func (h *lineHost) ran(changes []shell.Change) {
 	}
 	h.showShell()
 	for i := range changes {
-		// A line of several commands: the next one has begun already.
-		goesOn := i+1 < len(changes) && changes[i+1].Kind == shell.ChangeStarted
-		h.shellChanged(&changes[i], goesOn)
+		h.shellChanged(&changes[i])
 	}
 }
 
-func (h *lineHost) shellChanged(c *shell.Change, goesOn bool) {
+func (h *lineHost) shellChanged(c *shell.Change) {
 	s := h.s
 	switch c.Kind {
 	case shell.ChangePrompt:
@@ -197,7 +198,7 @@ func (h *lineHost) shellChanged(c *shell.Change, goesOn bool) {
 		}
 		h.report(Command{Command: c.Command, Env: h.envChanges()})
 	}
-	h.advanceExec(c, goesOn)
+	h.advanceExec(c)
 }
 
 // followed says that the program is a shell that tells of itself.

@@ -176,12 +176,16 @@ func (v *verdicts) record(c Command) {
 
 // unknown notes something that cannot be judged.
 func (v *verdicts) unknown(argv []string, why string) {
-	c := Command{Argv: argv}
+	v.unknownFor(&Command{Argv: argv}, why, "write out what is to run")
+}
+
+// unknownFor records c as one that cannot be judged, and what to do instead.
+func (v *verdicts) unknownFor(c *Command, why, instead string) {
 	if v.at.engine.preset != Off || v.at.engine.denies {
-		v.ask(&c, "unknown", why)
-		c.Instead = "write out what is to run"
+		v.ask(c, "unknown", why)
+		c.Instead = instead
 	}
-	v.record(c)
+	v.record(*c)
 }
 
 // ask raises a verdict to Ask; deny to Deny. The built-in denials do not count in the preset Off.

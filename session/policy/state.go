@@ -16,9 +16,9 @@ type State struct {
 	arrays  map[string][]string
 	funcs   map[string]*function
 	aliases map[string][]string
-	fetched bool // a line has got something from another machine
-	moved   bool // a line that runs yet, or is about to, changes the directory
-	lost    bool
+	fetched bool   // a line has got something from another machine
+	moved   bool   // a line that runs yet, or is about to, changes the directory
+	lost    string // why nothing is known, if nothing is
 }
 
 // Bounds of what is remembered. A shell that was told more is one of which nothing is known.
@@ -27,10 +27,24 @@ const (
 	maxMemory = 256 << 10
 )
 
-// Forgotten is the state of a shell that was told what nobody remembers: all lines for it are asked about.
-func Forgotten() *State { return &State{lost: true} }
+// Forgotten returns the state of a shell about which nothing is known, for a reason. Every line for it needs an approval.
+func Forgotten(why string) *State { return &State{lost: why} }
 
-const whyLost = "what earlier lines have set in this shell is not known any more"
+// WhyLost returns why nothing is known of the shell, or an empty text.
+func (s *State) WhyLost() string {
+	if s == nil {
+		return ""
+	}
+	return s.lost
+}
+
+const (
+	whyLost     = "shell state unknown: "
+	insteadLost = "use another session (`longterm new`), or ask your user to answer `session`: what earlier lines set in this shell counts as harmless then"
+)
+
+// IsLost reports whether c is the question about a shell whose state is unknown.
+func (c *Command) IsLost() bool { return strings.HasPrefix(c.Why, whyLost) }
 
 // remembered begins a walk with what earlier lines have left.
 func (w *walk) remembered(l *Line) {
@@ -38,8 +52,9 @@ func (w *walk) remembered(l *Line) {
 	if s == nil {
 		return
 	}
-	if s.lost {
-		w.unknown([]string{clip(l.Text)}, whyLost)
+	if s.lost != "" {
+		c := Command{Argv: []string{clip(l.Text)}}
+		w.unknownFor(&c, whyLost+s.lost, insteadLost)
 		return
 	}
 	w.scope.vars, w.scope.lists, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
@@ -64,7 +79,7 @@ const (
 func (s *State) After(l Line, ran Ran) (next *State) {
 	defer func() {
 		if recover() != nil {
-			next = Forgotten()
+			next = Forgotten("an earlier line cannot be followed")
 		}
 	}()
 	return s.after(l, ran)
@@ -76,7 +91,7 @@ func (s *State) after(l Line, ran Ran) *State {
 	default:
 		return s // its own means hide no program that is not asked about anyway
 	}
-	if s != nil && s.lost {
+	if s.WhyLost() != "" {
 		return s
 	}
 	l.State = s
@@ -99,7 +114,7 @@ func (s *State) after(l Line, ran Ran) *State {
 		next.forget()
 	}
 	if next.size() > maxMemory {
-		return Forgotten()
+		return Forgotten("earlier lines set more than is remembered")
 	}
 	return next
 }
@@ -201,7 +216,7 @@ func (s *State) forget() {
 // With is the state with what the shell itself says of its variables: nil is one that it has no more. What is told
 // without its value is unknown.
 func (s *State) With(told map[string]*string) *State {
-	if s == nil || s.lost || len(told) == 0 {
+	if s == nil || s.lost != "" || len(told) == 0 {
 		return s
 	}
 	next := *s

@@ -63,10 +63,6 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 				seen = "\n" + seen
 			}
 			got := r.give(c.line, true)
-			if several && shell == "bash" && !strings.Contains(c.line, "EOF") {
-				r.next(ChangeFinished) // bash runs them one by one
-				got = r.next(ChangeFinished).Command
-			}
 			if exitOf(got) != 0 || !strings.Contains(r.screen(), seen) {
 				t.Errorf("%q: %+v\n%s", c.line, got, r.screen())
 			}
@@ -132,5 +128,55 @@ func TestGivenLinesAreNotRecorded(t *testing.T) {
 				t.Errorf("%d old lines of %d; the end: %q", strings.Count(got, "echo old"), strings.Count(c.files[c.file], "echo old"), got[max(0, len(got)-300):])
 			}
 		})
+	}
+}
+
+// The text of a line that was submitted is what was submitted, in one statement or several, whatever the shell's
+// history holds and its options keep out of it.
+//
+// FAULT: G1
+func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
+	const old = "rm -rf /important\n"
+	lines := []string{
+		"echo a\necho b", "echo a\n# only a comment\necho b", "cat <<EOF\na\nb\nEOF\necho c; (exit 3)", "for i in 1 2; do\necho $i\ndone\n(exit 3)",
+		" echo spaced\n echo more", "echo twice", "echo twice",
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "dash"} {
+		for name, rc := range map[string]string{
+			"no history": "unset HISTFILE\n", "full": "", "ignored": "HISTCONTROL=ignoreboth:erasedups HISTIGNORE='echo*:cat*'\n",
+			"not kept": "set +o history\n",
+		} {
+			if rc != "" && shell != "bash" {
+				continue
+			}
+			t.Run(shell+", "+name, func(t *testing.T) {
+				t.Parallel()
+				files := map[string]string{".bashrc": rc, ".bash_history": old, ".zshrc": "HISTFILE=~/.zhistory HISTSIZE=50 SAVEHIST=50\n", ".zhistory": old}
+				if name == "no history" {
+					delete(files, ".bash_history")
+				}
+				r := newRig(t, rigOptions{argv: []string{shellPath(t, shell)}, files: files})
+				for _, record := range []bool{false, true} {
+					for _, line := range lines {
+						several := strings.Contains(line, "\n")
+						if several && (shell == "dash" || shell == "fish" && strings.ContainsAny(line, "<(")) || strings.Contains(line, "#") && shell == "zsh" {
+							continue
+						}
+						began := r.tracker.State().Numbers
+						c := r.give(line, record)
+						if c.Text != line || c.TextSource != TextTyped || c.Number != began+1 || r.tracker.State().Numbers != c.Number {
+							t.Errorf("recorded %v: %q ran as %q (%q), number %d after %d of %d", record, line, c.Text, c.TextSource, c.Number, began, r.tracker.State().Numbers)
+						}
+						want := 0
+						if strings.HasSuffix(line, "(exit 3)") {
+							want = 3
+						}
+						if exitOf(c) != want {
+							t.Errorf("%q exited with %d, want %d", line, exitOf(c), want)
+						}
+					}
+				}
+			})
+		}
 	}
 }

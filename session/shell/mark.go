@@ -36,7 +36,9 @@ type Mark struct {
 	HasText, Guess, Cut bool
 	Kept                bool // kept=1: the line was not run and is still in the shell\'s editor
 	Input               bool // b=1: MarkInput will tell where this prompt ends
-	Given               bool // g=1: the editor knows GivenKey and HiddenKey
+	// Given is g=1: of a prompt, the editor knows GivenKey and HiddenKey; of output, the
+	// statement is part of the line behind such a key.
+	Given bool
 	// Bytes is the length of the sequence as our scripts write it (7-bit, ended by
 	// BEL): where output ended before the mark.
 	Bytes uint64

@@ -217,11 +217,16 @@ func (t *Tracker) input(e Event) []Change {
 // output is mark C.
 func (t *Tracker) output(e Event) []Change {
 	m := &e.Mark
+	if t.continues(m) {
+		t.s.Continuation, t.s.Doubt = false, nil
+		t.phase(PhaseRunning, e)
+		return nil
+	}
 	changes := t.abandon(e)
 	line := typedLine{Text: m.Text, At: e.At, Time: e.Time}
 	source := TextShell
 	switch typed := t.s.Typed; {
-	case typed != nil && (!m.HasText || m.Guess || sameText(typed.Text, m.Text)):
+	case typed != nil && (m.Given || !m.HasText || m.Guess || sameText(typed.Text, m.Text)):
 		line.Text, source = typed.Text, TextTyped
 	case m.Guess:
 		source = TextGuess
@@ -238,6 +243,15 @@ func (t *Tracker) output(e Event) []Change {
 		changes = append(changes, t.doubtful(e)...)
 	}
 	return changes
+}
+
+// continues reports whether a mark belongs to a further statement of the submitted line that runs.
+// Bash sends a mark for each of its statements, and no prompt between them. All statements are
+// one command, with the text that was submitted.
+func (t *Tracker) continues(m *Mark) bool {
+	r := t.s.Running
+	return r != nil && !t.s.Done && t.s.Typed == nil && r.TextSource == TextTyped && strings.Contains(r.Text, "\n") &&
+		(m.Given || m.Guess || !m.HasText)
 }
 
 // sameText compares what was typed with what the shell says it runs, which in bash has

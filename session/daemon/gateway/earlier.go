@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -57,10 +58,13 @@ func (g *Gateway) earlier(ctx context.Context, a *Ask, goes bool) (state *policy
 // follow brings t, which is locked, up to what the session has run, and is the state that the next line may find.
 func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 	t.at(a.Since)
+	if why := t.state.WhyLost(); why != "" && g.vouched(a.Session, why) {
+		t.read, t.state = 0, nil // followed again, from the shell's first command
+	}
 	list, err := g.c.Store.Commands(ctx, store.CommandQuery{Session: a.Session, After: t.read})
 	if err != nil {
 		g.c.Log.Error("read what a session has run", "session", a.Session, "err", err)
-		return policy.Forgotten()
+		return policy.Forgotten("its commands cannot be read")
 	}
 	l := policy.Line{Shell: a.Shell, Home: a.Home}
 	state := t.state
@@ -77,7 +81,7 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 			continue // a person's
 		}
 		if c.Text == "" && len(t.given) == 0 || c.N > expected && len(t.given) == 0 {
-			state = policy.Forgotten() // its text is not known, or it was not recorded
+			state = g.lose(a.Session, state, fmt.Sprintf("the text of command %d was not recorded", expected))
 		}
 		ran := policy.Done
 		switch c.State {
@@ -92,7 +96,9 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 		}
 		l.Text, l.Cwd = c.Text, c.Cwd
 		before := state
-		state = state.After(l, ran)
+		if state = state.After(l, ran); before.WhyLost() == "" && state.WhyLost() != "" {
+			state = g.lose(a.Session, before, fmt.Sprintf("%s (command %d)", state.WhyLost(), c.N))
+		}
 		if ran != policy.Perhaps {
 			told, hidden := valuesOf(c)
 			state = state.With(told).Hidden(before, hidden)
@@ -111,10 +117,29 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 		return state == before && t.state.After(l, policy.Perhaps) == t.state // whether it and the others run or not
 	})
 	if t.full = t.full && len(t.given) > 0; t.full {
-		return policy.Forgotten()
+		return policy.Forgotten(fmt.Sprintf("more than %d lines wait for it", maxGiven))
 	}
 	return state
 }
+
+// lose returns the state of a session's shell after something unknown: lost for the reason why, or unchanged if a user
+// vouched for it.
+func (g *Gateway) lose(session string, state *policy.State, why string) *policy.State {
+	if g.vouched(session, why) {
+		return state
+	}
+	return policy.Forgotten(why)
+}
+
+// vouched reports whether a user answered for the session that the reason why its shell's state is lost does not matter.
+func (g *Gateway) vouched(session, why string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.grants, func(gr store.Grant) bool { return gr.Session == session && gr.Rule == ruleLost && gr.Exact == why })
+}
+
+// ruleLost is the rule of grants for a session whose shell's state is not known; Exact is the reason.
+const ruleLost = "shell state"
 
 // valuesOf are the variables that a command changed, and the names of those whose values are not recorded.
 func valuesOf(c *store.Command) (told map[string]*string, hidden []string) {

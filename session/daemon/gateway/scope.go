@@ -93,13 +93,18 @@ func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 	if len(j.Commands) == 0 || len(j.Commands) >= policy.MaxCommands {
 		return []scoped{{Rule: j.Rule, Exact: whole}}
 	}
-	meant := !slices.ContainsFunc(j.Commands, func(c policy.Command) bool { return c.Verdict == policy.Ask && prefixOf(&c) == nil })
+	meant := !slices.ContainsFunc(j.Commands, func(c policy.Command) bool {
+		return c.Verdict == policy.Ask && !c.IsLost() && prefixOf(&c) == nil
+	})
 	for _, c := range j.Commands {
 		if c.Verdict != policy.Ask {
 			continue
 		}
 		s := scoped{Rule: c.Rule, Exact: whole}
-		if meant { // else one that has to be the same makes all of it so
+		switch {
+		case c.IsLost(): // the answer is about the shell, whatever the line is
+			s.Rule, s.Exact = ruleLost, a.earlier.WhyLost()
+		case meant: // else one that has to be the same makes all of it so
 			s.Prefix, s.Exact = prefixOf(&c), ""
 		}
 		if !slices.ContainsFunc(list, func(o scoped) bool {

@@ -62,7 +62,7 @@ const (
 	ActFlush                        // take back the input that was not read
 	ActSane                         // put the terminal into line mode: its shell has no editor of its own
 	ActBegun                        // Line: it runs
-	ActOver                         // Line, Err, Several, Nothing: it has ended
+	ActOver                         // Line, Err, Nothing: it has ended
 	ActReads                        // the shell is at its prompt, though its marks did not say so
 	ActLost                         // Reason: likewise, and no mark will say how the line ended
 	ActRepair                       // Line: put the shell's marks back; the next one tells how the line ended
@@ -77,7 +77,6 @@ type Action struct {
 	After    time.Duration
 	Err      error
 	Reason   string
-	Several  bool // the line was several commands
 	Nothing  bool // there was nothing in it to run
 	Program  string
 	Argv     []string

@@ -25,7 +25,6 @@ type Line struct {
 	step    Step
 	prompt  uint64 // the one it was typed at
 	basic   bool   // its shell does not tell when it begins
-	several bool
 	typed   time.Time
 	begun   bool
 	cause   error // of Dropped; nil: it was refused

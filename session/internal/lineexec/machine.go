@@ -223,8 +223,8 @@ func (m *Machine) dropRefused(l *Line, v *View) {
 	m.interrupt(v)
 }
 
-// Changed tells what the shell did. goesOn says that it has begun with something else already.
-func (m *Machine) Changed(kind shell.ChangeKind, goesOn bool) {
+// Changed handles a change of the shell. Its owner calls it for every change, in order.
+func (m *Machine) Changed(kind shell.ChangeKind) {
 	v := m.host.View()
 	if kind == shell.ChangePrompt {
 		m.prepared = time.Time{}
@@ -234,14 +234,14 @@ func (m *Machine) Changed(kind shell.ChangeKind, goesOn bool) {
 	}
 	m.after.changed(kind, &v)
 	if l := m.First(); l != nil {
-		m.changed(l, kind, goesOn, &v)
+		m.changed(l, kind, &v)
 	}
 	if kind == shell.ChangePrompt || kind == shell.ChangePhase || kind == shell.ChangeFinished || kind == shell.ChangeStarted && m.after.on {
 		m.wake(0) // once all changes of this moment have been told
 	}
 }
 
-func (m *Machine) changed(l *Line, kind shell.ChangeKind, goesOn bool, v *View) {
+func (m *Machine) changed(l *Line, kind shell.ChangeKind, v *View) {
 	switch {
 	case kind == shell.ChangeStarted && l.step == Waits && !l.Wait && m.editor.entered():
 		m.end(Action{Line: l, Err: ErrBusy}) // with a line that had just been typed
@@ -250,17 +250,15 @@ func (m *Machine) changed(l *Line, kind shell.ChangeKind, goesOn bool, v *View) 
 		l.doubt = doubt{}
 		_ = m.host.Do(Action{Kind: ActBegun, Line: l})
 		m.wake(l.doubt.begin(v))
-	case kind == shell.ChangeFinished && l.step == Runs && goesOn: // of a pasted text bash runs line by line
-		l.several = true
 	case kind == shell.ChangeFinished && l.step == Runs && l.refused:
 		l.step = Refused
 	case kind == shell.ChangeFinished && l.step == Runs:
-		m.end(Action{Line: l, Several: l.several})
+		m.end(Action{Line: l})
 	case kind == shell.ChangeInput && l.Wrapped > 1: // the lines within the quotes
 	case kind == shell.ChangeInput && (l.step == Typed || l.step == Runs && (l.basic || l.Parts)):
 		m.drop(l, ErrIncomplete)
 	case kind == shell.ChangePrompt && l.step == Dropped:
-		m.end(Action{Line: l, Err: l.cause, Several: l.several})
+		m.end(Action{Line: l, Err: l.cause})
 	case kind == shell.ChangePrompt && l.step == Typed && v.Prompt > l.prompt:
 		m.end(Action{Line: l, Nothing: true}) // a comment, say: read, and nothing to run
 	}

@@ -151,7 +151,7 @@ func (m *Machine) act(l *Line, f finding, p *Probe) {
 		m.followTo(l, f, p)
 	}
 	if l.step == Runs || l.step == Typed { // the tracker had nothing to say
-		m.end(Action{Line: l, Several: l.several})
+		m.end(Action{Line: l})
 	}
 	m.wake(0)
 }
@@ -199,7 +199,7 @@ func (m *Machine) Look() {
 	v := m.host.View()
 	if m.follow(&v) {
 		if l := m.Current(); l != nil {
-			m.end(Action{Line: l, Several: l.several})
+			m.end(Action{Line: l})
 		}
 		m.wake(0)
 	}

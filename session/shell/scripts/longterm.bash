@@ -84,24 +84,29 @@ __longterm_leave() {
 __longterm_entry() { _lt_reply=$(HISTTIMEFORMAT= builtin history 1); }
 
 # __longterm_preexec prints the mark that a command begins. It is expanded with PS0, in a
-# subshell: nothing it does can be seen by the command. The text comes from the
-# history; an entry that was there before may be a repetition that HISTCONTROL keeps
-# out, or the text of another line: then it is a guess, and the mark says so.
+# subshell: nothing it does can be seen by the command. The mark of a statement that a
+# program submitted carries g=1 and no text: the session has the text, the history has not.
+# The text of other lines comes from the history. An entry that was there before may be a
+# repetition that HISTCONTROL keeps out, or another line: the mark carries guess=1 then.
 __longterm_preexec() {
-  local _lt_text _lt_guess=
-  __longterm_entry
-  _lt_text=$_lt_reply
-  if [[ $_lt_text == "$__longterm_hist" ]]; then _lt_guess=';guess=1'; fi
-  _lt_text=${_lt_text#"${_lt_text%%[![:space:]]*}"}
-  _lt_text=${_lt_text#"${_lt_text%%[!0-9]*}"}
-  _lt_text=${_lt_text#??}
-  if [[ -n $_lt_text ]]; then
-    if ((${#_lt_text} > 16384)); then _lt_text=${_lt_text:0:16384} _lt_guess+=';cut=1'; fi
-    __longterm_encode "$_lt_text"
-    _lt_text=";cmdline_url=$_lt_reply"
+  local _lt_text _lt_more=
+  if [[ -n $__longterm_gave ]]; then
+    _lt_more=';g=1'
+  else
+    __longterm_entry
+    _lt_text=$_lt_reply
+    if [[ $_lt_text == "$__longterm_hist" ]]; then _lt_more=';guess=1'; fi
+    _lt_text=${_lt_text#"${_lt_text%%[![:space:]]*}"}
+    _lt_text=${_lt_text#"${_lt_text%%[!0-9]*}"}
+    _lt_text=${_lt_text#??}
+    if [[ -n $_lt_text ]]; then
+      if ((${#_lt_text} > 16384)); then _lt_text=${_lt_text:0:16384} _lt_more+=';cut=1'; fi
+      __longterm_encode "$_lt_text"
+      _lt_more+=";cmdline_url=$_lt_reply"
+    fi
   fi
   if [[ -n $__longterm_tty ]]; then exec >/dev/tty; fi
-  builtin printf '\033]133;C;lt=%s;m=%d%s%s\007' "$__longterm_nonce" "$__longterm_m" "$_lt_guess" "$_lt_text"
+  builtin printf '\033]133;C;lt=%s;m=%d%s\007' "$__longterm_nonce" "$__longterm_m" "$_lt_more"
 }
 
 # The hooks as they stand in PROMPT_COMMAND. What "set -x" would print of them is dropped,
