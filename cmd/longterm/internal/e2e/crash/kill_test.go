@@ -71,7 +71,7 @@ func TestGraceOfTheKillLadder(t *testing.T) {
 	i.Run("wait", "deaf", "--for", "text=ready", "--since", "0")
 	began := time.Now()
 	i.Run("kill", "deaf", "--grace", "300ms")
-	if took := time.Since(began); took < 900*time.Millisecond || took > 15*time.Second {
+	if took := time.Since(began); took < 900*time.Millisecond {
 		t.Errorf("killed after %v, of three times 300ms", took)
 	}
 	if info := i.Info("deaf"); info.Signal != "SIGKILL" {

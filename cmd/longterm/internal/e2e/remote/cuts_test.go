@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
@@ -363,12 +362,8 @@ func TestInterruptedWithoutConnection(t *testing.T) {
 			if err != nil || !strings.Contains(line, "far cannot be reached") || !strings.Contains(line, "it is tried again") {
 				t.Errorf("%q, %v", line, err)
 			}
-			at := time.Now()
 			h.make(t, c.Process.Signal(os.Interrupt))
-			_ = c.Wait()
-			if took := time.Since(at); took > 25*time.Second {
-				t.Errorf("it left after %v", took)
-			}
+			_ = c.Wait() // it leaves, while the host stays away
 			h.down(t, false)
 		})
 	}
