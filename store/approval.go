@@ -144,6 +144,8 @@ type Grant struct {
 	Rule     string   // that asked
 	Prefix   []string // words that the command begins with
 	Exact    string   // or all of what was asked; empty: the prefix counts
+	Dir      string   // in which it holds, of a prefix also below; empty: everywhere
+	Commands string   // digest of the commands that were shown with Exact
 	Approval int64
 	Created  time.Time
 }
@@ -155,6 +157,8 @@ var grantColumns = columns[Grant]{
 	{"rule", func(g *Grant) any { return g.Rule }, func(g *Grant) any { return &g.Rule }},
 	{"prefix", func(g *Grant) any { return jsonOf(g.Prefix, "[]") }, func(g *Grant) any { return jsonInto{&g.Prefix} }},
 	{"exact", func(g *Grant) any { return g.Exact }, func(g *Grant) any { return &g.Exact }},
+	{"dir", func(g *Grant) any { return g.Dir }, func(g *Grant) any { return &g.Dir }},
+	{"commands", func(g *Grant) any { return g.Commands }, func(g *Grant) any { return &g.Commands }},
 	{"approval", func(g *Grant) any { return g.Approval }, func(g *Grant) any { return &g.Approval }},
 	{"created_ns", func(g *Grant) any { return nanos(g.Created) }, func(g *Grant) any { return nanosInto{&g.Created} }},
 }

@@ -15,7 +15,7 @@ func fullApproval(n int64) Approval {
 }
 
 func TestFullApprovalIsFull(t *testing.T) {
-	g := Grant{N: 1, Session: "s", Kind: "line", Rule: "r", Prefix: []string{"git", "push"}, Exact: "x", Approval: 1, Created: time.Unix(1, 0)}
+	g := Grant{N: 1, Session: "s", Kind: "line", Rule: "r", Prefix: []string{"git", "push"}, Exact: "x", Dir: "/p", Commands: "ab", Approval: 1, Created: time.Unix(1, 0)}
 	for _, row := range []struct {
 		v       reflect.Value
 		columns int
@@ -103,7 +103,7 @@ func TestGrants(t *testing.T) {
 	var err error
 	g.N, err = s.AddGrant(ctx, g)
 	must(t, err)
-	exact := Grant{Session: "s", Kind: "line", Rule: "unknown", Exact: "x=$y; $x", Approval: 8, Created: time.Unix(1_700_000_000, 2)}
+	exact := Grant{Session: "s", Kind: "line", Rule: "unknown", Exact: "x=$y; $x", Dir: "/p", Commands: "ab", Approval: 8, Created: time.Unix(1_700_000_000, 2)}
 	exact.N, err = s.AddGrant(ctx, exact)
 	must(t, err)
 	list, err := s.Grants(ctx)

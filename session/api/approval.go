@@ -45,6 +45,7 @@ type Approval struct {
 	Group     string    `json:"group" doc:"approvals of one group are much the same: they can be answered together"`
 	Prefixes  []string  `json:"session_prefixes,omitempty" doc:"what an answer for the session would allow in it"`
 	Rule      string    `json:"always_rule,omitempty" doc:"what an answer for always would write into the rules, if it is not edited; absent: no rule can allow it"`
+	RuleCwd   string    `json:"always_cwd,omitempty" doc:"directory in and below which that rule would count; absent: everywhere"`
 	NoRule    string    `json:"always_none,omitempty" doc:"why no rule can allow it"`
 
 	Count int       `json:"count" doc:"how many ask for the same"`
@@ -94,6 +95,7 @@ type Grant struct {
 	Rule     string    `json:"rule" doc:"that asks, and does not any more"`
 	Prefix   string    `json:"prefix,omitempty" doc:"words that the command begins with"`
 	Exact    string    `json:"exact,omitempty" doc:"all of what is allowed, where no prefix is"`
+	Dir      string    `json:"dir,omitempty" doc:"in which it holds, of a prefix also below; absent: everywhere"`
 	Approval string    `json:"approval"`
 	Created  time.Time `json:"created"`
 }

@@ -25,10 +25,11 @@ func (pr *presets) allowed(x *invocation) (miss near, ok bool) {
 	dir, _ := path.Split(x.argv[0])
 	for i := range pr.engine.rules {
 		r := &pr.engine.rules[i]
-		if r.Decision != Allow || r.Program != x.argv[0] && x.name != r.Program {
+		file := r.Program == x.argv[0] || r.isFile(x.argv[0], pr.cwd)
+		if r.Decision != Allow || !file && x.name != r.Program {
 			continue
 		}
-		if r.Program != x.argv[0] && !systemPlaces[dir] {
+		if !file && !systemPlaces[dir] {
 			miss.take(r, "is about the program of the system's directories", "name the file: "+x.argv[0])
 			continue
 		}

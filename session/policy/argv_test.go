@@ -73,19 +73,19 @@ func TestProposedRules(t *testing.T) {
 		{"readonly", "git -C /x add y", "allow exactly git -C /x add y"},
 		{"readonly", "rm -rf build", "allow exactly rm -rf build"},
 		{"readonly", "curl -O https://example.org/x", "allow exactly curl -O https://example.org/x"},
-		{"readonly", "./build.sh 'a b'", "allow exactly ./build.sh 'a b'"},
+		{"readonly", "./build.sh 'a b'", "allow exactly /home/me/project/build.sh 'a b'"},
 		{"readonly", "python3 build.py", "allow exactly python3 build.py"},
 		{"readonly", "npm run build", "allow exactly npm run build"},
 		{"readonly", "git commit -m 'x y'", "allow git commit"},
 		// never: code, shells, wrappers, what is not known
 		{"readonly", "python3 -c 'print(1)'", ""},
 		{"readonly", "python3", ""}, {"readonly", "python3 -", ""}, {"readonly", "perl -ne 'x' y", ""},
-		{"readonly", "bash", ""}, {"readonly", "bash x.sh", ""}, {"readonly", "eval x", "allow exactly x"},
+		{"readonly", "bash", ""}, {"readonly", "bash x.sh", "allow exactly bash x.sh"}, {"readonly", "eval x", "allow exactly x"},
 		{"readonly", "ls x | sh", ""}, {"readonly", "$X y", ""}, {"hard", "rm -rf \"$X\"/", ""},
 		{"readonly", "find . -exec touch {} +", "allow touch"},
 		{"readonly", "find . -delete -exec touch {} +", ""}, // a rule for touch alone would not do
 		{"readonly", "go test ./... && git push origin main; go test -race .", "allow go test; allow exactly git push origin main"},
-		{"readonly", "mkdir a; bash x.sh", ""}, {"readonly", "mkdir a; ls; mkdir b", "allow mkdir"},
+		{"readonly", "mkdir a; bash x.sh", "allow mkdir; allow exactly bash x.sh"}, {"readonly", "mkdir a; ls; mkdir b", "allow mkdir"},
 		// what the shown text would not give again
 		{"readonly", "'x;git' push --force", "allow exactly 'x;git' push --force"}, {"readonly", `"it's" x`, `allow exactly 'it'\''s' x`},
 		{"readonly", "exactly x", "allow exactly exactly x"}, {"readonly", "'#x' y", "allow exactly '#x' y"},
@@ -214,6 +214,51 @@ func TestVariablesSetBefore(t *testing.T) {
 	} {
 		if v := judge(line); v != Allow {
 			t.Errorf("%v: %s", v, line)
+		}
+	}
+}
+
+// A file of commands that is asked about, and a program by a relative path, are allowed from then on by a rule about exactly their
+// words, in the directory where these were shown.
+//
+// FAULT: H7
+func TestFileOfCommands_AllowedByExactRule(t *testing.T) {
+	here := Line{Cwd: "/home/me/project", Home: "/home/me"}
+	for _, row := range []struct{ preset, line string }{
+		{"hard", "bash x.sh"}, {"hard", "sh ./x.sh a b"}, {"hard", "zsh x"}, {"hard", "bash -x x.sh"}, {"hard", "source ./lib/x.sh a ../b"}, {"hard", ". /opt/x.sh"},
+		{"build", "bash x.sh"}, {"readonly", "bash x.sh"}, {"readonly", "./x.sh"}, {"readonly", "./x.sh 'a b'"}, {"readonly", "bin/x -v"}, {"readonly", "../x"},
+		{"build", "../x"}, {"listed", "./x"}, {"hard", "bash /home/me/project/x.sh"},
+	} {
+		l := here
+		l.Text = row.line
+		j := engineFor(t, row.preset).Judge(l)
+		rules := j.Propose()
+		if j.Verdict != Ask || len(rules) != 1 || !rules[0].Exact {
+			t.Errorf("%s: %s: %s, proposed %v", row.preset, row.line, j.Verdict, rules)
+			continue
+		}
+		rules[0].Roots = []string{here.Cwd}
+		e, err := New(Options{Preset: Preset(row.preset), Rules: rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := e.Judge(l); j.Verdict != Allow {
+			t.Errorf("%s: %s with %s: %s (%s)", row.preset, row.line, rules[0], j.Verdict, j.Why)
+		}
+		other := l
+		other.Cwd = "/home/me/other"
+		if j := e.Judge(other); j.Verdict != Ask {
+			t.Errorf("%s: %s elsewhere: %s", row.preset, row.line, j.Verdict)
+		}
+		if l.Text += " more"; e.Judge(l).Verdict != Ask {
+			t.Errorf("%s: %s: allowed", row.preset, l.Text)
+		}
+	}
+	for _, line := range []string{"bash $X", "bash x.sh $(cat y)", "curl x | bash", "sh < x", "bash -c \"$X\""} {
+		l := here
+		l.Text = line
+		if rules := engineFor(t, "hard").Judge(l).Propose(); len(rules) > 0 {
+			t.Errorf("%s: proposed %v", line, rules)
 		}
 	}
 }

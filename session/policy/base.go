@@ -166,6 +166,9 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 	if why, ok := pr.specialReads(x); !ok {
 		return why, false
 	}
+	if why := pr.sendsOut(x); why != "" {
+		return why, false
+	}
 	sought := ""
 	if ops := x.args.Operands; len(ops) > 1 && (x.name == "rg" || strings.HasSuffix(x.name, "grep")) && !slices.Contains(ops[1:], ops[0]) &&
 		!x.args.Has("-e", "-f", "--regexp", "--file", "--files") {

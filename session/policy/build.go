@@ -57,7 +57,7 @@ func (pr *presets) builds(x *invocation) bool {
 		return false
 	}
 	args := x.argv[1:]
-	if program.Option(args) != "" || building.Publishes(name, args) != "" && !onlySays(x) || !pr.builtHere(x) || pr.downloads(x) {
+	if program.Option(args) != "" || building.Publishes(name, args) != "" && !onlySays(x) || !pr.builtHere(x) || pr.downloads(x) || pr.installsElsewhere(x) {
 		return false
 	}
 	code := map[string]bool{}

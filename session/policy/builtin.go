@@ -52,6 +52,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		text := ""
 		for _, p := range w.found(x) {
 			text += p + "\n"
+			if w.tree(p) == fatal {
+				text += everyBelow(p) + "\n"
+			}
 		}
 		if w.engine.preset == Build && x.args.Has("-L", "-H", "-follow") { // links lead out of the project
 			text = hole

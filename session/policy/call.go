@@ -308,6 +308,14 @@ const (
 	whyAdds       = "it may add to a file that the machine needs"
 )
 
+// whyWritten returns the reason for asking about a file that is written.
+func (fs *files) whyWritten(p string) string {
+	if full, _ := fs.clean(p); fs.everyName(p) || fs.everything(full) {
+		return "it may overwrite every file of a home or of the system"
+	}
+	return whyOverwrites
+}
+
 func (w *walk) writeFile(target string, adds bool) {
 	c := Command{Argv: []string{">", target}}
 	w.wrote = w.wrote || !harmlessTarget(target)
@@ -315,10 +323,11 @@ func (w *walk) writeFile(target string, adds bool) {
 	case fatal:
 		w.deny(&c, "hard:device", "it writes over a disk", "write to a file, or name a partition image")
 	case perhaps:
-		if c.Why = whyOverwrites; adds {
-			c.Why = whyAdds
+		why := w.whyWritten(target)
+		if adds && why == whyOverwrites {
+			why = whyAdds
 		}
-		w.ask(&c, "hard:overwrite", c.Why)
+		w.ask(&c, "hard:overwrite", why)
 	default:
 		if w.engine.asksOfFiles() && !harmlessTarget(target) {
 			w.ask(&c, "write", "it writes a file")

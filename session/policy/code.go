@@ -61,6 +61,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	}
 	text = cr.homesIn(lang, text)
 	cr.changesVital(lang, text, x)
+	cr.computed(lang, text, x)
 	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
 		cr.bang("vim", text) // they have ! too
 	}
@@ -541,6 +542,9 @@ func (cr *codeReader) lisp(text string) {
 		form := text[at[0]:]
 		if end := closing(form); end > 0 {
 			form = form[:end+1]
+		}
+		if lispComputed.MatchString(form) {
+			cr.unknown([]string{clip(form)}, whyComputed)
 		}
 		var argv []string
 		for _, p := range literal.FindAllString(form, 200) {

@@ -46,6 +46,9 @@ func (cr *codeReader) calls(lang, text string, x *invocation) {
 	known := map[string]string{}
 	for _, m := range given.FindAllStringSubmatch(text, 200) {
 		value := m[2] + m[3]
+		if changedAfter(text, m[0]) {
+			value = someText
+		}
 		if _, twice := known[m[1]]; twice {
 			value = someText
 		}
@@ -97,6 +100,12 @@ func (cr *codeReader) calls(lang, text string, x *invocation) {
 			return
 		}
 	}
+}
+
+// changedAfter reports a literal that a variable is given by way of a method, or as one of several: x = "mr".reverse.
+func changedAfter(text, assignment string) bool {
+	_, rest, _ := strings.Cut(text, assignment)
+	return len(rest) > 1 && rest[0] == '.' && isLetter(rune(rest[1]))
 }
 
 // looseFits reports whether a common word means running a program in this code.
@@ -306,7 +315,8 @@ func (cr *codeReader) seen(lang, arg string, known map[string]string) {
 	}
 	switch {
 	case len(argv) == 0:
-	case len(argv) == 1 && lang == "awk":
+	case len(argv) == 1 && hasHole(argv[0]):
+		cr.mayAsk(func() { cr.unknown([]string{shown.Replace(argv[0])}, whyComputed) })
 		cr.runsText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1:
 		cr.runsText(argv[0])

@@ -46,6 +46,7 @@ var denials = []denial{
 	{"mv", (*hardRules).moves},
 	{"chmod chown chgrp chattr", (*hardRules).modes},
 	{"setfacl", (*hardRules).lists},
+	{"install", (*hardRules).installs},
 	{"setcap", func(h *hardRules, c *Command, x *invocation) {
 		h.rights(c, x.args.Operands[min(1, len(x.args.Operands)):])
 	}},
@@ -104,6 +105,7 @@ func (h *hardRules) hard(c *Command, x *invocation) {
 		row.judge(h, c, x)
 	}
 	h.damages(c, x)
+	h.everyFile(c, x)
 	h.signals(c, x)
 	h.gets(c, x)
 	h.ownFiles(c, x)
@@ -200,6 +202,14 @@ func (h *hardRules) modes(c *Command, x *invocation) {
 		h.rights(c, ops[1:])
 	case x.name == "chmod": // its mode looks like an option: -x
 		h.rights(c, ops)
+	}
+	if x.name != "chmod" || len(ops) == 0 {
+		return
+	}
+	if mode := x.argv[1]; strings.HasPrefix(mode, "-") && strings.Trim(mode, "-rwxXst") == "" {
+		h.lockedOut(c, mode, ops)
+	} else {
+		h.lockedOut(c, ops[0], ops[1:])
 	}
 }
 
@@ -599,8 +609,11 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 
 // whyNeeded is why a file is not to go without asking.
 func (fs *files) whyNeeded(p string) string {
-	if fs.ownPlace(p) {
+	switch full, _ := fs.clean(p); {
+	case fs.ownPlace(p):
 		return "it is one of longterm's own files"
+	case fs.everyName(p) || fs.everything(full):
+		return whyRemove
 	}
 	return "the machine needs the file"
 }

@@ -24,13 +24,14 @@ func (ho *handovers) operandCode(x *invocation) {
 	switch {
 	case x.row.Lang == "powershell":
 		for i, a := range x.argv[1:] {
-			if l := strings.ToLower(a); i+2 < len(x.argv) && len(l) > 1 && strings.HasPrefix("-encodedcommand", l) && l != "-e-" {
+			if l := strings.ToLower(a); i+2 < len(x.argv) && len(l) > 1 && (strings.HasPrefix("-encodedcommand", l) || l == "-ec") {
 				ho.unknown(x.argv, "what it runs is encoded")
 				if b, err := base64.StdEncoding.DecodeString(x.argv[i+2]); err == nil {
 					ho.windows(strings.ReplaceAll(string(b), "\x00", ""))
 				}
 			}
 		}
+		ho.powershell(x)
 	case x.name == "cmd" && len(x.args.Operands) > 0:
 		ho.only(func() { ho.windowsCommand(x.argv) })
 	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
@@ -163,6 +164,28 @@ func (ho *handovers) operandCode(x *invocation) {
 	}
 }
 
+// powershell judges the words behind -Command, or those of a call without it: PowerShell joins them to one line.
+func (ho *handovers) powershell(x *invocation) {
+	for i, a := range x.argv[1:] {
+		option, rest := strings.ToLower(a), x.argv[i+2:]
+		switch {
+		case option == "-commandwithargs" || option == "-cwa" || len(option) > 1 && strings.HasPrefix("-command", option):
+			if len(rest) == 1 && rest[0] == "-" && x.in.is {
+				rest = []string{x.in.text}
+			}
+			if len(rest) > 1 || len(rest) == 1 && !x.row.IsCode(a) || x.in.is {
+				ho.windows(strings.Join(rest, " "))
+			}
+			return
+		case strings.HasPrefix("-file", option) && len(option) > 1:
+			return
+		}
+	}
+	if len(x.args.Operands) > 1 {
+		ho.windows(strings.Join(x.args.Operands, " "))
+	}
+}
+
 // dataURLs judges the code that stands in an address itself.
 func (ho *handovers) dataURLs(x *invocation) {
 	for _, a := range x.argv[1:] {
@@ -236,6 +259,15 @@ func (ho *handovers) ownForms(x *invocation) {
 		ho.ghSettings(x)
 	case resources.has(x.name):
 		ho.resources(x)
+	case x.name == "nim":
+		for i, a := range x.argv[1:] {
+			if text, is := strings.CutPrefix(a, "--eval"); is {
+				if text = strings.TrimLeft(text, ":="); text == "" && i+2 < len(x.argv) {
+					text = x.argv[i+2]
+				}
+				ho.computed("other", text, x)
+			}
+		}
 	case x.name == "dosbox":
 		for _, a := range x.argv[1:] {
 			if verb, _, _ := strings.Cut(strings.ToLower(a), " "); verb == "deltree" || verb == "del" || verb == "format" || verb == "rd" {
@@ -264,7 +296,13 @@ func (ho *handovers) ownForms(x *invocation) {
 		ho.runsAll(x)
 	case x.name == "npm" || x.name == "pnpm" || x.name == "yarn":
 		for i, a := range x.argv {
-			if value, is := strings.CutPrefix(a, "script-shell="); is {
+			if value, is := strings.CutPrefix(a, "--script-shell"); is {
+				if value = strings.TrimPrefix(value, "="); value == "" && i+1 < len(x.argv) {
+					value = x.argv[i+1]
+				}
+				ho.source(value)
+				ho.shellNamed(x, value)
+			} else if value, is := strings.CutPrefix(a, "script-shell="); is {
 				ho.shellNamed(x, value)
 			} else if a == "script-shell" && i+1 < len(x.argv) {
 				ho.shellNamed(x, x.argv[i+1])

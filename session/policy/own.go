@@ -317,7 +317,7 @@ func everyNumber(x *invocation) bool {
 // passesAll reports a filter that hands on what comes in, or of each line a part, but for some lines at most.
 func passesAll(x *invocation) bool {
 	switch x.name {
-	case "cut", "tr", "sort", "uniq", "tac", "rev", "column", "tee", "cat", "head", "tail", "sed":
+	case "cut", "tr", "sort", "uniq", "tac", "rev", "column", "tee", "cat", "head", "tail", "sed", "shuf", "pv", "paste":
 		return true
 	case "awk", "gawk", "mawk": // without a condition, but for one of the number of the line
 		code := strings.TrimSpace(strings.Join(x.args.Operands, " "))

@@ -72,6 +72,7 @@ type Command struct {
 	Instead string // what to do instead; may be empty
 	Risk    Risk   // what it does at most, without what it runs: that is listed too
 	Dir     string // in which it starts; empty: not known
+	OfFile  bool   // it is asked about for the file of commands that it runs: a rule about exactly its words lifts that
 }
 
 // Judgement is the answer about a line.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -79,9 +80,9 @@ func plainWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_:") == "" && s[0] != '-'
 }
 
-// Propose returns the narrowest sensible rule that allows the command from now on, for a person to see and
-// edit; the zero Rule (without a program) where there is none: what is not known, shells, wrappers and code
-// of interpreters are never allowed by a rule that this makes.
+// Propose returns the narrowest sensible rule that allows the command from now on, for a user to see and
+// edit; the zero Rule (without a program) where there is none: what is not known, wrappers and code of
+// interpreters are never allowed by a rule that this makes. A shell with a file gets one about exactly its words.
 //
 // A command of building (go test, mkdir) gets a prefix; everything else a rule about exactly its words.
 //
@@ -91,6 +92,32 @@ func (c Command) Propose() Rule {
 		return r
 	}
 	return Rule{}
+}
+
+// machineWide are programs whose words mean the same in every directory, unless they are relative paths.
+const machineWide = words("apt apt-get aptitude brew dnf flatpak kill killall pacman pkill service snap systemctl yum zypper")
+
+// Placed reports whether the words of a command may mean something else in another directory: a relative name, a word that is not
+// known, or none from which it is clear what it works on.
+func Placed(argv []string) bool {
+	if len(argv) == 0 || argv[0] != ">" && strings.Contains(argv[0], "/") && !strings.HasPrefix(argv[0], "/") {
+		return true
+	}
+	wide := machineWide.has(path.Base(argv[0]))
+	absolute := 0
+	for _, word := range argv[1:] {
+		value := word[strings.IndexByte(word, '=')+1:]
+		switch option := strings.HasPrefix(word, "-"); {
+		case strings.Contains(word, "…"):
+			return true
+		case strings.HasPrefix(value, "/") && path.Clean(value) == strings.TrimSuffix(value, "/"):
+			absolute++
+		case option && value == word, wide && !strings.Contains(value, "/") && !strings.HasPrefix(value, "."):
+		default:
+			return true
+		}
+	}
+	return absolute == 0 && !wide
 }
 
 // readsBack reports whether who types the rule as it is shown, with its decision or without, gives this very rule.
@@ -111,7 +138,7 @@ func sameRule(a, b Rule) bool {
 
 // narrowest is the rule that Propose gives where it can be shown.
 func (c Command) narrowest() Rule {
-	if len(c.Argv) == 0 || c.Verdict == Deny || c.Rule == "unknown" || c.Rule == "environment" || c.Rule == "secret" {
+	if len(c.Argv) == 0 || c.Verdict == Deny || c.Rule == "unknown" && !c.OfFile || c.Rule == "environment" || c.Rule == "secret" {
 		return Rule{}
 	}
 	if slices.ContainsFunc(c.Argv, func(a string) bool { return strings.ContainsAny(a, "…*?\x1a\n"+holes+globs) || !utf8.ValidString(a) }) {
@@ -129,8 +156,16 @@ func (c Command) narrowest() Rule {
 	if base == "" || strings.ContainsAny(base, "=") || strings.ContainsAny(file, " \t") {
 		return Rule{}
 	}
-	if systemPlaces[file[:len(file)-len(base)]] {
+	switch dir := file[:len(file)-len(base)]; {
+	case systemPlaces[dir]:
 		r.Program = base
+	case dir != "" && dir[0] != '/' && c.Dir == "":
+		return Rule{}
+	case dir != "" && dir[0] != '/': // a file of rules names a file by its whole path
+		r.Program = path.Join(c.Dir, file)
+	}
+	if c.OfFile {
+		return r.named()
 	}
 	row, words, args := resolve(base, c.Argv)
 	if runsOthers.has(base) || row != nil && (row.Run != programs.RunNothing && row.Run != programs.RunPerhaps || row.Argv != "" && slices.ContainsFunc(args.Options,

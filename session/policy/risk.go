@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -186,6 +187,16 @@ func (v *verdicts) unknownFor(c *Command, why, instead string) {
 		c.Instead = instead
 	}
 	v.record(*c)
+}
+
+// runsFile asks about a file of commands that a shell is given.
+func (v *verdicts) runsFile(argv []string) {
+	c := Command{Argv: argv, OfFile: !slices.ContainsFunc(argv, hasHole)}
+	if v.at.engine.preset != Off || v.at.engine.denies {
+		v.ask(&c, "unknown", "it runs commands from a file that is not judged")
+		c.Instead = "write out what is to run"
+	}
+	v.record(c)
 }
 
 // ask raises a verdict to Ask; deny to Deny. The built-in denials do not count in the preset Off.

@@ -284,10 +284,16 @@ func samePlace(a, b string) bool {
 	return strings.HasPrefix(a, "/") && strings.HasPrefix(b, "/") && merged(a) == merged(b)
 }
 
+// isFile reports whether a relative path of a program is the file that the rule names.
+func (r *Rule) isFile(program, cwd string) bool {
+	return strings.HasPrefix(r.Program, "/") && strings.Contains(program, "/") && !strings.HasPrefix(program, "/") && cwd != "" && !hasHole(cwd+program) &&
+		path.Join(cwd, program) == r.Program
+}
+
 // matches reports whether the rule is about a command that is run in a directory; maybe, whether what is not
 // known may make it so.
 func (r *Rule) matches(x *invocation, cwd string) (match, maybe bool) {
-	if x.name != r.Program && x.argv[0] != r.Program && (r.Decision == Allow || !samePlace(x.argv[0], r.Program)) {
+	if x.name != r.Program && x.argv[0] != r.Program && !r.isFile(x.argv[0], cwd) && (r.Decision == Allow || !samePlace(x.argv[0], r.Program)) {
 		return false, false
 	}
 	here, perhaps := r.at(cwd)
@@ -471,7 +477,7 @@ func (pr *presets) matchRules(c *Command, x *invocation) {
 
 // exactly reports whether an exact rule answers what was asked about in a directory; not where a rule asks.
 func (e *Engine) exactly(c *Command, cwd string) bool {
-	if len(c.Argv) == 0 || c.Rule == "unknown" {
+	if len(c.Argv) == 0 || c.Rule == "unknown" && !c.OfFile {
 		return false
 	}
 	found := false
@@ -483,7 +489,7 @@ func (e *Engine) exactly(c *Command, cwd string) bool {
 		dir, base := path.Split(c.Argv[0])
 		here, _ := r.at(cwd)
 		found = found || r.Decision == Allow && r.Exact && here && slices.Equal(c.Argv[1:], r.Words) &&
-			(r.Program == c.Argv[0] || r.Program == base && systemPlaces[dir])
+			(r.Program == c.Argv[0] || r.Program == base && systemPlaces[dir] || r.isFile(c.Argv[0], cwd))
 	}
 	return found
 }

@@ -56,6 +56,9 @@ func (w *walk) run(argv []string, in stream) stream {
 		return stream{text: hole, is: true}
 	}
 	base := strings.TrimPrefix(path.Base(strings.ReplaceAll(name, `\`, "/")), "^") // nu's sign of programs that are not its own
+	if end := len(base) - len(".exe"); end > 0 && strings.EqualFold(base[end:], ".exe") && programs.Lookup(strings.ToLower(base[:end])) != nil {
+		base = strings.ToLower(base[:end]) // a program of Windows, as WSL starts it
+	}
 	if path.Base(w.shell) == "zsh" {
 		if name == "-" && len(argv) > 1 {
 			return w.run(argv[1:], in) // it starts a command as a login shell would
@@ -244,6 +247,9 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	if !textual.has(x.name) && !row.Reads && (row.Lang == "" || row.Lang == "make") {
 		w.guesses.commandsIn(x)
 	}
+	if containers.has(x.name) && w.engine.denies && slices.ContainsFunc(x.argv[1:min(len(x.argv), 8)], startsInside.has) {
+		w.guesses.guess(x.argv[1:])
+	}
 	w.ways.inputAsFile(x)
 	given, done := w.byOperands(operands, x)
 	if startsShell.has(x.name) && !x.children && x.in.is {
@@ -258,6 +264,12 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	}
 	return w.byInput(operands, x, out)
 }
+
+// containers are programs with a command for a container among their words; startsInside are their words before such a command.
+const (
+	containers   = words("docker podman nerdctl ctr crictl kubectl oc lxc incus docker-compose podman-compose buildah finch")
+	startsInside = words("exec run create rsh debug shell task tasks t c containers compose container")
+)
 
 // startsShell are programs that start a shell where they are given no command: it reads what they are given.
 var startsShell = words("newgrp nsenter unshare chroot setarch linux32 linux64 i386 script fakeroot fakechroot sg capsh doas proot firejail nix-shell " +
@@ -560,8 +572,8 @@ func (h *hardRules) target(c *Command, p string) {
 	case fatal:
 		h.deny(c, "hard:device", "it writes over a disk", "write to a file")
 	case perhaps:
-		why := whyOverwrites
-		if adds := path.Base(c.Argv[0]) == "tee" && slices.ContainsFunc(c.Argv[1:], func(a string) bool { return a == "-a" || a == "--append" }); adds {
+		why := h.whyWritten(p)
+		if adds := path.Base(c.Argv[0]) == "tee" && slices.ContainsFunc(c.Argv[1:], func(a string) bool { return a == "-a" || a == "--append" }); adds && why == whyOverwrites {
 			why = whyAdds
 		}
 		h.ask(c, "hard:overwrite", why)

@@ -82,7 +82,8 @@ func (fs *files) overwritten(p string) danger {
 	if ok && (vital[full] || ofTheKernel(full) || strings.HasPrefix(full, "/boot/") || strings.HasPrefix(full, "/etc/sudoers.d/") || allNeed(full)) {
 		return perhaps
 	}
-	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) || strings.HasSuffix(p, anyBelow) && fs.isFatal(p) {
+	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) || strings.HasSuffix(p, anyBelow) && fs.isFatal(p) ||
+		ok && hasGlob(full) && fs.everything(full) {
 		return perhaps
 	}
 	return harmless
@@ -92,6 +93,15 @@ func (fs *files) overwritten(p string) danger {
 func (fs *files) isFatal(p string) bool {
 	below, is := strings.CutSuffix(p, anyBelow)
 	return fs.tree(p) == fatal || is && (below == "/" || !strings.HasSuffix(below, "/")) && fs.tree(below) == fatal
+}
+
+// everything reports a pattern that covers all names in a directory that holds a home or the system: ~/*, ~/*/*.
+func (fs *files) everything(full string) bool {
+	dir := full
+	for covers(path.Base(dir)) {
+		dir = path.Dir(dir)
+	}
+	return dir != full && fs.protected(dir) == fatal
 }
 
 // ofTheKernel reports files by which devices go, the firmware changes, or another process does something else.

@@ -203,7 +203,7 @@ func (cr *codeReader) windowsCommand(argv []string) {
 	root := cr.win.piped
 	bare := false
 	for _, a := range args {
-		root = root || drive.MatchString(a) || cr.win.root && (a == "*" || a == "." || a == "*.*")
+		root = root || drive.MatchString(a) || strings.HasPrefix(a, "/") && cr.tree(strings.ReplaceAll(a, "*", globStar)) == fatal || cr.win.root && (a == "*" || a == "." || a == "*.*")
 		bare = bare || windowsBare.MatchString(a)
 	}
 	has := func(options ...string) bool {

@@ -253,7 +253,7 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 			words = append(words[:64:64], hole)
 		}
 	}
-	words = wr.below(words, operands)
+	words = wr.below(words)
 	mark, ok := x.args.Get("-I", "--replace")
 	if !ok {
 		if o := x.args.Has("-i"); o {
@@ -307,17 +307,21 @@ func (wr *wrapping) atOnce(x *invocation, n int) int {
 	return max(n, 1)
 }
 
-// overwriting are programs whose command writes over each file that it is run with, or runs what may.
-const overwriting = words("cp mv ln install tee sponge sh bash dash zsh ksh")
-
-// below adds to the places that a program is run with what is below them, where it may write over each file there.
-func (wr *wrapping) below(places, argv []string) []string {
-	if len(argv) == 0 || !overwriting.has(path.Base(argv[0])) {
-		return places
+// everyBelow is a start of a walk with the mark for everything below it.
+func everyBelow(start string) string {
+	if bare := strings.TrimRight(start, "/"); bare != "" {
+		start = bare
+	} else if start != "" {
+		start = "/"
 	}
+	return start + anyBelow
+}
+
+// below adds to the places that a program is run with every file below those that hold a home or the system.
+func (wr *wrapping) below(places []string) []string {
 	for _, p := range places[:min(len(places), maxRounds)] {
 		if wr.tree(p) == fatal {
-			places = append(places[:len(places):len(places)], p+anyBelow)
+			places = append(places[:len(places):len(places)], everyBelow(p))
 		}
 	}
 	return places
@@ -335,7 +339,7 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 			wr.record(c) // each file of a tree is as much as the tree
 		}
 	}
-	for _, place := range wr.below(wr.found(x), argv) {
+	for _, place := range wr.below(wr.found(x)) {
 		full := make([]string, len(argv))
 		has := false
 		for i, a := range argv {
@@ -363,6 +367,13 @@ func (fs *files) finds(x *invocation) []string {
 		if len(starts) < 2 || strings.Trim(starts[0], ".*^$") != "" {
 			return []string{"./" + notEmpty}
 		}
+		if x.args.Has("-e", "--extension") {
+			places := slices.Clone(starts[1:])
+			for i, p := range places {
+				places[i] = strings.TrimSuffix(p, "/") + "/" + notEmpty
+			}
+			return places
+		}
 		return starts[1:]
 	}
 	if x.args.Has("-files0-from") {
@@ -378,31 +389,21 @@ func (fs *files) finds(x *invocation) []string {
 	if len(places) == 0 {
 		places = []string{"."}
 	}
-	filtered, loose := false, false
-	for _, a := range x.argv[1:] {
-		loose = loose || a == "!" || a == "-not" || a == "-o" || a == "-or" || a == ","
-	}
-	for _, o := range x.args.Options {
-		switch o.Name {
-		case "-name", "-iname", "-path", "-type", "-mtime", "-mmin", "-size", "-user", "-newer", "-regex",
-			"-empty", "-maxdepth", "-mindepth",
-			"-atime", "-ctime", "-perm", "-inum", "-links", "-group", "-wholename", "-ipath", "-iregex",
-			"-cmin", "-amin":
-			filtered = filtered || o.Name != "-maxdepth" && o.Name != "-mindepth" && strings.Trim(o.Value, ".*/") != "" &&
-				o.Name != "-type"
-		}
-	}
-	if filtered {
-		for i, p := range places {
-			if loose && fs.tree(p) == fatal {
-				places[i] = strings.TrimSuffix(p, "/") + "/" + hole // the test may be true of nearly all
+	for i, p := range places {
+		bare := strings.TrimSuffix(p, "/")
+		switch full, ok := fs.clean(p); fs.narrows(x, p) {
+		case restricted:
+			if fs.tree(p) == fatal {
+				places[i] = everyBelow(p)
 				continue
 			}
-			if full, ok := fs.clean(p); ok && everywhere.has(full) && !leftovers(x) {
-				places[i] = p + anyBelow // what the machine needs may have that name, too
+			places[i] = bare + "/" + notEmpty
+		case narrowed:
+			if ok && everywhere.has(full) && !leftovers(x) {
+				places[i] = everyBelow(p) // what the machine needs may have that name, too
 				continue
 			}
-			places[i] = strings.TrimSuffix(p, "/") + "/" + notEmpty
+			places[i] = bare + "/" + notEmpty
 		}
 	}
 	return places
@@ -424,10 +425,14 @@ func (fs *files) namesAnywhere(x *invocation) string {
 		if !has("-l", "--files", "--files-with-matches") {
 			return ""
 		}
+		if has("--files") && !has("-g", "--glob", "--iglob", "-t", "--type") || !has("--files") && matchesAll(ops) {
+			all = true
+		}
 	case "grep", "egrep", "fgrep":
 		if !has("-l", "-L", "--files-with-matches") || !has("-r", "-R", "--recursive") {
 			return ""
 		}
+		all = has("-v", "--invert-match") || matchesAll(ops)
 	case "du", "tree":
 		all, ops = true, x.argv[1:] // its row is one of many programs, and takes -a to have a value
 	case "ls", "dir":
@@ -438,19 +443,24 @@ func (fs *files) namesAnywhere(x *invocation) string {
 		if len(ops) < 2 || strings.Trim(ops[0], ".*^$") != "" {
 			return ""
 		}
-		all, ops = true, ops[1:]
+		all, ops = !has("-e", "--extension"), ops[1:]
 	default:
 		return ""
 	}
 	for _, o := range ops {
 		if all && fs.tree(o) == fatal {
-			return o + anyBelow
+			return everyBelow(o)
 		}
 		if full, ok := fs.clean(o); ok && (everywhere.has(full) || strings.HasPrefix(o, "/") && fs.holdsHome(full)) {
 			return strings.TrimSuffix(o, "/") + "/" + anyBelow
 		}
 	}
 	return ""
+}
+
+// matchesAll reports a search whose pattern matches nearly every file.
+func matchesAll(operands []string) bool {
+	return len(operands) > 1 && strings.Trim(operands[0], `.*^$?+\|()s`) == ""
 }
 
 // everywhere are directories in which the same names are the system's, services' and everybody's.

@@ -262,7 +262,8 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	case g.c.Author == nil:
 		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
 	}
-	if rules, err := policy.ParseTexts(rule); err == nil {
+	rules, err := policy.ParseTexts(rule)
+	if err == nil {
 		idle := (*api.Error)(nil)
 		if edited != "" {
 			idle = g.idle(a, v, rules)
@@ -277,7 +278,12 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 			return idle
 		}
 	}
-	if err := g.c.Author.Allow(rule, fmt.Sprintf("answer to approval %s", v.ID)); err != nil {
+	for i := 0; i < len(rules) && err == nil; i++ {
+		if rules[i].Roots, err = a.roots(&rules[i]); err == nil {
+			err = g.c.Author.Append(rules[i], fmt.Sprintf("answer to approval %s", v.ID))
+		}
+	}
+	if err != nil {
 		var e *api.Error
 		if errors.As(err, &e) {
 			return e
@@ -286,6 +292,32 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 	}
 	v.Written = rule
 	return nil
+}
+
+// roots returns the directories in which a rule counts that an answer writes: one about exact words that mean something else
+// elsewhere counts where these were shown, and below.
+func (a *Ask) roots(r *policy.Rule) ([]string, error) {
+	switch {
+	case !r.Exact || !policy.Placed(append([]string{r.Program}, r.Words...)):
+		return nil, nil
+	case a.Cwd == "":
+		return nil, errors.New("the directory of its words is not known")
+	}
+	return []string{a.Cwd}, nil
+}
+
+// ruleDir returns the directory in which a proposed rule would count; empty: everywhere.
+func (a *Ask) ruleDir(text string) string {
+	rules, err := policy.ParseTexts(text)
+	if err != nil {
+		return ""
+	}
+	for i := range rules {
+		if dirs, err := a.roots(&rules[i]); err == nil && len(dirs) > 0 {
+			return dirs[0]
+		}
+	}
+	return ""
 }
 
 // about reports whether one of the rules is about a program of one of the commands, as far as those are known.
@@ -304,7 +336,7 @@ func (g *Gateway) grant(ctx context.Context, a *Ask, v *api.Approval, scope []sc
 	}
 	for _, s := range scope {
 		gr := store.Grant{
-			Session: a.Session, Kind: v.Kind, Rule: s.Rule, Prefix: s.Prefix, Exact: s.Exact, Approval: numberOrZero(v.ID), Created: time.Now(),
+			Session: a.Session, Kind: v.Kind, Rule: s.Rule, Prefix: s.Prefix, Exact: s.Exact, Dir: s.Dir, Commands: s.Commands, Approval: numberOrZero(v.ID), Created: time.Now(),
 		}
 		if gr.N, err = g.c.Store.AddGrant(ctx, gr); err != nil {
 			g.takeBack(ctx, made)
@@ -567,7 +599,7 @@ func (g *Gateway) Grants() []api.Grant {
 	for _, gr := range g.grants {
 		list = append(list, api.Grant{
 			ID: "G" + strconv.FormatInt(gr.N, 10), Session: gr.Session, Kind: gr.Kind, Rule: gr.Rule,
-			Prefix: strings.Join(gr.Prefix, " "), Exact: gr.Exact, Approval: idOf(gr.Approval), Created: gr.Created,
+			Prefix: strings.Join(gr.Prefix, " "), Exact: gr.Exact, Dir: gr.Dir, Approval: idOf(gr.Approval), Created: gr.Created,
 		})
 	}
 	return list

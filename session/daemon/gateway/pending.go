@@ -62,6 +62,7 @@ func (g *Gateway) ask(ctx context.Context, a Ask, j policy.Judgement, by map[rul
 		e.cut, e.scope = !whole, scopeOf(&a, &j)
 		e.view = newView(e.n, &kept, &j, e.scope)
 		e.view.Rule, e.view.NoRule = proposal, none
+		e.view.RuleCwd = a.ruleDir(proposal)
 	}
 	told := e.view
 	a.Files, a.Own = e.ask.Files, e.ask.Own // as they were when it was asked first, perhaps by the daemon before

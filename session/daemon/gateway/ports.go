@@ -16,10 +16,9 @@ type Rules interface {
 	For(rulebook.Subject) (*policy.Engine, *rulebook.Sources)
 }
 
-// Author writes a rule that a person decided on into the file of rules. text is as "git push" or
-// "git push --force": it allows what it names. An error says why it was not written.
+// Author adds a rule that a user decided on to the file of rules. An error gives the reason why it was not written.
 type Author interface {
-	Allow(text, why string) error
+	Append(r policy.Rule, why string) error
 }
 
 // Store keeps approvals; *store.Store does.

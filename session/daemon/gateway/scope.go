@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// What an answer reaches. "For this session" allows commands that begin with the same words and that the
+// What an answer reaches. Words that mean something else in another directory, with another environment or with other aliases
+// hold only where they were shown. "For this session" allows commands that begin with the same words and that the
 // same rule asked about. A prefix has to mean something: where the danger is in the rest (what is removed,
 // the code an interpreter is given, a word that is not known before it runs), all of it has to be the same.
 
@@ -85,13 +86,19 @@ type scoped struct {
 	Rule   string   `json:"rule"`
 	Prefix []string `json:"prefix,omitempty"`
 	Exact  string   `json:"exact,omitempty"` // instead of the prefix
+
+	Dir      string `json:"dir,omitempty"`      // in which it holds; empty: everywhere
+	Commands string `json:"commands,omitempty"` // digest of the commands behind Exact
 }
+
+// unknownDir is the directory of a command that starts in none that is known. No grant holds there.
+const unknownDir = unknownMark
 
 // scopeOf is what has to be allowed for an asking to go ahead: one entry for each command that is asked about.
 func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 	whole := bounded(firstOf(a.Line, quoted(a.Argv), a.Path), maxExact)
 	if len(j.Commands) == 0 || len(j.Commands) >= policy.MaxCommands {
-		return []scoped{{Rule: j.Rule, Exact: whole}}
+		return []scoped{{Rule: j.Rule, Exact: whole, Dir: a.dir(j.Commands), Commands: digestOfCommands(j.Commands)}}
 	}
 	meant := !slices.ContainsFunc(j.Commands, func(c policy.Command) bool {
 		return c.Verdict == policy.Ask && !c.IsLost() && prefixOf(&c) == nil
@@ -100,15 +107,18 @@ func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 		if c.Verdict != policy.Ask {
 			continue
 		}
-		s := scoped{Rule: c.Rule, Exact: whole}
+		s := scoped{Rule: c.Rule, Exact: whole, Dir: a.dir(j.Commands), Commands: digestOfCommands(j.Commands)}
 		switch {
 		case c.IsLost(): // the answer is about the shell, whatever the line is
-			s.Rule, s.Exact = ruleLost, a.earlier.WhyLost()
+			s = scoped{Rule: ruleLost, Exact: a.earlier.WhyLost()}
 		case meant: // else one that has to be the same makes all of it so
-			s.Prefix, s.Exact = prefixOf(&c), ""
+			s = scoped{Rule: c.Rule, Prefix: prefixOf(&c)}
+			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.Placed(s.Prefix) { // touch alone is about any file
+				s.Dir = firstOf(c.Dir, unknownDir)
+			}
 		}
 		if !slices.ContainsFunc(list, func(o scoped) bool {
-			return o.Rule == s.Rule && o.Exact == s.Exact && slices.Equal(o.Prefix, s.Prefix)
+			return o.Rule == s.Rule && o.Exact == s.Exact && o.Dir == s.Dir && slices.Equal(o.Prefix, s.Prefix)
 		}) {
 			list = append(list, s)
 		}
@@ -139,15 +149,43 @@ func prefixOf(c *policy.Command) []string {
 // aboutTheRest are rules of presets that ask because of what a command is given, whatever it is.
 var aboutTheRest = []string{"unknown", "environment", "write", "secret"}
 
-// allows says that a grant holds for what is needed.
+// allows reports whether a grant holds for a command, in the directory in which that starts.
 func allows(g *store.Grant, need *scoped) bool {
-	if g.Rule != need.Rule {
+	switch {
+	case g.Rule != need.Rule || need.Dir == unknownDir:
+		return false
+	case need.Exact != "" || g.Exact != "":
+		return need.Exact == g.Exact && need.Dir == g.Dir && need.Commands == g.Commands
+	case !slices.Equal(g.Prefix, need.Prefix):
 		return false
 	}
-	if need.Exact != "" || g.Exact != "" {
-		return need.Exact == g.Exact
+	below := g.Dir != "" && !strings.Contains(g.Prefix[0], "/") && policy.InRoots(need.Dir, []string{g.Dir})
+	return need.Dir == g.Dir || below
+}
+
+// dir returns the directory to which an exact answer about commands is bound; empty: their words mean the same everywhere.
+func (a *Ask) dir(commands []policy.Command) string {
+	placed := len(commands) == 0
+	for i := range commands {
+		if placed = placed || policy.Placed(commands[i].Argv); placed {
+			return firstOf(a.Cwd, unknownDir)
+		}
 	}
-	return slices.Equal(g.Prefix, need.Prefix)
+	return ""
+}
+
+// digestOfCommands returns a digest of the words of commands, and of the directories in which those start whose words mean
+// something else elsewhere: aliases, functions and variables of the shell that have changed make another digest.
+func digestOfCommands(commands []policy.Command) string {
+	sum := sha256.New()
+	for i := range commands {
+		dir := ""
+		if policy.Placed(commands[i].Argv) {
+			dir = commands[i].Dir
+		}
+		fmt.Fprintf(sum, "%q %q\n", commands[i].Argv, dir)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
 // risk tells how bad it may be.

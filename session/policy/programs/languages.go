@@ -49,6 +49,7 @@ var languages = []Program{
 	{Name: "erl", OneDash: true, Code: "-eval", Values: "-s -run -name -sname -pa", Lang: "other"},
 	{Name: "ftp,mail,mailx", Code: "--exec -E -X -Y", Values: "-s -c -b -r -e -a -H -i", Lang: "vim", StdinRun: true, StdinAlways: true},
 	{Name: "m4", Values: "-D -I -U -B -S -L -d -l -t -F -R --define --include", Lang: "m4", StdinRun: true},
+	{Name: "nim", Values: "-d -p -o --out --path --define"},
 	{Name: "mongo,mongosh", Code: "--eval", Values: "-u -p --host --port", Lang: "other", StdinRun: true},
 	{Name: "bundle console,rails console,flask shell,dotnet fsi,mix run", Code: "-e --eval --exec", Lang: "other", StdinRun: true},
 	{Name: "rails runner", Run: RunFirstCode, Lang: "other"},

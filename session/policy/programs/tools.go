@@ -2,8 +2,9 @@ package programs
 
 // tools are programs of daily building; their subcommands that read have rows.
 var tools = []Program{
-	{Name: "docker,podman,nerdctl", Values: "-H -c -l --host --context --log-level --config", Stop: true,
+	{Name: "docker,podman", Values: "-H -c -l --host --context --log-level --config", Stop: true,
 		SubOnly: true},
+	{Name: "nerdctl", Values: "-H -n -a --host --address --namespace --snapshotter --cni-path --data-root --cgroup-manager", Stop: true, SubOnly: true},
 	{Name: "docker ps,docker logs,docker images,docker inspect,docker version,docker info,docker top,docker " +
 		"stats,docker port," +
 		"docker diff,docker history,docker events,docker compose ps,docker compose logs,docker image ls," +

@@ -92,10 +92,10 @@ var wrappers = []Program{
 	{Name: "uv tool run,pnpm dlx,yarn dlx,bun x", Values: "-p --package --from --with --python", Stop: true, Run: RunArgv},
 	{Name: "snap run", Values: "--shell", Stop: true, Run: RunArgv},
 	{Name: "snap", Stop: true, SubOnly: true},
-	{Name: "docker exec,podman exec,docker compose exec", Values: "-e -u -w --env --user --workdir " +
+	{Name: "docker exec,podman exec,nerdctl exec,docker compose exec,podman compose exec,nerdctl compose exec,docker-compose exec,nerdctl container exec,docker container exec,podman container exec", Values: "-e -u -w --env --user --workdir " +
 		"--env-file --detach-keys",
 		Stop: true, Run: RunArgv, Skip: 1},
-	{Name: "docker run,podman run,nerdctl run,docker create,podman create", Values: "-v -e -p -w -u -h -l " +
+	{Name: "docker run,podman run,nerdctl run,docker create,podman create,nerdctl create", Values: "-v -e -p -w -u -h -l " +
 		"-m -c --volume --env " +
 		"--publish --workdir --user --name --hostname --label --memory --network --net --entrypoint --mount " +
 		"--env-file " +
@@ -104,10 +104,11 @@ var wrappers = []Program{
 		"--pull --gpus --ipc --pid --log-driver --log-opt --group-add --link --dns --ip --expose --cidfile " +
 		"--runtime --userns",
 		Stop: true, Run: RunArgv, Skip: 1},
-	{Name: "docker compose run,docker-compose run,docker container run,docker container create", Values: "-v -e -p -w -u -l --volume --env --publish --workdir --user --name --label --entrypoint",
+	{Name: "docker compose run,podman compose run,nerdctl compose run,docker-compose run,docker container run,docker container create,podman container run,podman container create,nerdctl container run", Values: "-v -e -p -w -u -l --volume --env --publish --workdir --user --name --label --entrypoint",
 		Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "docker-compose", Values: "-f -p --file --project-name", Stop: true, SubOnly: true},
-	{Name: "ctr run", Values: "--mount --env --label --runtime --user --cwd --net-host", Stop: true, Run: RunArgv, Skip: 2},
+	{Name: "ctr task exec,ctr tasks exec,ctr t exec", Values: "--exec-id --user --cwd --fifo-dir --log-uri", Stop: true, Run: RunArgv, Skip: 1},
+	{Name: "ctr run,ctr container create,ctr containers create,ctr c create", Values: "--mount --env --label --runtime --user --cwd --net-host", Stop: true, Run: RunArgv, Skip: 2},
 	{Name: "ctr", Values: "-n -a --namespace --address", Stop: true, SubOnly: true},
 	{Name: "buildah run", Values: "-v --volume --mount --user --workingdir", Stop: true, Run: RunArgv, Skip: 1},
 	{Name: "buildah", Stop: true, SubOnly: true},
@@ -118,7 +119,7 @@ var wrappers = []Program{
 	{Name: "tcpserver", Values: "-c -u -g -x -b -l -t", Stop: true, Run: RunArgv, Skip: 2},
 	{Name: "lxc,incus", Stop: true, SubOnly: true},
 	{Name: "lxc exec,incus exec", Values: "--cwd --env --user --group --mode", Run: RunArgv, Skip: 1},
-	{Name: "kubectl exec,oc exec", Values: "-n -c --namespace --container --context", Run: RunArgv, Skip: 1},
+	{Name: "kubectl exec,oc exec,oc rsh", Values: "-n -c --namespace --container --context", Run: RunArgv, Skip: 1},
 	{Name: "tmux send-keys,tmux send", Values: "-t -N", Run: RunShell},
 	{Name: "tmux run-shell,tmux run,tmux if-shell", Values: "-t -d -c", Run: RunShell},
 	{Name: "tmux new-session,tmux new,tmux new-window,tmux neww,tmux split-window,tmux splitw,tmux respawn-pane",

@@ -172,7 +172,11 @@ func answers(w io.Writer, v *api.Approval) {
 		fmt.Fprintln(w, "    session  (it has no session yet)")
 	}
 	if v.Rule != "" {
-		fmt.Fprintf(w, "    always   everybody, in all sessions, by a rule that allows: %s   (--rule edits it)\n", inLine(v.Rule))
+		where := ""
+		if v.RuleCwd != "" {
+			where = ", in " + inLine(v.RuleCwd) + " and below"
+		}
+		fmt.Fprintf(w, "    always   everybody, in all sessions%s, by a rule that allows: %s   (--rule edits it)\n", where, inLine(v.Rule))
 	} else if v.NoRule != "" {
 		fmt.Fprintf(w, "    always   (no rule can allow it: %s)\n", inLine(v.NoRule))
 	} else {
@@ -194,6 +198,9 @@ func Grants(w io.Writer, list []api.Grant) {
 		what := g.Prefix
 		if g.Exact != "" {
 			what = "exactly: " + g.Exact
+		}
+		if g.Dir != "" {
+			what += "   in " + g.Dir
 		}
 		fmt.Fprintf(w, "%-5s %-12s %-6s %-14s %s\n", g.ID, output.Printable(output.Shorten(where, 12)), g.Approval, output.Printable(g.Rule), inLine(what))
 	}
