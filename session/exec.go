@@ -13,6 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/internal/rules"
+	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -165,6 +166,7 @@ func (h *lineHost) typeLine(r *Run) error {
 	r.prompt, _ = s.inputwait.machine.CursorLine()
 	r.Cleared = s.typing.half.take(r.prompt)
 	s.typing.run.Add(1)
+	s.typing.line = 0
 	if h.wraps(r.Text) {
 		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}
@@ -200,8 +202,8 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 		b = input.AppendPaste(b, []byte(text), &m)
 	case strings.Contains(text, "\n"):
 		b = append(b, strings.ReplaceAll(text, "\n", "\r")...)
-	case len(text) > maxCanonical:
-		return nil, fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, maxCanonical)
+	case len(text) > typing.MaxLine:
+		return nil, fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, typing.MaxLine)
 	default:
 		b = append(b, text...)
 	}
@@ -260,10 +262,6 @@ func (h *lineHost) pasteSoon(text string) time.Duration {
 	return asksLast
 }
 
-// maxCanonical bounds a line that the terminal's own editor takes (N_TTY_BUF_SIZE), less
-// its end.
-const maxCanonical = 4095
-
 // wrapLine makes one line of several for a shell whose editor knows no paste: one that
 // tells by marks of its own where the output begins.
 func (h *lineHost) wrapLine(text string) (string, error) {
@@ -274,8 +272,8 @@ func (h *lineHost) wrapLine(text string) (string, error) {
 		return "", fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		if len(part) > maxCanonical && !h.pastes() {
-			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, maxCanonical)
+		if len(part) > typing.MaxLine && !h.pastes() {
+			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, typing.MaxLine)
 		}
 	}
 	if strings.Contains(line, "\t") && !h.lineModes().Canonical {

@@ -24,6 +24,9 @@ var ErrHalf = errors.New("a line is half typed there")
 // ErrTypedAhead is returned for a secret before which other input waits to be read.
 var ErrTypedAhead = typing.ErrAhead
 
+// ErrLongLine is returned for input with a line that a terminal in line mode would cut.
+var ErrLongLine = typing.ErrLongLine
+
 // ErrOtherInput is returned for input whose id is that of other input.
 var ErrOtherInput = typing.ErrOther
 
@@ -39,8 +42,8 @@ type Typing struct {
 	Paste  bool // it is pasted, for the record
 	// Version, if not 0, must be the screen's current version.
 	Version uint64
-	// Secret input is not recorded, and refused with ErrEcho while the terminal shows what
-	// is typed, unless it is forced. It waits a while for what was typed before it to be
+	// Secret input is not recorded, and rejected with ErrEcho or ErrMayEcho while what is typed is shown or may be, unless it
+	// is forced. It waits a while for what was typed before it to be
 	// read: ErrTypedAhead.
 	Secret, Force bool
 	// ID, if there is one, has the input typed once, however often it is asked for.
@@ -64,11 +67,16 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 	return r.Cursor, err
 }
 
-// TypeIn is Type, and tells who showed what was typed.
+// boxTime is how long a secret waits until a full-screen program is found to show a password box.
+const boxTime = time.Second
+
+// TypeIn is Type, and returns more of what is known. A secret waits for what was typed before it to be read, and for a password
+// box to be found.
 func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
-	for until := time.Now().Add(typing.UnreadTime); ; {
+	for began := time.Now(); ; {
 		r, err = s.typeIn(ctx, t)
-		if !errors.Is(err, ErrTypedAhead) || time.Now().After(until) {
+		waited := time.Since(began)
+		if !(errors.Is(err, ErrTypedAhead) && waited < typing.UnreadTime || errors.Is(err, ErrMayEcho) && waited < boxTime) {
 			return r, err
 		}
 		look := time.NewTimer(rules.Poll)
@@ -112,7 +120,9 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			return
 		}
 		if r.Echo = s.echoState(); t.Secret && !t.Force && r.Echo != respond.EchoOff {
-			err = ErrEcho
+			if err = ErrEcho; r.Echo == respond.EchoApp {
+				err = ErrMayEcho
+			}
 			return
 		}
 		if t.Secret && !t.Force && s.typing.typedAhead() {
@@ -123,6 +133,11 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 		if t.Encode != nil {
 			if data = append(t.Encode(nil, s.view()), t.Bytes...); len(data) == 0 { // the focus, say, of which the program wants no word
 				r.Cursor, r.Of = s.off, t.Of
+				return
+			}
+		}
+		if !t.Person {
+			if err = s.typing.checkLine(data); err != nil {
 				return
 			}
 		}
@@ -144,6 +159,7 @@ func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
 			s.typing.last = data[len(data)-1]
 			s.clock.typed()
 		}
+		s.typing.countLine(data, r.Echo)
 		s.typing.half.typed(data, t.Secret, s.Status().Shell.Phase == shell.PhaseRunning)
 		if bytes.ContainsAny(data, "\r\n") {
 			s.typing.by = t.By

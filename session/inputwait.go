@@ -22,6 +22,7 @@ type Needs struct {
 	Reason     string
 	Program    string // that asks, when known
 	Repl       bool   `json:",omitempty"` // it is the prompt of a program that takes commands, which asks nothing
+	Box        bool   `json:",omitempty"` // it is a password box, which shows no key
 	Since      time.Time
 }
 
@@ -412,7 +413,7 @@ func (h *inputWait) needs(v evidence.Verdict) {
 	}
 	before := h.place
 	h.place = h.here()
-	if v.Kind == was.Kind && v.Repl == was.Repl && !h.place.another(before, evidence.Words(was.Reason), evidence.Words(v.Reason)) {
+	if v.Kind == was.Kind && v.Repl == was.Repl && v.Box == was.Box && !h.place.another(before, evidence.Words(was.Reason), evidence.Words(v.Reason)) {
 		return
 	}
 	n := newNeeds(v)
@@ -436,7 +437,7 @@ func (h *inputWait) resume() {
 // newNeeds is what a verdict says, as of now.
 func newNeeds(v evidence.Verdict) (n Needs) {
 	if v.Kind != evidence.None {
-		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.Repl, Since: time.Now()}
+		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.Repl, Box: v.Box, Since: time.Now()}
 	}
 	return n
 }

@@ -40,6 +40,7 @@ var (
 	ErrNoRule   = rules.ErrNoRule
 	ErrRuleName = rules.ErrRuleName
 	ErrEcho     = typing.ErrEcho
+	ErrMayEcho  = typing.ErrMayEcho
 )
 
 // rulesFile holds a session's rules and what became of them, in its directory; firingsFile holds what
@@ -155,12 +156,16 @@ func (s *Session) resumeRules() {
 	s.rulesChanged()
 }
 
-// echoState is who shows what is typed, as the terminal's settings tell.
+// echoState returns which part shows what is typed, by the terminal's settings. A password box reads keys, and shows none.
 func (s *Session) echoState() respond.EchoState {
 	if s.cfg.Device == nil {
 		return respond.EchoOn
 	}
-	return EchoOf(s.cfg.Device)
+	state := EchoOf(s.cfg.Device)
+	if state == respond.EchoApp && s.Status().Needs.Box && s.ring != nil && !s.inputwait.unseen() {
+		return respond.EchoOff
+	}
+	return state
 }
 
 // EchoOf asks a terminal who shows what is typed. Where that cannot be told (pipes, or it is
@@ -406,6 +411,10 @@ func (h *rulesHost) saveRules(state []byte, err error) {
 // typeReply types what a rule replies and tells everybody who has to know.
 func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 	s := h.s
+	if err := s.typing.checkLine(a.Data); err != nil {
+		return err
+	}
+	s.typing.countLine(a.Data, s.echoState())
 	if a.Now {
 		err = s.typing.queue.AddNow(a.Data, nil)
 	} else {

@@ -264,7 +264,7 @@ func TestSecretsOfRules(t *testing.T) {
 	}{
 		{"echo off", respond.EchoOff, false, nil, "hunter2\r", ""},
 		{"a forged prompt", respond.EchoOn, false, nil, "", "the terminal echoes"},
-		{"a line editor", respond.EchoApp, false, nil, "", "the program may show"},
+		{"a line editor", respond.EchoApp, false, nil, "", "the program reads keys and may show them"},
 		{"forced", respond.EchoOn, true, nil, "hunter2\r", ""},
 		{"not to be had", respond.EchoOff, false, errors.New("gone"), "", "gone"},
 	} {

@@ -32,8 +32,9 @@ type typist struct {
 	texts   echo.Texts
 	editor  echo.Region // of the shell's newest prompt
 	begun   typing.Begun
-	by      string        // who ended a line last: see Command.By
-	half    half          // what was typed since
+	by      string // who ended a line last: see Command.By
+	half    half   // what was typed since
+	line    typing.LineLength
 	last    byte          // that was typed
 	run     atomic.Uint64 // lines of exec, before each of which what stood there is cleared
 	at      wait.Anchor   // where output and screen stood when something was last typed
@@ -41,6 +42,24 @@ type typist struct {
 
 // LinesRun is how many lines of exec were typed: each clears what stood there, and ends.
 func (s *Session) LinesRun() uint64 { return s.typing.run.Load() }
+
+// checkLine returns ErrLongLine if the terminal is in line mode and would cut a line of data.
+func (h *typist) checkLine(data []byte) error {
+	err := h.line.Check(data)
+	if err == nil || h.s.lines.lineModes().Canonical {
+		return err
+	}
+	return nil
+}
+
+// countLine counts data as part of a line, where the terminal may be in line mode.
+func (h *typist) countLine(data []byte, echo respond.EchoState) {
+	if echo == respond.EchoApp {
+		h.line = 0
+		return
+	}
+	h.line.Type(data)
+}
 
 // half is a line that was typed in part, as far as its keys tell.
 type half struct {

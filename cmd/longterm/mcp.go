@@ -45,7 +45,8 @@ named on standard error. Only the loopback
 address is listened on unless another one is given; requests for other hosts and from other pages are refused.
 
 The tools are those that look (--tools read), that run and type as well (change), or that end and remove, too (all).
-A password that a program asks for is asked of the person through the client, where that can do so (--elicit).`
+The user is asked about approvals through the client, where that can show forms (--elicit). A password is typed by the
+user in the session (longterm attach): no form and no model gets to see it.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), &f) }
 	fl := c.Flags()
 	fl.StringVar(&f.http, "http", "", "serve HTTP on this address, as in 127.0.0.1:7717 or :7717 (loopback)")
@@ -54,7 +55,7 @@ A password that a program asks for is asked of the person through the client, wh
 	fl.StringArrayVar(&f.origins, "origin", nil, "with --http: a page that may ask, as in https://example.org, repeatable")
 	fl.StringVar(&f.level, "tools", "all", "which tools there are: read, change or all; over HTTP the token's level counts, too")
 	fl.StringVar(&f.agent, "agent", "", "label of the agent in rules and records (default: LONGTERM_AGENT, the token's name, or what the client calls itself)")
-	fl.StringVar(&f.elicit, "elicit", "passwords", "what the person is asked through the client: never, passwords, or always (yes or no as well)")
+	fl.StringVar(&f.elicit, "elicit", "passwords", "what the user is asked by forms of the client: never, passwords (approvals only), or always (yes or no as well)")
 }
 
 func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {

@@ -59,6 +59,18 @@ type Approval struct {
 	Note     string       `json:"note,omitempty" doc:"what else there is to know of it: a full disk did not take the answer so far"`
 }
 
+// Answers returns the answers that the approval takes as it stands. With a rule of the user's own (Rule), always may be another.
+func (a *Approval) Answers() []string {
+	list := []string{"once"}
+	if a.Session != "" {
+		list = append(list, "session")
+	}
+	if a.Rule != "" {
+		list = append(list, "always")
+	}
+	return append(list, "reject")
+}
+
 // ApprovalAnswer answers one approval.
 type ApprovalAnswer struct {
 	Answer   string `json:"answer" enum:"once,session,always,reject" doc:"allow it this time; allow such commands in this session; allow them by a rule that is written down; do not allow it"`

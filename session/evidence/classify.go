@@ -33,6 +33,7 @@ type scene struct {
 	relay  bool   // the program always waits for the terminal
 	works  bool   // the line looks like progress
 	parked bool   // the wait is one that goes on whether or not anybody is asked
+	box    bool   // it is a password box
 }
 
 // Classify judges whether a program waits for input, and for what kind.
@@ -86,6 +87,9 @@ func newScene(f *Facts) *scene {
 		}
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
+	if words := passwordBox(f); words != "" {
+		s.asks, s.kind, s.what, s.asked, s.box = true, Password, "asks for a secret in a box", words, true
+	}
 	s.own = s.isRepl() || s.takesKeys(f.Above)
 	s.repl = s.own || replPrompt.MatchString(s.line)
 	s.like = promptEnd.MatchString(s.line) || s.repl
@@ -188,6 +192,7 @@ func (s *scene) weigh() Verdict {
 		v.Kind = None
 	}
 	v.Repl = v.Kind == Text && s.own
+	v.Box = v.Kind == Password && s.box
 	if p := s.Probe.Program; p != "" {
 		v.Reason = p + ": "
 	}

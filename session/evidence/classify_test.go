@@ -125,6 +125,8 @@ func TestClassify(t *testing.T) {
 		{"silence only", "Proceed? [y/N] ", Facts{}, Confirm},
 		{"idle foreign program", "Proceed (y/n)? ", Facts{Probe: unseen("visudo", true), Modes: cooked}, Confirm},
 		{"over ssh", "Reboot now? [y/N] ", Facts{Probe: polling("ssh", -1), Modes: raw}, Confirm},
+		{"gdb's question", "Quit anyway? (y or n) ", Facts{Probe: reading("gdb"), Modes: cooked}, Confirm},
+		{"gdb's default", "Make breakpoint pending on future shared library load? (y or [n]) ", Facts{Probe: reading("gdb"), Modes: cooked}, Confirm},
 		{"poetry", "Would you like to define your main dependencies interactively? (yes/no) [yes] ", Facts{Probe: reading("python3"), Modes: cooked}, Confirm},
 
 		// Choices.

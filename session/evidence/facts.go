@@ -76,6 +76,8 @@ type Verdict struct {
 	Kind  Kind
 	// Repl: a program that takes commands waits for one at its prompt, and asks nobody anything.
 	Repl bool
+	// Box: a full-screen program asks for a secret in a password box. It reads keys without echo, and shows none.
+	Box bool
 	// Confidence, in percent, that input is awaited; Needs is set from 50 on.
 	Confidence int
 	Reason     string // in words, for people and logs

@@ -37,6 +37,7 @@ var phrases = []phrase{
 	{Password, pattern.Lazy(`(?i)(?:` + secretWords + `)\s*[:：]\s*[*•●∙·]*\s*$`), "asks for a secret", false},
 	{Menu, pattern.Lazy(`^\s*(?:#\?|\?#) ?\S{0,3}$`), "is the shell's select prompt", false},
 	{Confirm, pattern.Lazy(`(?i)[\[(<{]\s*(?:y(?:es)?|n(?:o)?|j(?:a)?|o(?:ui)?|s(?:i|í)?|д)\s*(?:[/|,]\s*\[?[\pL?!-][\pL-]*\]?\s*){1,12}[\])>}]\s*` + answer), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)[\[(<]\s*\[?y(?:es)?\]?\s+or\s+\[?no?\]?\s*[\])>]\s*` + answer), "offers yes or no", false},
 	{Confirm, pattern.Lazy(`(?i)\[(?:[a-z?!/],){2,14}[a-z?!/]\]\s*` + answer), "offers keys", false},
 	{Confirm, pattern.Lazy(`(?i)\(\s*(?:y|yes|n|no)\s*\)\s*` + answer), "offers yes or no", false},
 	{Confirm, pattern.Lazy(`(?i)\[y\]es,? *\[n\]o.*` + answer), "offers yes or no", false},

@@ -20,27 +20,32 @@ import (
 
 // answer is how a command, a line or a session is: the structured form of most results.
 type answer struct {
-	State    string   `json:"state"`
-	ExitCode *int     `json:"exit_code,omitempty"`
-	Signal   string   `json:"signal,omitempty"`
-	Needs    string   `json:"needs,omitempty"`
-	Approval string   `json:"approval,omitempty"`
-	Why      string   `json:"why,omitempty"` // it was denied, or has to be allowed
-	Session  string   `json:"session,omitempty"`
-	Job      string   `json:"job,omitempty"`
-	Command  int      `json:"command,omitempty"`
-	Cwd      string   `json:"cwd,omitempty"`
-	Output   string   `json:"output"`
-	Screen   string   `json:"screen,omitempty"` // of a full-screen program that rests, with its version and cursor
-	Version  uint64   `json:"version,omitempty"`
-	Row      int      `json:"cursor_row,omitempty"`
-	Col      int      `json:"cursor_col,omitempty"`
-	Cursor   uint64   `json:"cursor,omitempty"` // none: nothing was printed, or nothing more will be
-	Omitted  *omitted `json:"omitted,omitempty"`
-	Message  string   `json:"message,omitempty"` // what no other field says
-	Next     string   `json:"next,omitempty"`
+	State    string `json:"state"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	Needs    string `json:"needs,omitempty"`
+	Approval string `json:"approval,omitempty"`
+	Why      string `json:"why,omitempty"` // it was denied, or has to be allowed
+	Session  string `json:"session,omitempty"`
+	Job      string `json:"job,omitempty"`
+	Command  int    `json:"command,omitempty"`
+	Cwd      string `json:"cwd,omitempty"`
+	Output   string `json:"output"`
+	Screen   string `json:"screen,omitempty"` // of a full-screen program that rests, with its version and cursor
+	Version  uint64 `json:"version,omitempty"`
+	// ScreenSince: Screen has the rows that changed since that version, each after its number; 0: it has all rows.
+	ScreenSince uint64   `json:"screen_since,omitempty"`
+	Row         int      `json:"cursor_row,omitempty"`
+	Col         int      `json:"cursor_col,omitempty"`
+	Cursor      uint64   `json:"cursor,omitempty"` // none: nothing was printed, or nothing more will be
+	Omitted     *omitted `json:"omitted,omitempty"`
+	Message     string   `json:"message,omitempty"` // what no other field says
+	Next        string   `json:"next,omitempty"`
 
 	took     time.Duration
+	noStatus bool   // the program reports none for a line
+	id       string // of the session
+	alt      bool   // a full-screen program is up
 	atPrompt bool   // a shell's
 	until    uint64 // where the output ends of the shell's command that is told of; 0: the shell may have run something since
 }
@@ -51,6 +56,15 @@ type omitted struct {
 	Lines int    `json:"lines"`
 	From  uint64 `json:"from"`
 	To    uint64 `json:"to"`
+}
+
+// MarshalJSON adds the duration, which calls change until they answer.
+func (a *answer) MarshalJSON() ([]byte, error) {
+	type plain answer
+	return json.Marshal(struct {
+		*plain
+		Seconds float64 `json:"seconds,omitempty"`
+	}{(*plain)(a), float64(a.took.Milliseconds()) / 1000})
 }
 
 // going says that there is an end to wait for.
@@ -65,7 +79,12 @@ func (a *answer) text() string {
 	if a.Output != "" && !strings.HasSuffix(a.Output, "\n") {
 		b.WriteByte('\n')
 	}
-	if a.Screen != "" {
+	switch {
+	case a.ScreenSince > 0 && a.Screen == "":
+		fmt.Fprintf(&b, "[screen · version %d · unchanged since %d · cursor %d,%d]\n", a.Version, a.ScreenSince, a.Row, a.Col)
+	case a.ScreenSince > 0:
+		fmt.Fprintf(&b, "[screen · version %d · rows changed since %d · cursor %d,%d]\n%s\n", a.Version, a.ScreenSince, a.Row, a.Col, apart(a.Screen))
+	case a.Screen != "":
 		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, apart(a.Screen))
 	}
 	b.WriteByte('[')
@@ -139,6 +158,8 @@ func (a *answer) words() string {
 	switch {
 	case a.State == "exited" && a.ExitCode != nil:
 		return fmt.Sprintf("exited %d", *a.ExitCode)
+	case a.State == "exited" && a.noStatus:
+		return "exited, no status"
 	case a.Needs != "":
 		return a.State + "{" + a.Needs + "}"
 	case a.Signal != "":
@@ -177,7 +198,8 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.State == "ended" && a.Signal != "" {
 		a.State = "signalled"
 	}
-	if saysMore(r) {
+	a.noStatus = r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" // the state says so in two words
+	if saysMore(r) && !a.noStatus {
 		a.Message = r.Message
 	}
 	if r.State == "" {
@@ -205,17 +227,17 @@ func answerOf(r *api.Result, session string) *answer {
 	}
 	switch {
 	case a.State == "needs_approval":
-		a.Message = askedFor(a.Approval, a.Why) + "; nothing more is to be done but to wait"
+		a.Message = askedFor(a.Approval, r.Policy)
 		a.Next = call("wait", "for", []string{a.Job})
 	case a.State == "needs_input", a.Needs == "screen": // a full-screen program rests: its screen says what it is at
 		a.Next = answering(a)
+		if a.Needs == "password" {
+			a.Message = join(a.Message, attaching(a.Session))
+		}
 	case a.going() && a.Next == "":
 		a.Next = call("wait", append([]any{"for", []string{a.Job}}, sinceOf(a.Cursor)...)...)
 	case r.Error != "" && !strings.Contains(r.Message, r.Error):
 		a.Message = join(a.Message, r.Error)
-	}
-	if r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" {
-		a.Message = join(a.Message, "the program rests again; a line given to it has no exit code")
 	}
 	return a
 }
@@ -252,7 +274,7 @@ func whyOf(j *api.Judgement) string {
 	}
 	why := j.Why
 	if j.Rule != "" {
-		why = join(why, "rule "+j.Rule)
+		why = join(why, fmt.Sprintf("rule %q", j.Rule))
 	}
 	if j.Words != "" {
 		why = join(why, "for "+oneLine(j.Words, 200))
@@ -260,13 +282,23 @@ func whyOf(j *api.Judgement) string {
 	return why
 }
 
-// askedFor says that a person has to allow something, and why.
-func askedFor(approval, why string) string {
-	text := "A person has to allow it (approval " + approval + ")"
-	if why != "" {
+// askedFor returns what an agent passes on to its user about an approval: why it is needed, and the commands that answer it.
+func askedFor(approval string, j *api.Judgement) string {
+	text := "approval required (" + approval + ")"
+	if why := whyOf(j); why != "" {
 		text += ": " + why
 	}
+	answer := "`longterm approvals answer " + approval + " "
+	text += "; tell your user: " + answer + "once` allows it, " + answer + "reject` rejects it"
+	if j != nil && j.Instead != "" {
+		text += "; instead: " + j.Instead
+	}
 	return text
+}
+
+// attaching returns what an agent passes on to its user about a password: no form and no model gets to see it.
+func attaching(session string) string {
+	return "tell your user to type it there: `longterm attach " + session + "`; never ask for it here"
 }
 
 // answering is the call that answers what is asked.
@@ -275,7 +307,7 @@ func answering(a *answer) string {
 	case "menu", "screen":
 		return call("screen", "session", a.Session)
 	case "password":
-		return call("input", "session", a.Session, "text", "…", "enter", true, "secret", true)
+		return call("wait", "for", []string{cmp.Or(a.Job, a.Session)})
 	}
 	return call("input", "session", a.Session, "text", "…", "enter", true)
 }

@@ -92,11 +92,11 @@ func TestWhatIsSaidOfInput(t *testing.T) {
 		{nil, false, ""},
 		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "yes"}, false, ""},
 		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "unknown"}, false, ""},
-		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "yes"}, false, "read, not shown"},
+		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "yes"}, false, "The program read it; its text is not on the screen"},
 		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "yes"}, true, ""},
-		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "no"}, true, "read, not shown, the screen did not change"},
-		{&api.Taken{Read: "yes", Echoed: "unknown"}, false, "read"},
-		{&api.Taken{Read: "unknown", Echoed: "yes"}, true, "perhaps read, shown"},
+		{&api.Taken{Read: "yes", Echoed: "no", Drawn: "no"}, true, "The program read it; its text is not on the screen; the screen did not change"},
+		{&api.Taken{Read: "yes", Echoed: "unknown"}, false, "The program read it"},
+		{&api.Taken{Read: "unknown", Echoed: "yes"}, true, "The program may have read it, and shows it"},
 		{&api.Taken{Read: "no", Echoed: "yes"}, true, "The program has not read it yet"},
 		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "yes", Submitted: "yes"}, true, "Submitted: yes"},
 	} {
@@ -164,5 +164,34 @@ func TestJobsTellTenths(t *testing.T) {
 	r := jobRow{ID: "j", Session: "s", Line: "sleep 1.9", State: "exited", ExitCode: &zero}
 	if got := r.text(1934 * time.Millisecond); got != "j  exited 0  1.9s  s  sleep 1.9\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// An approval is told with the commands that the agent passes on to its user; a rule's name is no question.
+//
+// FAULT: H6
+func TestApproval_NamesCommandsForUser(t *testing.T) {
+	r := api.Result{State: "needs_approval", Job: "j", Approval: "A14", Policy: &api.Judgement{Rule: "unknown", Why: "the code cannot be seen", Instead: "write it to a file first"}}
+	text := answerOf(&r, "s").text()
+	for _, want := range []string{
+		"approval required (A14): the code cannot be seen", `rule "unknown"`, "tell your user: `longterm approvals answer A14 once`",
+		"`longterm approvals answer A14 reject`", "instead: write it to a file first", `next: wait{"for":["j"]}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+// A line of a REPL has no exit code: two words say so. The structured form has the duration.
+//
+// FAULT: J
+func TestAnswer_NoStatus_InTwoWords(t *testing.T) {
+	a := answerOf(&api.Result{State: "exited", Outcome: "stable", Message: "Its exit code is not known", Output: "2\n", DurationMS: 1500}, "s")
+	if got := a.text(); got != "2\n[exited, no status after 1.5s · session s]" {
+		t.Errorf("%q", got)
+	}
+	if b, err := json.Marshal(a); err != nil || !strings.Contains(string(b), `"seconds":1.5`) || !strings.Contains(string(b), `"state":"exited"`) {
+		t.Errorf("%s %v", b, err)
 	}
 }

@@ -53,7 +53,7 @@ func (s *Server) approvals(ctx context.Context, _ json.RawMessage) (*sdk.CallToo
 	case len(all) == 0:
 		text.WriteString("nothing waits for approval")
 	default:
-		fmt.Fprintf(&text, "A person answers: longterm approvals answer %s once|session|reject, or in the viewer", all[0].ID)
+		fmt.Fprintf(&text, "tell your user: `longterm approvals answer %s %s`, or in the viewer", all[0].ID, strings.Join(all[0].Answers(), "|"))
 	}
 	return reply(text.String(), out), nil
 }
@@ -68,11 +68,19 @@ func approvalText(v *api.Approval) string {
 	var b strings.Builder
 	b.WriteString(wanted(v))
 	for _, f := range []struct{ name, value string }{
-		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"why", v.Judgement.Why}, {"rule", v.Judgement.Rule}, {"asked by", v.Actor.Agent},
+		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"why", v.Judgement.Why}, {"rule", quotedRule(v.Judgement.Rule)}, {"asked by", v.Actor.Agent},
 	} {
 		if f.value != "" {
 			fmt.Fprintf(&b, " · %s %s", f.name, oneLine(f.value, 200))
 		}
 	}
 	return b.String()
+}
+
+// quotedRule returns a rule's name in quotes: without them "rule unknown" reads as a question.
+func quotedRule(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q", name)
 }

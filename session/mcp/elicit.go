@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -16,11 +17,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// A password is asked of the person, through the client, so that no model sees it. Nobody waits for the
-// answer here: the call says what it needs and is made again with it (MRTR, SEP-2322); for clients of the
-// era before, the SDK asks and makes the call again, within the call's time.
+// A user is asked for yes or no, and for approvals, by a form of the client. No form asks for a password: the protocol forbids
+// it. The call returns what it needs and is made again with the answer (MRTR, SEP-2322); for older clients the SDK asks, and
+// makes the call again within its time.
 
-// askOn asks clients of the era before what comes after their person's first answer: a password once more, or another one. The
+// askOn asks clients of the era before what comes after their user's first answer: another question. The
 // SDK asks them once in a call, and hands them what is to be asked then as if they knew what to do with it.
 func askOn(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -72,12 +73,8 @@ func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 		return nil
 	}
 	st := state{Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job, Kind: a.Needs}
-	var kind = map[string]any{"type": "string", "title": "Password", "minLength": 1}
-	question := fmt.Sprintf("The session %s asks for a password:\n%s", a.Session, plaintext.Visible(lastLine(a.Output)))
-	if a.Needs == "confirm" {
-		kind = map[string]any{"type": "boolean", "title": "Yes"}
-		question = fmt.Sprintf("The session %s asks:\n%s", a.Session, plaintext.Visible(lastLine(a.Output)))
-	}
+	kind := map[string]any{"type": "boolean", "title": "Yes"}
+	question := fmt.Sprintf("The session %s asks:\n%s", a.Session, plaintext.Visible(lastLine(a.Output)))
 	return &sdk.CallToolResult{
 		RequestState: s.seal.close(&st),
 		InputRequests: sdk.InputRequestMap{answerKey: &sdk.ElicitParams{
@@ -104,7 +101,7 @@ func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult
 		Who: principal(ctx), Tool: d.tool.name, Args: digestOf(d.req.Params.Arguments), Session: a.Session, Job: a.Job,
 		Kind: approvalKind, Asks: v.ID,
 	}
-	answers := []string{"once", "session", "reject"}
+	answers := slices.DeleteFunc(v.Answers(), func(a string) bool { return a == "always" }) // a rule is read before it is written
 	return &sdk.CallToolResult{
 		RequestState: s.seal.close(&st),
 		InputRequests: sdk.InputRequestMap{answerKey: &sdk.ElicitParams{
@@ -142,7 +139,7 @@ func (s *Server) mayAsk(d *doing, kind string) bool {
 	switch {
 	case !s.canAsk(d.req.ClientCapabilities()):
 		return false
-	case kind == "password", kind == approvalKind:
+	case kind == approvalKind:
 		return true
 	}
 	return kind == "confirm" && s.o.Elicit == ElicitAlways
@@ -156,7 +153,7 @@ func (s *Server) canAsk(caps *sdk.ClientCapabilities) bool {
 // asksInTask says whether a person is to be asked for input of a kind while a call is a task. Its model hears of nothing
 // but the task's end, so what the person is not asked ends it, and the model goes on.
 func (s *Server) asksInTask(caps *sdk.ClientCapabilities, kind string) bool {
-	return s.canAsk(caps) && (kind == "password" || s.o.Elicit == ElicitAlways)
+	return s.canAsk(caps) && kind != "password" && s.o.Elicit == ElicitAlways
 }
 
 // answered types what a person answered, if the call brings an answer, and says which job goes on.
@@ -181,7 +178,7 @@ func (s *Server) answered(ctx context.Context, session string) (job string, err 
 	in := api.Input{ID: st.Nonce, Enter: true}
 	switch v := res.Content[answerKey].(type) {
 	case string:
-		in.Text, in.Secret = v, st.Kind == "password"
+		in.Text = v
 	case bool:
 		in.Text = map[bool]string{true: "y", false: "n"}[v]
 	}

@@ -173,6 +173,7 @@ func (s *Server) shows(ctx context.Context, a *answer, budget int) {
 	screen, err := s.client(ctx).Session(a.Session).Screen(ctx, client.ScreenQuery{Trim: true, NoColor: true})
 	if v := shownOf(&screen); err == nil && v.Text != "" && len(v.Text) <= budget-len(a.Output) { // else the next call looks at it
 		a.show(&v)
+		s.screens.note(principal(ctx), a.id, screen.Version)
 	}
 }
 
@@ -193,6 +194,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		name = api.ShortID(j.Session)
 	}
 	a := answerOf(j.Result, name)
+	a.id = j.Session
 	if budget == noOutput {
 		a.quiet(since)
 		return a, nil
@@ -297,7 +299,7 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	case err == nil:
 	case e != nil && e.Code == api.CodeNeedsApproval:
 		return replyAnswer(&answer{
-			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Message: askedFor(e.Approval, whyOf(e.Policy)),
+			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Message: askedFor(e.Approval, e.Policy),
 			Next: "when it is allowed: " + call("start", "line", args.Line, "cwd", args.Cwd, "id", cmp.Or(args.ID, doingOf(ctx).id)) + " and what else the call had",
 		}), nil
 	default:
@@ -340,7 +342,11 @@ func (s *Server) settled(ctx context.Context, session string, since *uint64, p *
 			break
 		}
 	}
-	s.shows(ctx, a, p.budget())
+	if typed != nil {
+		s.redraws(ctx, a, p.budget())
+	} else {
+		s.shows(ctx, a, p.budget())
+	}
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil
 	}

@@ -66,10 +66,10 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	}
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
-		why := whyOf(e.Policy)
 		return replyAnswer(&answer{
-			State: "needs_approval", Approval: e.Approval, Why: why, Session: args.Session, Message: askedFor(e.Approval, why) + "; it was not typed",
-			Next: "when it is allowed: the same call with id " + in.ID,
+			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Session: args.Session,
+			Message: "it was not typed; " + askedFor(e.Approval, e.Policy),
+			Next:    "when it is allowed: the same call with id " + in.ID,
 		}), nil
 	}
 	if err != nil {
@@ -164,10 +164,10 @@ func tookIt(t *api.Taken, screen bool) string {
 	case t.Read == "yes" && (t.Echoed == "yes" || screen) && t.Drawn != "no":
 		return ""
 	}
-	words := map[string]string{"yes": "read", "unknown": "perhaps read"}[t.Read]
-	words += map[string]string{"yes": ", shown", "no": ", not shown"}[t.Echoed]
+	words := map[string]string{"yes": "The program read it", "unknown": "The program may have read it"}[t.Read]
+	words += map[string]string{"yes": ", and shows it", "no": "; its text is not on the screen"}[t.Echoed]
 	if t.Drawn == "no" {
-		words += ", the screen did not change"
+		words += "; the screen did not change"
 	}
 	return words
 }
@@ -256,9 +256,8 @@ func askedToEnd(err error, session string, how ...any) *sdk.CallToolResult {
 	if !errors.As(err, &e) || e.Code != api.CodeNeedsApproval {
 		return nil
 	}
-	why := whyOf(e.Policy)
 	return replyAnswer(&answer{
-		State: "needs_approval", Approval: e.Approval, Why: why, Session: session, Message: askedFor(e.Approval, why),
+		State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Session: session, Message: askedFor(e.Approval, e.Policy),
 		Next: "when it is allowed: " + call("stop", append([]any{"id", session}, how...)...),
 	})
 }

@@ -156,7 +156,10 @@ func (s *Server) updateTask(ctx context.Context, id string, answers sdk.InputRes
 	in := api.Input{ID: j.ID[:min(len(j.ID), 40)] + "-" + questionOf(j), Enter: true}
 	switch v := res.Content[answerKey].(type) {
 	case string:
-		in.Text, in.Secret = v, a.Needs == "password"
+		if a.Needs == "password" {
+			return invalidParams("a password is typed by the user in the session, and by no form")
+		}
+		in.Text = v
 	case bool:
 		in.Text = map[bool]string{true: "y", false: "n"}[v]
 	default:

@@ -69,7 +69,8 @@ func (s *Server) readRange(ctx context.Context, args *readArgs, n int) (*sdk.Cal
 	}
 	switch end := v.Output.End; {
 	case from > end:
-		return failure(fmt.Errorf("since %d lies beyond the end of the output, %d", from, end), "go on with "+call("read", "session", args.Session, "since", end)), nil
+		a.Cursor, a.Message = end, beyondEnd(from, end)
+		return replyAnswer(a, args.Session), nil
 	case to > 0 && to <= from:
 		return failure(fmt.Errorf("to %d does not lie after since %d", to, from), "leave one of them out, or give them the other way round"), nil
 	}
@@ -134,6 +135,9 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		return unchanged(screen.Version), nil
 	}
 	out := shownOf(&screen)
+	if v, err := c.Info(ctx); err == nil {
+		s.screens.note(principal(ctx), v.ID, screen.Version)
+	}
 	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
 	if n := screen.Needs; n != nil {
 		words += " · waits for input (" + n.Kind + ")"
@@ -179,8 +183,8 @@ func unchanged(version uint64) *sdk.CallToolResult {
 	return reply(fmt.Sprintf("[unchanged · version %d]", version), shown{Version: version})
 }
 
-// maxRows bounds lists.
-const maxRows = 100
+// maxRows bounds lists, maxEnded the sessions that ended in them.
+const maxRows, maxEnded = 100, 10
 
 type listed struct {
 	Sessions []sessionRow `json:"sessions"`
@@ -222,7 +226,7 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	})
 	out := listed{Sessions: []sessionRow{}}
 	var text strings.Builder
-	left, once := 0, 0
+	left, once, ended := 0, 0, 0
 	for i := range all {
 		v := &all[i]
 		if args.Running && v.State != "running" {
@@ -235,6 +239,11 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		if len(out.Sessions) == maxRows {
 			left++
 			continue
+		}
+		if v.State != "running" && args.Label == "" {
+			if ended++; ended > maxEnded {
+				continue
+			}
 		}
 		r := rowOf(v)
 		out.Sessions = append(out.Sessions, r)
@@ -249,6 +258,9 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	}
 	if once > 0 {
 		fmt.Fprintf(&text, "[%d of single lines that ended: %s]\n", once, call("jobs"))
+	}
+	if ended > maxEnded {
+		fmt.Fprintf(&text, "[%d more ended, older ones; a label lists them: %s]\n", ended-maxEnded, call("list", "label", "NAME"))
 	}
 	switch {
 	case len(out.Sessions) == 0 && once == 0:

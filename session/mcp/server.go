@@ -32,7 +32,7 @@ type Elicit string
 // When a person is asked.
 const (
 	ElicitNever     Elicit = "never"
-	ElicitPasswords Elicit = "passwords" // for passwords, which a model should not see
+	ElicitPasswords Elicit = "passwords" // for approvals; the protocol forbids forms for passwords, and the name stays
 	ElicitAlways    Elicit = "always"    // for yes or no as well
 )
 
@@ -55,15 +55,16 @@ type Options struct {
 
 // Server answers clients of the protocol.
 type Server struct {
-	o      Options
-	seal   *sealer
-	places *places
-	agents *agents
-	watch  *watcher
-	levels [All + 1]*sdk.Server
-	sweep  sweeper
-	told   told
-	lanes  *lanes // of requests by HTTP
+	o       Options
+	seal    *sealer
+	places  *places
+	agents  *agents
+	watch   *watcher
+	levels  [All + 1]*sdk.Server
+	sweep   sweeper
+	told    told
+	screens screens
+	lanes   *lanes // of requests by HTTP
 
 	ending   context.Context // ends with the server's last moment
 	endCalls context.CancelFunc

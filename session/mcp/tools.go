@@ -134,7 +134,7 @@ const (
 	yieldSchema  = `"yield":{"type":"number","minimum":0,"maximum":45,"description":"s; default 10"}`
 	tokensSchema = `"max_tokens":{"type":"integer","minimum":50,"maximum":100000,"description":"of output; default 2000"}`
 	answerSchema = `{"type":"object","properties":{"state":{"enum":["running","exited","signalled","killed","lost","denied","refused","needs_input","needs_approval"]},` +
-		`"exit_code":{"type":"integer"},"needs":{"type":"string"},"session":{"type":"string"},"job":{"type":"string"},"output":{"type":"string"},` +
+		`"exit_code":{"type":"integer"},"seconds":{"type":"number"},"needs":{"type":"string"},"session":{"type":"string"},"job":{"type":"string"},"output":{"type":"string"},` +
 		`"cursor":{"type":"integer"},"omitted":{"type":"object"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
 )
 
@@ -164,7 +164,8 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 		row.OutputSchema = json.RawMessage(t.out)
 	}
 	server.AddTool(row, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		if err := checkArguments(resolved, req.Params.Arguments); err != nil {
+		args := lenient(&schema, req.Params.Arguments)
+		if err := checkArguments(resolved, args); err != nil {
 			return failure(fmt.Errorf("the arguments of %s are wrong: %w", t.name, err), "they are "+arguments(&schema)), nil
 		}
 		d := doingOf(ctx)
@@ -172,7 +173,7 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 			return nil, errors.New("the call did not come through the server's middleware")
 		}
 		d.req = req
-		res, err := t.do(s, ctx, req.Params.Arguments)
+		res, err := t.do(s, ctx, args)
 		switch {
 		case err == nil:
 			return res, nil

@@ -47,6 +47,9 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		if targets[i], err = s.find(ctx, ref); err != nil {
 			return nil, err
 		}
+		if err := s.startFrom(ctx, &targets[i], args.Since); err != nil {
+			return nil, err
+		}
 	}
 	if len(targets) == 1 && cond == nil {
 		if state := doingOf(ctx).req.Params.RequestState; state != "" {
@@ -98,16 +101,16 @@ func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) 
 		if came && !t.came {
 			of = noOutput
 		}
-		a, err := s.targetAnswer(ctx, t, args.Since, of)
+		a, err := s.targetAnswer(ctx, t, t.since, of)
 		if err == nil && of == noOutput && a.State != "running" { // it came to it just now
 			of = budget
-			a, err = s.targetAnswer(ctx, t, args.Since, of)
+			a, err = s.targetAnswer(ctx, t, t.since, of)
 		}
 		if err != nil {
 			return nil, err
 		}
-		a.Message = join(a.Message, t.held)
-		if args.Since == nil || a.Cursor > *args.Since {
+		a.Message = join(join(a.Message, t.held), t.note)
+		if t.since == nil || a.Cursor > *t.since {
 			s.shows(ctx, a, of)
 		}
 		all = append(all, a)
@@ -122,6 +125,33 @@ type target struct {
 	held    string // the condition that came true
 	came    bool   // it came to what is waited for
 	wrong   error  // what is waited for cannot be
+	note    string // about its arguments
+	since   *uint64
+	end     uint64 // of the output when the wait began
+}
+
+// startFrom sets since of a target. A cursor beyond the end, as of a session that was started again, means the end.
+func (s *Server) startFrom(ctx context.Context, t *target, since *uint64) error {
+	if t.session == "" { // approval comes first
+		return nil
+	}
+	v, err := s.client(ctx).Session(t.session).Info(ctx)
+	switch {
+	case gone(err):
+		t.since = since
+		return nil
+	case err != nil:
+		return err
+	}
+	t.end = v.Output.End
+	if t.since = since; since != nil && *since > t.end {
+		t.since, t.note = &t.end, beyondEnd(*since, t.end)
+	}
+	return nil
+}
+
+func beyondEnd(since, end uint64) string {
+	return fmt.Sprintf("since %d lies beyond the end of the output, %d; nothing new", since, end)
 }
 
 // jobPrefix begins what means a job and no session, as session names have no colon.
@@ -215,7 +245,7 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield(ctx)+time.Second, told) // ctx ends first
 		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs] || j.Approval != told)
 	}
-	w := api.Wait{TimeoutMS: max(1, args.yield(ctx).Milliseconds()), Since: args.Since}
+	w := api.Wait{TimeoutMS: max(1, args.yield(ctx).Milliseconds()), Since: t.since}
 	if cond != nil {
 		w.Conds = []api.Condition{*cond}
 	} else {
@@ -239,6 +269,9 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 		switch {
 		case len(r.Fired) > 0:
 			t.held = "until holds"
+			if (cond.Kind == "text" || cond.Kind == "regexp") && t.since == nil && r.Cursor <= t.end {
+				t.held += "; this was printed before the call (for new output give since)"
+			}
 			if r.Fired[0].Match != "" && !strings.Contains(args.Until, r.Fired[0].Match) {
 				t.held += ": " + strings.TrimSpace(r.Fired[0].Match)
 			}
@@ -315,7 +348,7 @@ func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, c
 	}
 	a := &answer{Session: v.Name, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal, took: time.Duration(v.Duration) * time.Millisecond}
 	q := client.TextQuery{From: v.Output.Start, To: v.Output.End, MaxOutput: budget, Digest: true, Fold: fold != foldNone}
-	a.Cursor = v.Output.End
+	a.Cursor, a.id, a.alt = v.Output.End, v.ID, v.Alt
 	if v.State == "running" {
 		s.shellAnswer(ctx, c, a, &v, command, &q)
 	} else if v.Signal != "" {
@@ -362,7 +395,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 	if w := s.keepsWaiting(ctx, v.Approvals); w != nil {
 		a.State, a.Approval, a.ExitCode = "needs_approval", w.ID, nil
 		a.Why = whyOf(&w.Judgement)
-		a.Message = askedFor(a.Approval, a.Why)
+		a.Message = askedFor(a.Approval, &w.Judgement)
 		a.Next = call("wait", "for", []string{a.Session})
 		return
 	}
@@ -371,6 +404,9 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 		a.ExitCode = nil
 		if a.State == "needs_input" || a.Needs == "screen" {
 			a.Next = answering(a)
+		}
+		if a.Needs == "password" {
+			a.Message = join(a.Message, attaching(a.Session))
 		}
 	}
 }

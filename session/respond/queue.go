@@ -62,7 +62,7 @@ func (e *Engine) refuse(j *job) bool {
 	}
 	why := "the terminal echoes"
 	if e.echo == EchoApp {
-		why = "the program may show what is typed"
+		why = "the program reads keys and may show them (no password box found)"
 	}
 	e.out = append(e.out, Action{Kind: ActRefused, Rule: j.Rule,
 		Value: fmt.Sprintf("%s not sent: %s; force it if that is meant", j.Steps[0].Value, why)})

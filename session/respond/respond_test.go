@@ -405,7 +405,7 @@ func TestSecret(t *testing.T) {
 		{"echo on", "out Password: \\x20\npause 5s", false, refused},
 		{"echo goes off a little later", "out Password: \\x20\npause 500ms\necho off", false, "secret env:PW,keys <Enter>"},
 		{"too late", "out Password: \\x20\npause 2s\necho off", false, refused},
-		{"a line editor", "echo app\nout Password: \\x20\npause 5s", false, "refused env:PW not sent: the program may show what is typed; force it if that is meant"},
+		{"a line editor", "echo app\nout Password: \\x20\npause 5s", false, "refused env:PW not sent: the program reads keys and may show them (no password box found); force it if that is meant"},
 		{"forced", "out Password: \\x20\npause 30ms", true, "secret env:PW,keys <Enter>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -136,15 +136,14 @@ func runeKey(r rune) Key {
 // begins no bracket (before a blank, or without a >) stands for itself; any other is
 // written <lt>.
 //
-// A text that is all of it the name of a key with a modifier, as in C-c or Ctrl+Up, is that
-// key: so names are given to other verbs.
+// A text of nothing but names of keys, with blanks between them, is these keys: names with a
+// modifier, as in C-c or Ctrl+Up, and those that begin with a capital letter, as in Down or
+// Enter. So names are given to other verbs.
 func ParseKeys(s string) ([]Key, error) {
-	var keys []Key
-	if _, _, modified := cutMod(s); modified && s[0] != '<' {
-		if k, err := ParseKey(s); err == nil {
-			return []Key{k}, nil
-		}
+	if keys := namedKeys(s); len(keys) > 0 {
+		return keys, nil
 	}
+	var keys []Key
 	for len(s) > 0 {
 		if name := bracketed(s); name != "" {
 			k, err := ParseKey(name)
@@ -166,6 +165,23 @@ func ParseKeys(s string) ([]Key, error) {
 		s = s[n:]
 	}
 	return keys, nil
+}
+
+// namedKeys parses names of keys with blanks between them; nil: s is another text.
+func namedKeys(s string) (keys []Key) {
+	for name := range strings.FieldsSeq(s) {
+		_, _, modified := cutMod(name)
+		first, n := utf8.DecodeRuneInString(name)
+		if name[0] == '<' || !modified && (!unicode.IsUpper(first) || n == len(name)) {
+			return nil
+		}
+		k, err := ParseKey(name)
+		if err != nil {
+			return nil
+		}
+		keys = append(keys, k)
+	}
+	return keys
 }
 
 // bracketed is the <…> that s begins with, or nothing. <C->> is one.

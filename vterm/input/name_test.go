@@ -171,3 +171,24 @@ func FuzzParseKey(f *testing.F) {
 		}
 	})
 }
+
+// Both ways to write keys are understood where either is.
+//
+// FAULT: J
+func TestParseKeys_NamesWithBlanks(t *testing.T) {
+	for text, want := range map[string]string{
+		"C-u": "<C-u>", "C-u Enter": "<C-u><Enter>", "Down Down Enter": "<Down><Down><Enter>", "Enter": "<Enter>",
+		"M-x F5": "<M-x><F5>",
+	} {
+		got, err := ParseKeys(text)
+		same, sameErr := ParseKeys(want)
+		if err != nil || sameErr != nil || !slices.Equal(got, same) {
+			t.Errorf("%q: %v %v, not %v", text, got, err, same)
+		}
+	}
+	for _, text := range []string{"y", "A", "Yes", "down", "Down the road", "end<Enter>", "A B"} {
+		if got, err := ParseKeys(text); err != nil || len(got) < len(text)-6 {
+			t.Errorf("%q: %v %v", text, got, err)
+		}
+	}
+}

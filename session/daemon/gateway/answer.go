@@ -183,6 +183,12 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 	return nil, api.Errorf(api.CodeInvalid, "%q is no answer", inLine(ans.Answer)).WithHint("answer once, session, always or reject")
 }
 
+// otherwise returns which answers an approval takes besides a rejection, for hints.
+func otherwise(v *api.Approval) string {
+	list := v.Answers()
+	return "answer " + strings.Join(list[:len(list)-1], " or ")
+}
+
 // maxRuleText bounds what is proposed, as the API bounds what is answered.
 const maxRuleText = 1024
 
@@ -256,11 +262,11 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 			if slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool { return c.Verdict == policy.Ask.String() && unproposed(c.Argv) }) {
 				why = "its words have a line break, * or ?"
 			}
-			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: %s", v.ID, why).WithHint("answer once or session, or give a rule yourself (--rule)")
+			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: %s", v.ID, why).WithHint("%s, or give a rule yourself (--rule)", otherwise(v))
 		}
-		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.NoRule).WithHint("answer once or session")
+		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.NoRule).WithHint("%s", otherwise(v))
 	case g.c.Author == nil:
-		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("answer once or session")
+		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("%s", strings.TrimSuffix(otherwise(v), " or always"))
 	}
 	rules, err := policy.ParseTexts(rule)
 	if err == nil {
@@ -288,7 +294,7 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 		if errors.As(err, &e) {
 			return e
 		}
-		return api.Errorf(api.CodeInvalid, "the rule %q was not written: %v", inLine(rule), err).WithHint("edit the rule (--rule), or answer once or session")
+		return api.Errorf(api.CodeInvalid, "the rule %q was not written: %v", inLine(rule), err).WithHint("edit the rule (--rule), or %s", strings.TrimSuffix(otherwise(v), " or always"))
 	}
 	v.Written = rule
 	return nil
@@ -332,7 +338,7 @@ func about(rules []policy.Rule, commands []policy.Command) bool {
 // grant allows for a session what was asked for.
 func (g *Gateway) grant(ctx context.Context, a *Ask, v *api.Approval, scope []scoped) (made []int64, err error) {
 	if a.Session == "" {
-		return nil, api.Errorf(api.CodeInvalid, "%s has no session yet: it is a command that is to be started", v.ID).WithHint("answer once or always")
+		return nil, api.Errorf(api.CodeInvalid, "%s has no session yet: it is a command that is to be started", v.ID).WithHint("%s", otherwise(v))
 	}
 	for _, s := range scope {
 		gr := store.Grant{

@@ -22,11 +22,13 @@ type sentinel struct {
 // code's HTTP status and exit status are in session/api/errors.go.
 var sentinels = []sentinel{
 	{session.ErrEcho, api.CodeEcho, "a secret is typed when the program has turned the echo off; force it if that is meant"},
+	{session.ErrMayEcho, api.CodeEcho, "check the screen first; force it if the program hides what is typed"},
 	{session.ErrTypedAhead, api.CodeEcho, "a secret is typed when the program reads it: wait until it has read the rest, then ask again"},
 	{session.ErrNoRule, api.CodeNotFound, "`longterm respond S ls` lists them"},
 	{session.ErrRuleName, api.CodeNameTaken, "choose another name, or remove that one with `longterm respond S rm`"},
 	{session.ErrBegun, api.CodeBusy, "wait until it is ended, or type all the same with --force"},
 	{session.ErrHalf, api.CodeBusy, "end it, or clear it with C-u first"},
+	{session.ErrLongLine, api.CodeInvalid, "send shorter lines, or put the text into a file that the program reads"},
 	{session.ErrOtherInput, api.CodeIDTaken, "give each input an id of its own, or none"},
 	{session.ErrStale, api.CodeStale, "look at the screen again"},
 	{session.ErrBusy, api.CodeBusy, "wait for it (--wait), interrupt it, or use another session"},

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
@@ -104,10 +105,15 @@ func typing(in api.Input) (session.Typing, error) {
 	var keys []input.Key
 	for _, name := range in.Keys {
 		k, err := input.ParseKey(name)
-		if err != nil {
+		if err == nil {
+			keys = append(keys, k)
+			continue
+		}
+		list, listErr := input.ParseKeys(name)
+		if listErr != nil || !strings.Contains(name, "<") { // scripts and rules write <Down><Enter>
 			return t, api.Errorf(api.CodeInvalid, "%v", err)
 		}
-		keys = append(keys, k)
+		keys = append(keys, list...)
 	}
 	if in.Enter {
 		keys = append(keys, input.Key{Code: input.KeyEnter})

@@ -110,8 +110,12 @@ func (s *Server) refusal(e *registry.Handle, err error) error {
 	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
 		return err
 	}
+	answer := "`longterm send %s TEXT -e`"
+	if st.Needs.Kind == evidence.Menu || st.Needs.Kind == evidence.Screen {
+		answer = "`longterm keys %s KEY…`"
+	}
 	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
-		WithHint("answer it with `longterm send %s TEXT -e`, give it the line with --foreign, or interrupt it with `longterm keys %[1]s C-c`", e.Record().Name)
+		WithHint("answer it with "+answer+", give it the line with --foreign, or interrupt it with `longterm keys %[1]s C-c`", e.Record().Name)
 }
 
 func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
@@ -154,7 +158,7 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 			r = notRun(err)
 		}
 		out.Results = append(out.Results, r)
-		failed := r.ExitCode == nil || *r.ExitCode != 0
+		failed := r.Outcome != "stable" && (r.ExitCode == nil || *r.ExitCode != 0)
 		if r.State != "exited" || b.StopOnError && failed {
 			out.Left = len(b.Lines) - i - 1
 			break

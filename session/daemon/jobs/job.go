@@ -100,6 +100,7 @@ type Job struct {
 	told           atomic.Bool   // what it printed of that program was taken note of
 	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
 	prompt         string        // that program's, before the line
+	repl           bool          // that program is known to take commands at such a prompt
 
 	saving    sync.Mutex // held while the record is written; before mu
 	mu        sync.Mutex

@@ -46,9 +46,12 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 		return session.ErrEnded
 	}
 	if !asksForText(&st) && !wait {
-		ctx, cancel := context.WithTimeout(ctx, registry.Patience)
+		ctx, cancel := context.WithTimeout(ctx, promptLimit(&st, time.Now()))
 		defer cancel()
-		if err := j.awaitPrompt(ctx); err != nil {
+		switch err := j.awaitPrompt(ctx); {
+		case errors.Is(err, session.ErrEnded):
+			return err
+		case err != nil:
 			return api.Errorf(api.CodeBusy, "the program does not wait for a line").
 				WithHint("wait for it (--wait), or use `longterm send` and `longterm wait`")
 		}
@@ -64,6 +67,7 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 		}
 	}
 	j.prompt = j.lastLine(ctx)
+	j.repl = j.e.Session.Status().Needs.Repl
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.Typing{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
 		if v.Replied { // what the editor made of replies that no program read is no part of the line
@@ -83,6 +87,18 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	c.Text, c.TextSource, c.Start, c.Began, c.CwdBefore, c.Quality, c.Running = j.line, shell.TextTyped, at, began, st.Cwd, shell.None, true
 	j.ranLine(&c, nil)
 	return nil
+}
+
+// startTime is how long a program has from its start to its first prompt.
+const startTime = 15 * time.Second
+
+// promptLimit returns how long a line waits for the program to wait for it: longer while the program starts, and has been given
+// no line.
+func promptLimit(st *session.Status, now time.Time) time.Duration {
+	if !st.LastTyped.IsZero() || st.Started.IsZero() {
+		return registry.Patience
+	}
+	return max(registry.Patience, startTime-now.Sub(st.Started))
 }
 
 // inputID has the line typed into a program once, whichever daemon does it.
@@ -116,21 +132,41 @@ func (j *Job) noQuestion(ctx context.Context) error {
 	if j.orUnintegrated {
 		return nil
 	}
-	st := j.e.Session.Status()
-	if st.Needs.Kind == evidence.None {
-		short, cancel := context.WithTimeout(ctx, kindTime)
-		w, err := j.e.Session.Wait(short, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
-		cancel()
-		if err != nil || len(w.Fired) == 0 {
-			return ctx.Err() // what it reads is not known to be a question
-		}
-		st = w.Status
-	}
-	switch st.Needs.Kind {
+	switch n := j.needs(ctx); n.Kind {
 	case evidence.Password, evidence.Confirm, evidence.Menu:
 		return session.ErrBusy
 	}
-	return nil
+	return ctx.Err()
+}
+
+// needs returns what the program waits for. It waits a moment until that is known.
+func (j *Job) needs(ctx context.Context) session.Needs {
+	if st := j.e.Session.Status(); st.Needs.Kind != evidence.None {
+		return st.Needs
+	}
+	ctx, cancel := context.WithTimeout(ctx, kindTime)
+	defer cancel()
+	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}})
+	if err != nil || len(w.Fired) == 0 {
+		return session.Needs{} // what it reads is not known to be a question
+	}
+	return w.Status.Needs
+}
+
+// hasQuestion reports whether a program that waits again asks something before the line has ended: it is not at its own prompt.
+func (j *Job) hasQuestion(ctx context.Context) bool {
+	prompt := j.lastLine(ctx)
+	blank := strings.TrimSpace(prompt) == ""
+	if !blank && prompt == j.prompt {
+		return false
+	}
+	switch n := j.needs(ctx); n.Kind {
+	case evidence.Password, evidence.Confirm, evidence.Menu:
+		return true
+	case evidence.Text:
+		return j.repl && !n.Repl && (blank || evidence.Words(n.Reason) != "")
+	}
+	return false
 }
 
 func asksForText(st *session.Status) bool {
@@ -217,7 +253,7 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}()
-	err := j.awaitPrompt(ctx)
+	err := j.awaitEnd(ctx)
 	if ctx.Err() != nil {
 		return
 	}
@@ -233,6 +269,28 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	_, c.End = j.e.Session.OutputRange()
 	j.e.Unintegrated.Ran(j.line)
 	j.ranLine(&c, nil)
+}
+
+// awaitEnd waits until the program is at its own prompt again. A question is answered first.
+func (j *Job) awaitEnd(ctx context.Context) error {
+	watch := j.e.Session.Watch()
+	defer watch.Close()
+	for {
+		select {
+		case <-watch.Output:
+		default:
+		}
+		if err := j.awaitPrompt(ctx); err != nil || !j.hasQuestion(ctx) {
+			return err
+		}
+		select {
+		case <-watch.Output:
+		case <-watch.Done:
+			return session.ErrStopped
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // guessOf is a guess as clients see it; nil: there is none.

@@ -469,8 +469,19 @@ func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
 	case <-ctx.Done():
 		return
 	}
-	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
-	if err == nil && len(w.Fired) > 0 && !j.unintegrated.Load() { // that it waits again is the end of a line given to such a program
-		close(asks)
+	for {
+		w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}})
+		switch {
+		case err != nil || len(w.Fired) == 0:
+			return
+		case !j.unintegrated.Load() || j.hasQuestion(ctx): // else it waits at its own prompt, which is the end of the line
+			close(asks)
+			return
+		}
+		select {
+		case <-time.After(restTime):
+		case <-ctx.Done():
+			return
+		}
 	}
 }

@@ -183,7 +183,7 @@ func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
 			return err
 		}
 		if time.Now().After(late) {
-			return fmt.Errorf("%s was not sent: the terminal shows what is typed; with force: true it is sent anyway", in.Value)
+			return fmt.Errorf("%s was not sent: %s; with force: true it is sent anyway", in.Value, e.Message)
 		}
 		select {
 		case <-time.After(retryTime / 2):

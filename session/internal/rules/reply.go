@@ -220,7 +220,11 @@ func (m *Machine) secretResolved(p *Reply, err error) error {
 	v := m.host.View()
 	m.sense(&v)
 	if err == nil && !p.rule.Force && v.Echo != respond.EchoOff {
-		err = fmt.Errorf("%s not sent: %w", p.Value, typing.ErrEcho)
+		why := typing.ErrEcho
+		if v.Echo == respond.EchoApp {
+			why = typing.ErrMayEcho
+		}
+		err = fmt.Errorf("%s not sent: %w", p.Value, why)
 	}
 	if err != nil { // nor is what was to follow it
 		m.dropRest(p.rule)
@@ -250,6 +254,7 @@ func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	acts := m.engine.Typed(v.Now, respond.Input{Data: data, Reply: true, Secret: secret})
 	err = m.host.Do(Action{Kind: ActType, Data: data, Secret: secret, Now: p.Kind == respond.ActSecret && !p.rule.Force})
 	if err != nil {
+		m.dropRest(p.rule)
 		m.fired(p.rule, Firing{Error: err.Error()})
 	}
 	m.perform(acts)

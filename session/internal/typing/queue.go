@@ -18,6 +18,8 @@ var (
 	ErrAhead = errors.New("what was typed before it has not been read")
 	// ErrEcho is returned for a secret that would be shown.
 	ErrEcho = errors.New("the terminal shows what is typed")
+	// ErrMayEcho is returned for a secret where the program reads keys and may show them.
+	ErrMayEcho = errors.New("the program reads keys and may show them (no password box found)")
 )
 
 const (

@@ -189,7 +189,7 @@ export function approval(a) {
     h('p', { class: 'note' }, a.judgement?.why ? sentence(a.judgement.why) + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
     ...store.may('approve') ? [h('div', { class: 'answers' },
       h('button', { text: 'Allow once', onclick: () => answer('once') }),
-      by('For this session', 'session', 'Allows in this session:', a.session_prefixes?.join('\n')),
+      by('For this session', 'session', 'Allows in this session:', a.session && a.session_prefixes?.join('\n')),
       by('Always', 'always', 'Writes this rule, for everybody:', a.always_rule, true),
       h('button', { class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value && { feedback: why.value }) }), why), first]
       : [h('p', { class: 'note', text: 'This login may not answer.' })]);

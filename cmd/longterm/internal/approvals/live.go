@@ -5,6 +5,7 @@ package approvals
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -130,6 +131,10 @@ func (l *Live) Key(in []byte) Action {
 	}
 	act := Action{Answer: answerKeys[in[0]]}
 	for _, v := range l.rows[l.at].of { // those that are shown, and none that has come since
+		if why := cannot(v, act.Answer); why != "" {
+			l.Note(v.ID + ": " + why)
+			return Action{}
+		}
 		act.IDs = append(act.IDs, v.ID)
 	}
 	if act.Answer == "reject" { // it is final, and whoever asked is to know why
@@ -137,6 +142,19 @@ func (l *Live) Key(in []byte) Action {
 		return Action{}
 	}
 	return act
+}
+
+// cannot returns why an approval does not take an answer; empty: it does.
+func cannot(v *api.Approval, answer string) string {
+	switch {
+	case slices.Contains(v.Answers(), answer):
+		return ""
+	case answer == "session":
+		return "the command has no session yet; answer 1 (once) or 4 (reject)"
+	case v.NoRule != "":
+		return "no rule can allow it: " + v.NoRule
+	}
+	return "no rule is proposed; `longterm approvals answer " + v.ID + " always --rule RULE` writes one"
 }
 
 // typeReason takes what was typed of the reason for a rejection.

@@ -166,7 +166,7 @@ func Show(w io.Writer, v *api.Approval) {
 func answers(w io.Writer, v *api.Approval) {
 	fmt.Fprintln(w, "  answers:")
 	fmt.Fprintln(w, "    once     this, now")
-	if len(v.Prefixes) > 0 {
+	if v.Session != "" {
 		fmt.Fprintf(w, "    session  in this session: %s\n", inLine(strings.Join(v.Prefixes, ", ")))
 	} else {
 		fmt.Fprintln(w, "    session  (it has no session yet)")

@@ -19,11 +19,22 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
+// Exec runs a line in a session's shell, and exits as it does.
 func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.CallFlags, x api.Exec) error {
 	all := flags.Format == "" && c.allOfIt(&x.Call)
+	refused, stop := &refusals{w: c.Stderr}, func() {}
+	if x.Respond != nil && !c.JSON {
+		stop = c.followRefusals(ctx, s, refused)
+	}
 	r, interrupted, err := c.execLine(ctx, s, x)
+	stop()
 	if err != nil {
 		return exit.Refusal(err)
+	}
+	for i := range r.Answers {
+		if !c.JSON {
+			refused.note(&r.Answers[i])
+		}
 	}
 	switch {
 	case c.JSON:
@@ -36,6 +47,7 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 		err = c.printExec(context.WithoutCancel(ctx), s, &r, all)
 		c.TellLeftOut(&r)
 		c.TellRefused(&r)
+		c.TellNoStatus(&r)
 	}
 	switch {
 	case interrupted:
@@ -140,6 +152,7 @@ func (c *Caller) Batch(ctx context.Context, s *client.Session, flags *request.Ca
 			err = errors.Join(err, c.printExec(context.WithoutCancel(ctx), s, &r, all))
 			c.TellLeftOut(&r)
 			c.TellRefused(&r)
+			c.TellNoStatus(&r)
 		}
 		out.Left = len(b.Lines) - i - 1
 		if status = Status(&r, c.Named, flags.Timeout, flags.Idle); interrupted {

@@ -30,7 +30,7 @@ func Status(r *api.Result, session string, wall, idle time.Duration) error {
 	case !output.IsOpen(r.State):
 		what = "it was ended"
 	case r.State == "needs_input":
-		what += fmt.Sprintf(" and waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, session)
+		what += fmt.Sprintf(" and waits for input (%s); %s", r.Needs, answerHint(r.Needs, session))
 	case r.TimedOut != "none":
 		what += fmt.Sprintf("; `longterm jobs wait %s` waits for its end", api.ShortID(r.Job))
 	}
@@ -42,7 +42,7 @@ func Status(r *api.Result, session string, wall, idle time.Duration) error {
 	case r.TimedOut == "idle":
 		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what))
 	case r.State == "needs_input":
-		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); answer with `longterm send %s TEXT -e`", r.Needs, session))
+		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); %s", r.Needs, answerHint(r.Needs, session)))
 	case r.State == "denied":
 		return exit.With(exit.OfDenied(r), exit.NotAllowed(r))
 	case r.State == "needs_approval":
@@ -51,6 +51,14 @@ func Status(r *api.Result, session string, wall, idle time.Duration) error {
 		return exit.With(api.ExitTimeout, fmt.Errorf("%s; `longterm jobs wait %s` waits for its end", what, api.ShortID(r.Job)))
 	}
 	return EndStatus(r)
+}
+
+// answerHint returns how to answer what a program waits for: one with menus or a whole screen takes keys.
+func answerHint(needs, session string) string {
+	if needs == "menu" || needs == "screen" {
+		return fmt.Sprintf("see `longterm screen %s`, answer with `longterm keys %[1]s KEY…`", session)
+	}
+	return fmt.Sprintf("answer with `longterm send %s TEXT -e`", session)
 }
 
 // EndStatus is the exit status of what has ended.
@@ -68,12 +76,11 @@ func EndStatus(r *api.Result) error {
 		return exit.Silent(128 + int(unix.SignalNum(r.Signal)))
 	case r.Error != "":
 		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
+	case r.State == "exited" && r.Outcome == "stable": // a REPL reports no status, and a script goes on (see TellNoStatus)
+		return nil
 	}
 	if r.State == "killed" && r.Message != "" {
 		return exit.With(api.ExitOwnFailure, errors.New(r.Message))
-	}
-	if r.State == "exited" { // nothing went wrong: programs that are given lines, such as a REPL, report no status
-		return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known: what it was given to tells none; judge by its output"))
 	}
 	return exit.With(api.ExitOwnFailure, errors.New("its exit status is not known"))
 }

@@ -33,10 +33,12 @@ func TestStatus(t *testing.T) {
 		{"behind what waits", api.Result{State: "waiting", TimedOut: "wall", Job: id, Message: "Not begun: the shell runs something else, which waits for approval A7"}, api.ExitTimeout, "something else, which waits for approval A7", ""},
 		{"input", api.Result{State: "needs_input", TimedOut: "none", Needs: "password", Session: id}, api.RefusedNeedsInput, "it waits for input (password); answer with `longterm send 01234567 TEXT -e`", ""},
 		{"input, of a session with a name", api.Result{State: "needs_input", TimedOut: "none", Needs: "text", Session: id}, api.RefusedNeedsInput, "`longterm send e1 TEXT -e`", "e1"},
+		{"a menu", api.Result{State: "needs_input", TimedOut: "none", Needs: "menu", Session: id}, api.RefusedNeedsInput, "answer with `longterm keys e1 KEY…`", "e1"},
 		{"yielded", api.Result{State: "running", TimedOut: "none", Job: id}, api.ExitTimeout, "it continues in the session", ""},
 		{"a rule", api.Result{State: "killed", TimedOut: "none", Error: "refused", Answers: []api.RespondFiring{{Error: "refused"}}}, api.ExitOwnFailure, "a rule ended it: refused", ""},
 		{"the shell ended", api.Result{State: "ended", TimedOut: "none", Error: "gone"}, api.ExitOwnFailure, "gone", ""},
-		{"a REPL", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
+		{"a REPL", api.Result{State: "exited", TimedOut: "none", Outcome: "stable"}, 0, "", ""},
+		{"unknown", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
 		{"taken back", api.Result{State: "killed", TimedOut: "none", Message: "Taken back before it began: its caller went away"}, api.ExitOwnFailure, "Taken back before it began", ""},
 		{"lost", api.Result{State: "lost", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
 	} {

@@ -277,6 +277,13 @@ func (p *Printer) TellRefused(r *api.Result) {
 	}
 }
 
+// TellNoStatus prints a note if the program that took a line reports no exit status, as a REPL and ssh do not.
+func (p *Printer) TellNoStatus(r *api.Result) {
+	if r.Outcome == "stable" && r.ExitCode == nil {
+		fmt.Fprintln(p.Stderr, "longterm: exit status unknown: the program reports none for a line; check the output")
+	}
+}
+
 // RefusedText is an execution that was refused, in a line.
 func RefusedText(r *api.Refused) string {
 	what := strings.Join(r.Argv, " ")

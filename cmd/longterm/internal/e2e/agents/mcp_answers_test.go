@@ -88,6 +88,22 @@ func TestAgentsSeeTheScreen(t *testing.T) {
 	a.expects("input", arguments{"session": m["session"], "text": "q"}, "[exited 0")
 }
 
+// Input into a full-screen program is answered with the rows that changed, and not with what it printed to redraw them.
+//
+// FAULT: H4
+func TestInput_FullScreen_AnswersRows(t *testing.T) {
+	i := e2e.New(t)
+	a := newAgent(i, nil)
+	draw := `printf '\033[?1049h\033[2J\033[Hhead\n'; seq -f row%g 10; stty raw -echo; while k=$(dd bs=1 count=1 2>/dev/null); do printf '\033[3;1Hkey %s' "$k"; done`
+	m := a.expects("exec", arguments{"line": draw, "yield": 45}, "[screen · version ", "head\nrow1", "[running{screen}")
+	text, got := a.call("input", arguments{"session": m["session"], "text": "a", "yield": 45})
+	if !strings.Contains(text, "rows changed since") || !strings.Contains(text, "\n2: key a\n") || strings.Contains(text, "row5") || got["output"] != "" || got["screen_since"] != m["version"] {
+		t.Errorf("%s\n%v", text, got)
+	}
+	a.expects("input", arguments{"session": m["session"], "text": "b", "yield": 45}, "\n2: key b\n")
+	a.expects("screen", arguments{"session": m["session"]}, "head\nrow1\nkey b")
+}
+
 // screenNext is the call that looks at what had no room in an answer.
 func screenNext(m map[string]any) string {
 	return fmt.Sprintf("next: screen{\"session\":%q}", m["session"])

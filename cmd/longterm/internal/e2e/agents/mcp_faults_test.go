@@ -18,8 +18,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What is read is what was asked for: a part beyond the end, one that ends before it begins and one that another command
-// printed are refused, with the call to make instead; of a command and a range the part in common is told.
+// What is read is what was asked for: a part that ends before it begins and one that another command
+// printed are refused, with the call to make instead; of a command and a range the part in common is told. Beyond the end nothing
+// is new, and a condition that held before the call says so.
+//
+// FAULT: J
 //
 // FEATURES: R88
 func TestAgentsReadWhatTheyAskFor(t *testing.T) {
@@ -33,8 +36,9 @@ func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 	m := a.expects("read", arguments{"session": "sh", "since": 0}, "first-words", "second-words")
 	end := m["cursor"].(float64)
 	a.expects("read", arguments{"session": "sh", "since": end}, fmt.Sprintf("cursor %.0f", end))
-	a.expects("read", arguments{"session": "sh", "since": end + 1000}, "beyond the end", fmt.Sprintf(`read{"session":"sh","since":%.0f}`, end))
-	a.expects("wait", arguments{"for": []string{"sh"}, "until": "text=x", "since": end + 1000}, "beyond the end", `read{"session"`)
+	a.expects("read", arguments{"session": "sh", "since": end + 1000}, "beyond the end", fmt.Sprintf("cursor %.0f", end))
+	a.expects("wait", arguments{"for": "sh", "until": "text=x", "since": end + 1000, "yield": "100ms"}, "beyond the end", "does not hold yet")
+	a.expects("wait", arguments{"for": "sh", "until": "text=second-words"}, "until holds", "printed before the call")
 	a.expects("read", arguments{"session": "sh", "since": 20, "to": 10}, "does not lie after")
 	text, _ := a.call("read", arguments{"session": "sh", "command": 2, "since": 1})
 	if !strings.Contains(text, "second-words") || strings.Contains(text, "first-words") {

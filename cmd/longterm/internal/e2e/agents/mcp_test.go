@@ -182,40 +182,30 @@ func TestAgentSurvivesKills(t *testing.T) {
 	}
 }
 
-// A password is asked of the person: neither the model nor the history sees it.
+// No form asks for a password, which the protocol forbids: the agent gets the command for its user, who types it in the session.
 //
+// FAULT: H5
 // FEATURES: R85
-func TestAgentAsksForPasswords(t *testing.T) {
+func TestAgent_PassesPasswordOn(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
-	var questions []string
-	var reply *sdk.ElicitResult
-	a := newAgent(i, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-		questions = append(questions, r.Params.Message)
-		return reply, nil
-	}})
+	a := newAgent(i, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		t.Error("a form is shown")
+		return &sdk.ElicitResult{Action: "decline"}, nil
+	}}, "--elicit", "always")
 	line := `printf 'Password: '; stty -echo; read P; stty echo; echo; echo "${#P} characters"`
-	reply = &sdk.ElicitResult{Action: "accept", Content: arguments{"answer": "correct horse"}}
-	text, _ := a.call("exec", arguments{"line": line, "yield": 20})
-	if !strings.Contains(text, "13 characters") || strings.Contains(text, "horse") || len(questions) != 1 || !strings.Contains(questions[0], "Password:") {
-		t.Errorf("%q; asked: %q", text, questions)
-	}
-	reply = &sdk.ElicitResult{Action: "decline"}
-	a.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}", "declined to answer", "next: stop{")
-	never := newAgent(i, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-		t.Error("the person is asked")
-		return nil, nil
-	}}, "--elicit", "never")
-	never.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}")
-	newAgent(i, nil).expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}") // it cannot ask
+	m := a.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}", "tell your user", "`longterm attach ", "next: wait{")
+	session, _ := m["session"].(string)
+	i.Run("send", "-e", session, "correct horse")
+	a.expects("wait", arguments{"for": m["job"], "yield": "45s"}, "13 characters", "[exited 0")
 }
 
 // A program that asks for several things in one call has each asked of the person, by clients of either era: there is never an
 // answer that says nothing.
 //
 // FEATURES: R85
-func TestAgentAsksForPasswordsAgain(t *testing.T) {
+func TestAgentAsksAgain(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -225,17 +215,16 @@ func TestAgentAsksForPasswordsAgain(t *testing.T) {
 			if asked++; declines && asked > 1 {
 				return &sdk.ElicitResult{Action: "decline"}, nil
 			}
-			return &sdk.ElicitResult{Action: "accept", Content: arguments{"answer": "correct horse"}}, nil
+			return &sdk.ElicitResult{Action: "accept", Content: arguments{"answer": true}}, nil
 		}
 		var log bytes.Buffer
-		a := newAgentOf(i, version, &log, &sdk.ClientOptions{ElicitationHandler: handler})
-		line := `stty -echo; printf 'Password: '; read P; printf '\nRepeat password: '; read Q; printf '\nPassphrase: '; read R; ` +
-			`stty echo; echo; echo "${#P} ${#Q} ${#R} characters"`
-		if text, _ := a.call("exec", arguments{"line": line, "yield": 30}); !strings.Contains(text, "13 13 13 characters") || asked != 3 {
+		a := newAgentOf(i, version, &log, &sdk.ClientOptions{ElicitationHandler: handler}, "--elicit", "always")
+		line := `printf 'Continue? [y/N] '; read P; printf '\nReally? [y/N] '; read Q; printf '\nDelete it? [y/N] '; read R; echo "said $P$Q$R"`
+		if text, _ := a.call("exec", arguments{"line": line, "yield": 30}); !strings.Contains(text, "said yyy") || asked != 3 {
 			t.Errorf("%q: %q after %d questions", version, text, asked)
 		}
 		asked, declines = 0, true
-		m := a.expects("exec", arguments{"line": line, "yield": 30}, "needs_input{password}", "declined to answer")
+		m := a.expects("exec", arguments{"line": line, "yield": 30}, "needs_input{confirm}", "declined to answer")
 		if asked != 2 || m["job"] == nil {
 			t.Errorf("%q: declined after %d questions: %v", version, asked, m)
 		}

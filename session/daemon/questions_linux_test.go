@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// installed returns where a program is, and skips the test without it.
+func installed(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not installed", program)
+	}
+	if out, err := exec.Command(path, "--version").CombinedOutput(); err != nil {
+		t.Skipf("%s does not run: %v %s", program, err, out)
+	}
+	return path
+}
+
+// A line for a REPL that asks something has not ended: the caller gets the question, and no later line answers it. The first line
+// waits for the first prompt.
+//
+// FAULT: H3
+func TestREPL_Question_IsNoEnd(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	for _, c := range []struct {
+		program     string
+		args        []string
+		line, asks  string
+		answer, end string
+	}{
+		{"python3", []string{"-q"}, `x = input("Name: "); print("hello", x)`, "text", "bob", "hello bob"},
+		{"python3", []string{"-q"}, `print(len(input()))`, "text", "four", "4"},
+		{"gdb", []string{"-q", "-nx"}, "break nowhere", "confirm", "n", ""},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			name := fmt.Sprint(c.program, len(c.line))
+			get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: append([]string{installed(t, c.program)}, c.args...), Cwd: dir})
+			ask := api.Exec{Line: c.line, Call: api.Call{OnInput: "return"}}
+			res := get[api.Result](r, "POST", "/sessions/"+name+"/exec", ask)
+			if res.State != "needs_input" || res.Needs != c.asks {
+				t.Fatalf("it asks: %+v", res)
+			}
+			if e := r.refused("POST", "/sessions/"+name+"/exec", api.Exec{Line: "1"}); e.Code != api.CodeBusy && e.Code != api.CodeNeedsInput {
+				t.Errorf("the next line: %+v", e)
+			}
+			get[api.Typed](r, "POST", "/sessions/"+name+"/input", api.Input{Text: c.answer, Enter: true})
+			j := r.job(res.Job)
+			if exitOf(j.Result) != "exited null" || j.Result.Outcome != "stable" || !strings.Contains(j.Result.Output, c.end) {
+				t.Errorf("answered: %+v", j.Result)
+			}
+		})
+	}
+}
+
+// A program that reads keys without echo and asks for a secret in a box gets it, and does not show it.
+//
+// FAULT: G20
+func TestSecret_InPasswordBox(t *testing.T) {
+	r, dir := serve(t), t.TempDir()
+	commands := filepath.Join(dir, "commands")
+	if err := os.WriteFile(commands, []byte("OPTION ttytype=xterm-256color\nSETDESC Unlock the key\nSETPROMPT Passphrase:\nGETPIN\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ program, line, want string }{
+		{"whiptail", `got=$(whiptail --passwordbox "Password for db" 8 40 3>&1 1>&2 2>&3); echo "D $got"; read end`, "D hunter2"},
+		{"pinentry-curses", `tty=$(tty); { echo "OPTION ttyname=$tty"; cat ` + commands + `; } >` + commands + `.2; pinentry-curses <` + commands + `.2; read end`, "D hunter2"},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			installed(t, c.program)
+			get[api.Session](r, "POST", "/sessions", api.NewSession{Name: c.program, Argv: []string{"sh", "-c", c.line}, Cwd: dir, SetEnv: []string{"LC_ALL=C.UTF-8"}})
+			if w := r.wait(c.program, api.Condition{Kind: "input", Text: "password"}); w.Outcome != "fired" {
+				t.Fatalf("it is not found to ask: %+v", w)
+			}
+			get[api.Typed](r, "POST", "/sessions/"+c.program+"/input", api.Input{Text: "hunter2", Enter: true, Secret: true})
+			if w := r.wait(c.program, api.Condition{Kind: "text", Text: c.want}); w.Outcome != "fired" {
+				t.Errorf("it did not get it: %+v", w)
+			}
+		})
+	}
+}

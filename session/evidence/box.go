@@ -1,0 +1,59 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/pattern"
+)
+
+// A password box is a window of a full-screen program, such as whiptail, dialog and pinentry draw. The program reads keys and
+// draws none of them, or one mark for each.
+
+// secretWord is a secret's name as a word of a sentence.
+var secretWord = pattern.Lazy(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)s?(?:$|[^\pL\pN])`)
+
+// boxField is an input field without its label: nothing, what fills it, or a mark for each key.
+var boxField = pattern.Lazy(`^[ _.*•●∙·x]*$`)
+
+// boxRows bounds the rows above the cursor that are taken for a box.
+const boxRows = 12
+
+// passwordBox returns the words of a box that asks for a secret where the cursor is; empty: none does.
+func passwordBox(f *Facts) string {
+	if f.Modes == nil || f.Modes.Canonical || f.Modes.Echo || !f.AltScreen || f.BracketedPaste {
+		return ""
+	}
+	before, left := inBox(f.Line)
+	after, right := inBox(f.After)
+	if !boxField.MatchString(after) || !left && !right {
+		return ""
+	}
+	if label := strings.TrimRight(before, " _*•●∙·"); label != "" { // the field's name stands before it
+		if secretWord.MatchString(label) {
+			return label
+		}
+		return ""
+	}
+	for n := 1; n <= min(boxRows, len(f.Above)); n++ {
+		text, framed := inBox(f.Above[len(f.Above)-n])
+		switch {
+		case !framed:
+			return ""
+		case secretWord.MatchString(text):
+			return text
+		}
+	}
+	return ""
+}
+
+// inBox returns a row's text without the frame of a box, and whether it has one.
+func inBox(row string) (text string, framed bool) {
+	text = strings.Map(func(r rune) rune {
+		if r >= 0x2500 && r <= 0x257f || r == '|' {
+			framed = true
+			return ' '
+		}
+		return r
+	}, row)
+	return strings.TrimSpace(text), framed
+}
