@@ -56,7 +56,8 @@ func (pr *presets) lifts(r *Rule, x *invocation) (why, instead string, ok bool) 
 	if r.Exact {
 		return "", "", match
 	}
-	if here, _ := r.at(pr.cwd); !here {
+	here, _ := r.at(pr.cwd)
+	if led, _ := r.at(pr.leadsTo(pr.cwd)); !here || !led && pr.cwd != pr.root {
 		return "it counts in " + strings.Join(r.Roots, ", ") + " only", "", false
 	}
 	if !match {

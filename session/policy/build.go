@@ -200,6 +200,9 @@ func (fs *files) leaves(x *invocation, program *building.Program, a string) bool
 	if hasHole(a) {
 		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && fs.stamps(a))
 	}
+	if fs.linkOut(a) && !program.IsPlace(a) {
+		return true
+	}
 	if x.name == "bazel" && strings.HasPrefix(a, "//") || program.IsPlace(a) {
 		return false
 	}
@@ -412,12 +415,19 @@ func (fs *files) outside(p string) bool {
 		return true
 	case !ok:
 		return strings.HasPrefix(full, "..") || strings.HasPrefix(full, "/")
-	case strings.HasPrefix(full, "/tmp/"):
+	case fs.strays(full):
+		return true
+	case fs.temporary(full):
 		return false
 	}
 	base := fs.project()
 	rest, below := strings.CutPrefix(full+"/", strings.TrimSuffix(base, "/")+"/")
 	return base == "" || !below || base == fs.home && strings.HasPrefix(rest, ".") && rest != ""
+}
+
+// temporary reports a path below /tmp that is in no home: a home may be there, too.
+func (fs *files) temporary(full string) bool {
+	return strings.HasPrefix(full, "/tmp/") && !isBelow(full, fs.home) && (fs.account == "" || !isBelow(full, fs.account))
 }
 
 // isInside is the opposite of outside, for paths that are not known to be such.
@@ -428,6 +438,9 @@ func (fs *files) isInside(p string) bool { return p != "" && !fs.outside(p) }
 func (fs *files) project() string {
 	if fs.cwd != fs.root && !strings.HasPrefix(fs.cwd, strings.TrimSuffix(fs.root, "/")+"/") || hasHole(fs.cwd) {
 		return ""
+	}
+	if fs.real != nil && fs.cwd != fs.root && fs.root != "." && !isBelow(fs.real(fs.cwd), fs.real(fs.root)) {
+		return "" // by a link
 	}
 	if fs.isProject(fs.root) {
 		return fs.root
@@ -471,7 +484,7 @@ func (fs *files) projects(p string) bool {
 		return false
 	}
 	full, ok := fs.clean(p)
-	if !ok || !fs.isProject(fs.root) {
+	if !ok || !fs.isProject(fs.root) || fs.real != nil && !isBelow(fs.real(full), fs.real(fs.root)) {
 		return false
 	}
 	return strings.HasPrefix(full, fs.root+"/") && !ofGit(full) && !fs.ownPlace(full) &&
@@ -536,7 +549,9 @@ func (pr *presets) harmlessOptions(x *invocation, list words) bool {
 }
 
 func (fs *files) anyLeaves(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return hasHole(a) || slices.ContainsFunc(building.Paths(a), fs.outside) })
+	return slices.ContainsFunc(args, func(a string) bool {
+		return hasHole(a) || fs.linkOut(a) || slices.ContainsFunc(building.Paths(a), fs.outside)
+	})
 }
 
 // pythonModule is the module that python3 -m names, and what it is given.

@@ -37,11 +37,12 @@ type files struct {
 	cwd     string
 	root    string // the directory that the line was given in
 	home    string
-	account string            // the account's home, where home is another
-	placed  bool              // its file was put by root where packages are
-	lost    bool              // the line changed to a directory that is not known
-	made    map[string]made   // files that the line makes, by their clean path
-	pipes   map[string]string // what stands behind the names of process substitutions
+	real    func(string) string // where a path leads; nil: names are taken as they are
+	account string              // the account's home, where home is another
+	placed  bool                // its file was put by root where packages are
+	lost    bool                // the line changed to a directory that is not known
+	made    map[string]made     // files that the line makes, by their clean path
+	pipes   map[string]string   // what stands behind the names of process substitutions
 }
 
 // danger says what removing or overwriting a path would do.
@@ -101,6 +102,9 @@ func (fs *files) tree(p string) danger {
 	}
 	if ok {
 		d = fs.protected(full)
+		if to := fs.leadsToEntry(p, full); to != full {
+			d = max(d, fs.protected(to))
+		}
 	} else if fs.lost && strings.Trim(p, "./"+globs) == "" {
 		return perhaps
 	} else if full == ".." || strings.HasPrefix(full, "../../../") || strings.HasSuffix(full, "/..") {

@@ -57,6 +57,9 @@ type Line struct {
 	Home  string // absolute; "" if unknown
 	State *State // what earlier lines have left in the shell; nil: there was none
 
+	// Real returns an absolute path without symbolic links, as far as it exists; nil: names are taken as they are.
+	Real func(path string) string
+
 	// Of an execution: Installed says that root has put its file where packages are, so that a manager of versions is
 	// what its directory's name says; Account is the account's home directory where Home is another; "" if unknown.
 	Installed bool

@@ -144,7 +144,7 @@ type verdicts struct {
 
 // record notes a command with its verdict.
 func (v *verdicts) record(c Command) {
-	if c.Verdict == Ask && v.at.engine.exactly(&c, v.at.cwd) {
+	if c.Verdict == Ask && v.at.engine.exactly(&c, v.at.cwd) && (v.at.cwd == v.at.root || v.at.engine.exactly(&c, v.at.leadsTo(v.at.cwd))) {
 		c.Verdict = Allow
 	}
 	if c.Verdict == Deny && v.refused == nil {

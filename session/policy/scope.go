@@ -145,7 +145,7 @@ type shellState struct {
 
 func newShell(e *Engine, l Line) shellState {
 	s := shellState{shell: l.Shell, direct: true,
-		files: files{engine: e, cwd: l.Cwd, root: path.Clean(l.Cwd), home: path.Clean("/" + l.Home), account: l.Account,
+		files: files{engine: e, cwd: l.Cwd, root: path.Clean(l.Cwd), home: path.Clean("/" + l.Home), account: l.Account, real: l.Real,
 			placed: l.Installed, made: map[string]made{}, pipes: map[string]string{}},
 		scope: scope{vars: map[string]value{}, lists: map[string][]string{}},
 		funcs: map[string]*function{}, aliases: map[string][]string{}}

@@ -66,8 +66,17 @@ func namesProgram(setting, value string) bool {
 	return vital[file]
 }
 
-// overwritten judges a path that is written to.
+// overwritten judges a path that is written to, and where it leads.
 func (fs *files) overwritten(p string) danger {
+	if full, ok := fs.clean(p); ok && fs.real != nil {
+		if to := fs.leadsTo(full); to != full {
+			return max(fs.writtenAt(p), fs.writtenAt(to))
+		}
+	}
+	return fs.writtenAt(p)
+}
+
+func (fs *files) writtenAt(p string) danger {
 	if d := fs.device(p); d != harmless {
 		return d
 	}

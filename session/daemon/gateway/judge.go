@@ -310,6 +310,7 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 		return policy.Judgement{Verdict: policy.Deny, Rule: "unknown", Words: a.Path, Why: "it has no words"}
 	}
 	if a.Kind == Line || a.Kind == Command && len(a.Argv) == 0 {
+		line.Real = rulebook.Links()
 		return engine.Judge(line)
 	}
 	line.Text = ""

@@ -131,3 +131,39 @@ func TestAlways_WritesDirectory_WhenWordsAreRelative(t *testing.T) {
 		}
 	}
 }
+
+// FAULT: G19
+func TestLink_JudgedByWhereItLeads(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, project := filepath.Join(dir, "home"), filepath.Join(dir, "home/src/p")
+	if err := os.MkdirAll(filepath.Join(project, "in"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"out": home, "lnk": "in", "rc": filepath.Join(home, ".bashrc")} {
+		if err := os.Symlink(to, filepath.Join(project, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := open(t, dir)
+	for text, asked := range map[string]bool{
+		"echo x > out/x": true, "cp a out/": true, "make -C out": true, "tar -xf a.tar -C out": true, "touch rc": true, "cd out && touch x": true,
+		"echo x > lnk/x": false, "cp a lnk/": false, "make -C lnk": false, "touch in/new/x": false, "touch x": false,
+	} {
+		a := line(text, text, agent)
+		a.Policy, a.Cwd, a.Home = "build", project, home
+		if j := g.Judge(a); (j.Verdict == policy.Ask) != asked {
+			t.Errorf("%s: %s (%s)", text, j.Verdict, j.Why)
+		}
+		if strings.ContainsAny(text, ">&") {
+			continue
+		}
+		x := Ask{ID: text, Kind: Execution, Actor: agent, Session: "s", Argv: strings.Fields(text), Cwd: project, Home: home, Policy: "build"}
+		x.Path = "/usr/bin/" + x.Argv[0]
+		if j := g.Judge(x); (j.Verdict == policy.Ask) != asked {
+			t.Errorf("execution of %s: %s (%s)", text, j.Verdict, j.Why)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
 // What words mean besides what they say: the settings that a command is started with, and the files behind links.
@@ -12,6 +14,12 @@ import (
 // what is behind it.
 var changesFiles = []string{
 	"rm", "rmdir", "chmod", "chown", "chgrp", "mv", "cp", "find", "shred", "srm", "truncate", "dd", "tee", "ln", "install", "rsync", "tar", "unlink",
+	"touch", "mkdir", "sed", "patch", "unzip", "zip", "gzip", "gunzip", "bzip2", "xz", "zstd", "make", "gmake", "cmake", "ninja",
+}
+
+// followsLast are those of them that work on what a link leads to also where it is the last name of a path.
+var followsLast = []string{
+	"cp", "truncate", "dd", "tee", "install", "tar", "touch", "sed", "patch", "unzip", "zip", "gzip", "gunzip", "make", "gmake", "cmake", "ninja",
 }
 
 // behindLinks are argv with operands that lead through links by the names of their files; nil: there are none.
@@ -37,7 +45,9 @@ func behindLinks(cwd string, argv []string) []string {
 		}
 		var behind string
 		var err error
-		if strings.HasSuffix(value, "/") || strings.HasSuffix(value, "/.") || strings.HasSuffix(value, "/..") {
+		if slices.Contains(followsLast, filepath.Base(argv[0])) {
+			behind = rulebook.RealPath(path)
+		} else if strings.HasSuffix(value, "/") || strings.HasSuffix(value, "/.") || strings.HasSuffix(value, "/..") {
 			behind, err = filepath.EvalSymlinks(path)
 		} else if behind, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			behind = filepath.Join(behind, filepath.Base(path))

@@ -28,7 +28,7 @@ type verdicts struct {
 
 // argv is Engine.JudgeArgv.
 func (v *verdicts) argv(engine *policy.Engine, file string, argv []string, l policy.Line) policy.Judgement {
-	if v == nil || l.State != nil || l.Text != "" || weight(file, argv, &l) > maxVerdictBytes {
+	if v == nil || l.State != nil || l.Real != nil || l.Text != "" || weight(file, argv, &l) > maxVerdictBytes {
 		return engine.JudgeArgv(file, argv, l)
 	}
 	v.mu.Lock()

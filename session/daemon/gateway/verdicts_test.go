@@ -20,7 +20,7 @@ func TestVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := reflect.TypeFor[policy.Line]().NumField(); n != 7 {
+	if n := reflect.TypeFor[policy.Line]().NumField(); n != 8 {
 		t.Errorf("a line has %d fields: is what is new in the key of what is remembered?", n)
 	}
 	var v verdicts
