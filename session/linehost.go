@@ -128,7 +128,8 @@ func (h *lineHost) lostMarks(a *lineexec.Action) {
 	if r := h.current(); r != nil {
 		r.note = a.Reason
 	}
-	lost := a.Kind == lineexec.ActReads && !h.shell.State().Drawing
+	st := h.shell.State()
+	lost := a.Kind == lineexec.ActReads && !st.Drawing && (st.Doubt == nil || st.Doubt.Prompt == nil)
 	if r := h.current(); r != nil && lost && r.lostAt == 0 {
 		r.lostAt = s.off
 	}

@@ -113,3 +113,38 @@ func TestDirectoriesWithBlanks(t *testing.T) {
 		}
 	})
 }
+
+// A line that expands the shell's prompt, or runs its hooks, ends at the shell's next prompt and with its own status.
+//
+// FAULT: H26
+func TestLine_EndsAtThePrompt_WhenItRunsHooks(t *testing.T) {
+	lines := map[string][]string{
+		"bash": {
+			`printf '%s' "${PS1@P}"; echo last; (exit 4)`, `__longterm_pre; echo last; (exit 4)`,
+			`eval "${PROMPT_COMMAND[*]/%/;}"; echo last; (exit 4)`, `__longterm_post; __longterm_rescue; echo last; (exit 4)`,
+		},
+		"zsh":  {`print -P $PS1; echo last; (exit 4)`, `_longterm_precmd; _longterm_prompt; echo last; (exit 4)`, `for f in $precmd_functions; do $f; done; echo last; (exit 4)`},
+		"fish": {`__longterm_prompt; echo last; sh -c 'exit 4'`, `emit fish_postexec x; emit fish_prompt; echo last; sh -c 'exit 4'`, `__longterm_postexec; __longterm_cancel; echo last; sh -c 'exit 4'`},
+	}
+	for shell, lines := range lines {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, rigOptions{argv: []string{shellPath(t, shell)}})
+			for _, line := range lines {
+				r.give(line, false)
+				c := r.give("echo next", false)
+				if exitOf(c) != 0 || !strings.HasSuffix(strings.TrimSpace(r.text(c)), "next") {
+					t.Errorf("%q: then %+v %q", line, c, r.text(c))
+				}
+				if st := r.tracker.State(); st.Phase != PhasePrompt || st.Quality != Full {
+					t.Errorf("%q: then %+v", line, st)
+				}
+				for _, x := range r.changes {
+					if x.Kind == ChangeFinished && x.Command.Number == c.Number-1 && (exitOf(x.Command) != 4 || x.Command.Text != line) {
+						t.Errorf("%q: %+v", line, x.Command)
+					}
+				}
+			}
+		})
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -167,13 +168,24 @@ func (r *rig) until(what string, ok func() bool) {
 	r.t.Helper()
 	deadline := time.NewTimer(failsafe)
 	defer deadline.Stop()
-	for !ok() {
+	for polls := 0; !ok(); {
 		if r.eof {
 			r.t.Fatalf("the shell ended while waiting for %s\n%s", what, r.describe())
 		}
+		var poll <-chan time.Time
+		if d := r.tracker.State().Doubt; d != nil && d.Prompt != nil {
+			if !r.edits() {
+				polls = 0
+			} else if polls++; polls > 100 { // what it printed before may be on its way
+				r.apply(Event{Kind: EventReads, At: uint64(len(r.bytes)), Time: time.Now()})
+				continue
+			}
+			poll = time.After(time.Millisecond)
+		}
 		select {
+		case <-poll:
 		case b, open := <-r.chunks:
-			if !open {
+			if polls = 0; !open {
 				r.eof = true
 				r.apply(Event{Kind: EventExit, At: uint64(len(r.bytes)), Time: time.Now()})
 				continue
@@ -183,6 +195,21 @@ func (r *rig) until(what string, ok func() bool) {
 			r.t.Fatalf("no %s after %v\n%s", what, failsafe, r.describe())
 		}
 	}
+}
+
+// edits reports whether the shell's line editor reads the terminal, as the session asks the kernel.
+func (r *rig) edits() bool {
+	raw, err := r.pty.SyscallConn()
+	if err != nil {
+		return false
+	}
+	edits := false
+	_ = raw.Control(func(fd uintptr) {
+		m, err := sys.ReadModes(int(fd))
+		pgrp, pgrpErr := unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
+		edits = err == nil && pgrpErr == nil && !m.Canonical && pgrp == r.cmd.Process.Pid
+	})
+	return edits
 }
 
 func (r *rig) feed(b []byte) {

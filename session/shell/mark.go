@@ -35,6 +35,7 @@ type Mark struct {
 	// Guess: the shell is not sure that Text is this command's. Cut: it is its beginning.
 	HasText, Guess, Cut bool
 	Kept                bool // kept=1: the line was not run and is still in the shell\'s editor
+	Late                bool // late=1: of a prompt that was expanded without the shell's hooks, perhaps by a line that runs
 	Input               bool // b=1: MarkInput will tell where this prompt ends
 	// Given is g=1: of a prompt, the editor knows GivenKey and HiddenKey; of output, the
 	// statement is part of the line behind such a key.
@@ -103,6 +104,8 @@ func (m *Mark) set(key, value string) {
 		m.Given = value == "1"
 	case "b":
 		m.Input = value == "1"
+	case "late":
+		m.Late = value == "1"
 	case "cut":
 		m.Cut = value == "1"
 	}

@@ -8,6 +8,11 @@ func (t *Tracker) reads(e Event) []Change {
 	if t.s.Phase == PhasePrompt && !t.s.Continuation {
 		return nil
 	}
+	if d := t.s.Doubt; d != nil && d.Prompt != nil && d.Prompt.Prompt > t.s.Prompt {
+		m := *d.Prompt
+		m.Late, m.Input = false, false
+		return t.prompt(Event{Kind: EventMark, At: d.At, Time: d.Time, Mark: m})
+	}
 	said := t.s.Drawing || t.s.Done
 	var changes []Change
 	if t.s.Running != nil {

@@ -60,8 +60,7 @@ func TestExportedPromptInNestedShells(t *testing.T) {
 	}
 }
 
-// A shell whose hooks were taken away tells by its prompt what they would have told, and
-// puts them back.
+// A shell without its hooks sends its prompt's mark from PS1, and puts them back.
 //
 // FAULT: E5
 func TestHooksTakenAway(t *testing.T) {

@@ -121,6 +121,10 @@ func (t *Tracker) prompt(e Event) []Change {
 	if m.Prompt != 0 && m.Prompt <= t.s.Prompt {
 		return nil
 	}
+	if m.Late && t.s.Running != nil && !t.s.Done {
+		t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(m.Exit), Prompt: clonePtr(m)}
+		return t.doubtful(e)
+	}
 	moved := m.Cwd != "" && m.Cwd != t.s.Cwd.Path
 	t.s.Cwd.Path = orElse(m.Cwd, t.s.Cwd.Path)
 	t.s.Hint = Cwd{}
@@ -148,8 +152,14 @@ func (t *Tracker) back(e Event) []Change {
 	m := &e.Mark
 	switch {
 	case t.s.Running != nil:
-		if !t.s.Done {
+		switch {
+		case !t.s.Done, t.s.Drawing: // or the hooks ran before, and not for a prompt
 			t.end(e, m.Exit, t.basicIfFull())
+		case m.Exit != nil:
+			t.s.Running.Exit = clonePtr(m.Exit)
+		}
+		if m.Input { // the prompt itself is still to come
+			return nil
 		}
 		return t.finish()
 	case t.s.Typed != nil && t.s.Typed.Prompt <= t.s.Prompt:
@@ -201,14 +211,18 @@ func (t *Tracker) input(e Event) []Change {
 			t.phase(PhasePrompt, e)
 			return []Change{{Kind: ChangePrompt}}
 		}
-	case t.s.Done: // the prompt's begin went missing
+	case t.s.Done:
 		changes := t.finish()
-		changes[0].Command.CwdAfter = ""
+		if !t.s.Drawing { // the prompt's begin went missing
+			changes[0].Command.CwdAfter = ""
+		}
 		t.s.InputAt, t.s.Drawing, t.s.Quality = e.At, false, t.s.Offered
 		t.phase(PhasePrompt, e)
 		return append(changes, Change{Kind: ChangePrompt})
 	case t.s.Offered == Full:
-		t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(e.Mark.Exit)}
+		if t.s.Doubt == nil {
+			t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(e.Mark.Exit)}
+		}
 		return t.doubtful(e)
 	}
 	return nil
@@ -292,7 +306,7 @@ func (t *Tracker) done(e Event) []Change {
 // typed is a line on its way to the shell.
 func (t *Tracker) typed(e Event) []Change {
 	line := typedLine{Text: e.Text, At: e.At, Time: e.Time, Prompt: t.s.Prompt}
-	if t.s.Running != nil || t.s.Phase != PhasePrompt && !t.s.Drawing {
+	if !t.s.Drawing && (t.s.Running != nil || t.s.Phase != PhasePrompt) {
 		line.Prompt++
 	}
 	t.s.Typed = &line
@@ -351,7 +365,9 @@ func (t *Tracker) abandon(e Event) []Change {
 		t.end(e, exit, t.basicIfFull())
 	}
 	changes := t.finish()
-	changes[0].Command.CwdAfter = "" // no prompt told
+	if !t.s.Drawing { // no prompt told
+		changes[0].Command.CwdAfter = ""
+	}
 	return changes
 }
 

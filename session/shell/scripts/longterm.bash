@@ -139,8 +139,10 @@ __longterm_pre() {
   return "$__longterm_last"
 }
 
-# __longterm_post runs after the user's PROMPT_COMMAND, which may have set PS1 anew.
+# __longterm_post runs after the user's PROMPT_COMMAND, which may have set PS1 anew. Only the
+# hooks open 9: a line that calls it by name is at no prompt.
 __longterm_post() {
+  builtin printf '' >&9 || return 0
   local _lt_status=$__longterm_status IFS=$' \t\n' _lt_reply
   if [[ -z $__longterm_seen ]]; then # PROMPT_COMMAND was replaced
     __longterm_last=$_lt_status
@@ -163,29 +165,29 @@ __longterm_rescue() {
   { __longterm_pre "$_lt_status" || :; __longterm_status=$__longterm_last; (builtin trap '' XFSZ; __longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
 }
 
-# __longterm_late is what the hooks would have said: in a subshell, while PS1 is expanded.
-# Its marks' places were taken before.
+# __longterm_late prints the prompt's mark in place of the hooks: in a subshell, while PS1 is
+# expanded. Its place was taken before. It carries late=1: a line that expands PS1 itself
+# prints it too.
 __longterm_late() {
   {
     __longterm_say() { builtin printf '\033]%s\007' "$1"; }
     local IFS=$' \t\n' _lt_reply
-    __longterm_last=$1 __longterm_m=$((__longterm_m - 2))
-    __longterm_mark "D;$1"
+    __longterm_last=$1 __longterm_m=$((__longterm_m - 1))
     (builtin trap '' XFSZ; __longterm_environ "$__longterm_n")
-    __longterm_tell
+    __longterm_tell ';late=1'
   } 9>&2 2>/dev/null
   return "$1"
 }
 
 # __longterm_tell tells the directory and that the prompt begins. Its end is told where the
-# user has left the terminal to it: it is printed to standard error.
+# user has left the terminal to it: it is printed to standard error. $1 are further fields.
 __longterm_tell() {
-  local _lt_cwd _lt_more=
+  local _lt_cwd _lt_more=${1-}
   __longterm_encode "${PWD-}"
   _lt_cwd=$_lt_reply
   __longterm_tty=1
   if [[ -t 9 ]]; then __longterm_tty=; fi
-  case ${PS1-} in *"$__longterm_b") if [[ -z $__longterm_tty ]]; then _lt_more=';b=1'; fi ;; esac
+  case ${PS1-} in *"$__longterm_b") if [[ -z $__longterm_tty ]]; then _lt_more+=';b=1'; fi ;; esac
   case $__longterm_keys:${SHELLOPTS-}: in 1*:emacs:*|1*:vi:*) _lt_more+=';g=1' ;; esac
   __longterm_say "7;file://$__longterm_host${_lt_cwd// /%20}"
   __longterm_mark "A;n=$__longterm_n;exit=$__longterm_last;cwd=$_lt_cwd$_lt_more"

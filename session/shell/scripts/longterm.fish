@@ -17,7 +17,8 @@ end
 if status is-interactive; and test -n "$__longterm_nonce"
     set -g __longterm_n 0
     set -g __longterm_m 0 # marks so far: each has its place, output shown again has none
-    set -g __longterm_running
+    set -g __longterm_running # set while a line runs
+    set -g __longterm_line
 
     # The terminal, and not standard output, which may be redirected.
     function __longterm_say
@@ -32,6 +33,7 @@ if status is-interactive; and test -n "$__longterm_nonce"
 
     function __longterm_preexec --on-event fish_preexec
         set -g __longterm_running 1
+        set -g __longterm_line "$argv[1]"
         set -l text "$argv[1]"
         set -l cut
         if test (string length -- "$text") -gt 16384
@@ -41,8 +43,10 @@ if status is-interactive; and test -n "$__longterm_nonce"
         __longterm_mark C "$cut;cmdline_url="(string escape --style=url -- "$text")
     end
 
+    # A line that calls a hook, or emits its event, ends no line by that.
     function __longterm_postexec --on-event fish_postexec
         set -l s $status
+        test -n "$__longterm_running" -a "$argv[1]" = "$__longterm_line" -a (count $argv) -gt 0; or return $s
         set -g __longterm_running
         __longterm_mark "D;$s"
     end
@@ -50,11 +54,8 @@ if status is-interactive; and test -n "$__longterm_nonce"
     # Fish runs this before it draws the prompt, once for each line it reads.
     function __longterm_prompt --on-event fish_prompt
         set -l s $status
+        test -z "$__longterm_running"; or return $s
         set -g __longterm_n (math $__longterm_n + 1)
-        if test -n "$__longterm_running"
-            set -g __longterm_running
-            __longterm_mark "D;$s"
-        end
         if test -s "$__longterm_state/renew.fish" # variables that were left for this shell: told once
             source "$__longterm_state/renew.fish"
             echo -n >"$__longterm_state/renew.fish"
@@ -68,12 +69,14 @@ if status is-interactive; and test -n "$__longterm_nonce"
 
     # A line with a syntax error is not run and stays in the editor.
     function __longterm_posterror --on-event fish_posterror
+        test -z "$__longterm_running"; or return 0
         set -g __longterm_n (math $__longterm_n + 1)
         __longterm_mark A ";n=$__longterm_n;exit=127;kept=1"
     end
 
     # Ctrl-C at the prompt shows it again without asking fish_prompt's handlers.
     function __longterm_cancel --on-event fish_cancel
+        test -z "$__longterm_running"; or return 0
         set -g __longterm_n (math $__longterm_n + 1)
         __longterm_mark A ";n=$__longterm_n;exit=130"
     end
