@@ -3,8 +3,10 @@ package attach
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/vterm/input"
 )
 
 // Action is what a person at an attached terminal asks longterm for, not the session.
@@ -154,6 +156,10 @@ func readKey(in []byte) key {
 	if in[0] < 0x20 && in[0] != esc {
 		return key{bytes: 1, char: in[0], control: true}
 	}
+	if in[0] >= utf8.RuneSelf {
+		r, n := utf8.DecodeRune(in)
+		return key{bytes: n, char: usChar(input.Key{Code: r})}
+	}
 	if in[0] != esc || len(in) < 3 || in[1] != '[' {
 		return key{bytes: 1, char: in[0]}
 	}
@@ -161,52 +167,39 @@ func readKey(in []byte) key {
 	if end < 0 {
 		return key{bytes: 1, char: in[0]}
 	}
-	fields := strings.Split(string(in[2:2+end]), ";")
-	switch final := in[2+end]; {
-	case final == 'u': // kitty keyboard protocol: code[:other codes];modifiers[:event];text
-		return reported(3+end, field(fields, 0, 0), field(fields, 1, 0), field(fields, 1, 1))
-	case final == '~' && len(fields) == 3 && fields[0] == "27": // xterm, formatOtherKeys 0
-		return reported(3+end, field(fields, 2, 0), field(fields, 1, 0), 0)
+	n := 3 + end
+	if final := in[n-1]; final != 'u' && (final != '~' || !bytes.HasPrefix(in[2:], []byte("27;"))) {
+		return key{bytes: 1, char: in[0]}
 	}
-	return key{bytes: 1, char: in[0]}
+	if k, ok := input.DecodeKey(in[:n]); ok { // kitty keyboard protocol, or xterm's formatOtherKeys 0
+		return chordKey(n, k)
+	}
+	return key{bytes: n}
 }
 
-// field is a number among numbers; 0 when it is not there.
-func field(fields []string, i, sub int) int {
-	if i >= len(fields) {
+// usChar returns the ASCII character of a key, on another layout that of its place; else 0.
+func usChar(k input.Key) byte {
+	if us, ok := k.US(); ok {
+		k = us
+	}
+	if k.Code < ' ' || k.Code > '~' {
 		return 0
 	}
-	parts := strings.Split(fields[i], ":")
-	if sub >= len(parts) {
-		return 0
-	}
-	n, _ := strconv.Atoi(parts[sub])
-	return n
+	return byte(k.Code)
 }
 
-// Of the kitty keyboard protocol.
-const (
-	modShift, modCtrl  = 1, 4
-	modLocks           = 64 | 128 // Caps Lock, Num Lock
-	eventRelease       = 3
-	firstModifierKey   = 57441
-	lastModifierKey    = 57454
-	capsLock, numsLock = 57358, 57360
-)
-
-func reported(n, code, mods, event int) key {
-	k := key{bytes: n, noise: event == eventRelease || code >= firstModifierKey && code <= lastModifierKey || code >= capsLock && code <= numsLock}
-	if mods > 0 {
-		mods--
-	}
-	switch mods &^= modLocks; {
-	case code < 0x20 || code > 0x7e:
-	case mods == modCtrl && code >= '@':
-		k.char, k.control = byte(code)&0x1f, true
-	case mods == modShift && code >= 'a' && code <= 'z':
-		k.char = byte(code) - 'a' + 'A'
-	case mods&^modShift == 0:
-		k.char = byte(code)
+func chordKey(n int, r input.Key) key {
+	k := key{bytes: n, noise: r.Action == input.KeyRelease || r.IsModifier()}
+	r.Mods &^= input.CapsLock | input.NumLock
+	char := usChar(r)
+	switch mods := r.Mods; {
+	case char == 0:
+	case mods == input.Ctrl && char >= '@':
+		k.char, k.control = char&0x1f, true
+	case mods == input.Shift && char >= 'a' && char <= 'z':
+		k.char = char - 'a' + 'A'
+	case mods&^input.Shift == 0:
+		k.char = char
 	}
 	return k
 }

@@ -13,6 +13,7 @@ func defaultChords(t *testing.T) *Chords {
 }
 
 // FEATURES: R75
+// FAULT: H9
 func TestChords(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -39,6 +40,11 @@ func TestChords(t *testing.T) {
 		{"kitty protocol, Shift", []string{"\x1b[97;5u\x1b[57441;2u\x1b[113:81;2u"}, "", Next, ""},
 		{"kitty protocol, twice", []string{"\x1b[92;5u\x1b[92;5:3u\x1b[92;5u"}, "\x1b[92;5u\x1b[92;5:3u", None, ""},
 		{"modifyOtherKeys", []string{"\x1b[27;5;92~d"}, "", Detach, ""},
+		{"another layout, base key reported", []string{"\x1b[1078::92;5u\x1b[1074::100u"}, "", Detach, ""},
+		{"another layout, Shift", []string{"\x1b[1092::97;5u\x1b[1081:1049:113;2u"}, "", Next, ""},
+		{"another layout, modifyOtherKeys", []string{"\x1b[27;5;1092~", "Й"}, "", Next, ""},
+		{"another layout, text", []string{"\x1c", "в"}, "", Detach, ""},
+		{"another key of another layout", []string{"\x1c", "б"}, "\x1cб", None, ""},
 		{"arrow keys pass", []string{"\x1b[A\x1b[1;5C\x1b[1;5:3C\x1bOA\x1b[200~d\x1b[201~"}, "\x1b[A\x1b[1;5C\x1b[1;5:3C\x1bOA\x1b[200~d\x1b[201~", None, ""},
 		{"Escape passes", []string{"\x1b", "[", "\x1b\x1b"}, "\x1b[\x1b\x1b", None, ""},
 		{"bytes of UTF-8 pass", []string{"ü", "\xff\xfe"}, "ü\xff\xfe", None, ""},

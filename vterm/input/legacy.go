@@ -104,23 +104,28 @@ func appendLegacyText(dst []byte, k *Key, m *vterm.Modes) []byte {
 	if otherTextKey(k, m) {
 		return appendOtherKey(dst, k.char(), k.Mods, m)
 	}
+	was := len(dst)
 	if k.Mods&(Alt|Meta) != 0 {
 		dst = append(dst, 0x1b)
 	}
 	if c, ok := k.ctrl(); ok && k.Mods&Ctrl != 0 {
 		return append(dst, c)
 	}
+	if k.Mods&Ctrl != 0 && k.char() >= utf8.RuneSelf { // typing the bare character would do something else
+		return dst[:was]
+	}
 	return appendKeyRune(dst, k.char())
 }
 
-// ctrl is the control that Ctrl makes of a printing key: of its character, or, when that
+// ctrl returns the control that Ctrl makes of a printing key: of its character, or, when that
 // is not ASCII, of the key at its place on the US layout, so that Ctrl-С interrupts on a
 // Cyrillic keyboard too.
 func (k *Key) ctrl() (byte, bool) {
 	if c := k.char(); c < utf8.RuneSelf {
 		return ctrlOf(c)
 	}
-	return ctrlOf(k.Base)
+	us, _ := k.US()
+	return ctrlOf(us.Code)
 }
 
 // ctrlOf is the table of VT100 User Guide, table 3-5, with what X adds to it (xterm's
