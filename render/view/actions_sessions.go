@@ -24,13 +24,21 @@ func create(v *viewer, place func(id string)) {
 	})
 }
 
-// createOf starts a session and tells once it is there.
+// createOf starts a session and calls then once it is there. Keys wait for it if it gets the focus.
 func createOf(v *viewer, what made, then func(id string)) {
 	beside := v.m.Focus
+	if !what.behind {
+		v.ahead.starting++
+	}
 	v.spawn(func() {
 		id, err := v.src.New(v.ctx, beside, what.dir, what.line)
 		v.later(func() {
+			if !what.behind {
+				v.ahead.starting = max(v.ahead.starting-1, 0)
+			}
+			defer v.releaseInput()
 			if err != nil {
+				v.ahead.events = nil // they were meant for it
 				v.message = "no new session: " + err.Error()
 				return
 			}
@@ -148,6 +156,9 @@ func closePane(v *viewer) {
 		v.message = canvas.Printable(v.m.Session(id).Name) + " goes on; " + v.keys.Chord("reopen") + " brings its pane back"
 	default:
 		v.m.ClosePane(id)
+	}
+	if len(v.m.Shown()) == 0 {
+		v.emptied = v.o.Now()
 	}
 }
 

@@ -37,7 +37,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	v.endWelcome()
 	defer func() { v.unseen = v.unseen && plain && v.message == "" }()
 	k := events.Key(e)
-	prefix := k.Code == v.o.Prefix.Code && k.Mods == v.o.Prefix.Mods
+	prefix := k.Is(v.o.Prefix)
 	begins, again := v.keys.Begins(k), v.again(k)
 	switch {
 	case v.over != nil:

@@ -60,6 +60,7 @@ type viewer struct {
 	asks     announcement    // of approvals, in the bar last
 	layouts  layoutKeeper
 	pacer    framePacer
+	ahead    typeAhead
 	unseen   bool // the key that is handled was typed into sessions, and is all that happened
 	changed  bool // since it was drawn more happened than that rows of panes were printed
 	ground   ground
@@ -112,6 +113,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		typedTo: map[string]bool{}, killed: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
 	}
 	v.m.Quiet, v.m.TabsLast = o.Alerts, o.Tmux
+	v.ahead.begun = o.Now()
 	v.canvas.UseASCII(o.ascii())
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
@@ -245,12 +247,12 @@ func (v *viewer) handle(e tcell.Event) {
 	case *tcell.EventResize:
 		v.canvas.Sync()
 		v.fresh = true
-	case *tcell.EventKey:
-		v.key(e)
+	case *tcell.EventKey, *tcell.EventPaste:
+		if !v.holdInput(e) {
+			v.input(e)
+		}
 	case *tcell.EventMouse:
 		v.mouse(e)
-	case *tcell.EventPaste:
-		v.paste(e.Start())
 	case *tcell.EventFocus:
 		if v.away = !e.Focused; e.Focused { // colours may be others now, and not all terminals tell
 			canvas.AskGround(v.o.Screen, insideTmux())
@@ -284,6 +286,7 @@ func (v *viewer) update(u model.Update, ok bool) error {
 	if v.rung() > bells && !first && !v.m.Quiet.NoBell && !v.problems.opening {
 		_ = v.o.Screen.Beep()
 	}
+	v.releaseInput()
 	return nil
 }
 

@@ -95,6 +95,20 @@ func (m *Model) Expect(id string) {
 	}
 }
 
+// IsExpected reports whether a session was started and is not in the list yet.
+func (m *Model) IsExpected(id string) bool { return m.expected[id] }
+
+// Unexpect no longer waits for a session that was started.
+func (m *Model) Unexpect(id string) {
+	delete(m.expected, id)
+	m.refocus()
+}
+
+// NeverHeard reports whether a host has not answered since the viewer began.
+func (m *Model) NeverHeard() bool {
+	return slices.ContainsFunc(m.CutOff, func(c CutOff) bool { return c.Never })
+}
+
 // Tick lets time pass: what has not been listed for long is given up.
 func (m *Model) Tick(now time.Time) {
 	m.now = now
