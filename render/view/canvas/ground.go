@@ -66,9 +66,6 @@ func (h *hearing) Write(p []byte) (int, error) {
 }
 
 func (h *hearing) Read(p []byte) (int, error) {
-	if h.screen != nil && !isUTF8(h.screen.CharacterSet()) {
-		return h.hear(p)
-	}
 	return h.typed.read(p, h.hear)
 }
 

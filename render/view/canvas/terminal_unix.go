@@ -21,6 +21,8 @@ func newScreen(open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.S
 		return nil, err
 	}
 	heard := &hearing{Tty: tty, tell: tell}
+	charset := charsetOf(os.Getenv)
+	heard.typed = typedText{decode: useCharset(charset), eager: !isUTF8(charset)}
 	if name := betterName(os.Getenv); name != "" {
 		if described, err := tcell.LookupTerminfo(name); err == nil {
 			heard.screen, err = tcell.NewTerminfoScreenFromTtyTerminfo(heard, described)

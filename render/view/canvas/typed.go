@@ -2,17 +2,18 @@ package canvas
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 )
 
 // typedText makes what is read of a terminal valid UTF-8: the screen's reader of keys turns round for ever at the first byte
-// that is not, and no key passes any more. A byte that is none of a character is taken for Latin-1, which is what is pasted
-// that way, and for ? where that has a control there. So is U+FFFD, which the reader takes for such bytes. A character that is
-// not whole yet waits for its rest.
+// that is not, and blocks all keys. Most terminals send UTF-8 in any locale. A byte outside of characters
+// is decoded by itself, and is ? if it is a control there. So is U+FFFD, which the reader takes for such bytes. In a locale of
+// UTF-8 a character that is not whole yet waits for its rest.
 type typedText struct {
-	begun []byte // of a character
-	ready []byte // to be read
+	decode func(byte) rune // nil: as Latin-1
+	eager  bool            // the locale's characters are bytes: the last of a read are whole
+	begun  []byte          // of a character
+	ready  []byte          // to be read
 }
 
 // read is Read of a terminal.
@@ -25,36 +26,45 @@ func (t *typedText) read(p []byte, from func([]byte) (int, error)) (int, error) 
 		if len(t.begun) == 0 && utf8.Valid(p[:n]) && !bytes.ContainsRune(p[:n], utf8.RuneError) {
 			return n, nil
 		}
-		t.take(p[:n])
+		t.take(p[:n], t.eager && n < len(p))
 	}
 	n := copy(p, t.ready)
 	t.ready = t.ready[n:]
 	return n, nil
 }
 
-func (t *typedText) take(p []byte) {
+// take decodes what was read; whole reports that nothing is to follow.
+func (t *typedText) take(p []byte, whole bool) {
 	b := append(t.begun, p...)
 	t.begun, t.ready = nil, nil
 	for len(b) > 0 {
-		if !utf8.FullRune(b) {
+		if !whole && !utf8.FullRune(b) {
 			t.begun = b
 			return
 		}
 		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			r = t.byte(b[0])
+		}
 		if r == utf8.RuneError {
-			if r = '?'; n == 1 && b[0] >= firstLatin1 {
-				r = rune(b[0])
-			}
+			r = '?'
 		}
 		t.ready = utf8.AppendRune(t.ready, r)
 		b = b[n:]
 	}
 }
 
+// byte returns the character of a byte by itself.
+func (t *typedText) byte(b byte) rune {
+	r := rune(b)
+	if t.decode != nil {
+		r = t.decode(b)
+	}
+	if r < firstLatin1 {
+		return utf8.RuneError
+	}
+	return r
+}
+
 // firstLatin1 is the first character of Latin-1 behind its controls.
 const firstLatin1 = 0xa0
-
-// isUTF8 says whether a character set, as an environment names it, is UTF-8.
-func isUTF8(charset string) bool {
-	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
-}

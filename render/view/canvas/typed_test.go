@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
+
+	"github.com/longterm-dev/longterm/render/view/internal/screentest"
+	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
 // Bytes that are no UTF-8 are what they are in Latin-1, and the keys behind them are read.
@@ -27,6 +30,54 @@ func TestTypedBytesThatAreNoUTF8(t *testing.T) {
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// Text reaches the keys of a viewer whose locale is not UTF-8: of a terminal that sends UTF-8 all the same, and of one that
+// sends what the locale says.
+//
+// FAULT: G9
+func TestTypedText_IsRead_WhenTheLocaleIsNotUTF8(t *testing.T) {
+	for locale, want := range map[string]string{
+		"C": "é你😀ñé.", "POSIX": "é你😀ñé.", "de_DE.ISO-8859-1": "é你😀ñé.", "ru_RU.KOI8-R": "é你😀ЯИ.", "xx.nosuch": "é你😀ñé.", "en_US.UTF-8": "é你😀ñé.",
+	} {
+		t.Run(locale, func(t *testing.T) {
+			t.Setenv("LC_ALL", locale)
+			screen, e := screenInLocale(t, 20, 3)
+			e.Typed <- []byte("é你😀")
+			e.Typed <- []byte("\xf1")
+			if strings.HasSuffix(locale, "UTF-8") { // it may be half a character
+				e.Typed <- []byte("\xe9.")
+			} else {
+				e.Typed <- []byte("\xe9")
+				e.Typed <- []byte(".")
+			}
+			got := ""
+			for !strings.HasSuffix(got, ".") {
+				if k, ok := screen.PollEvent().(*tcell.EventKey); ok && k.Key() == tcell.KeyRune {
+					got += string(k.Rune())
+				}
+			}
+			if got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// screenInLocale returns the screen of an emulated terminal, in the locale of the environment.
+func screenInLocale(t *testing.T, cols, rows int) (tcell.Screen, *screentest.Emulated) {
+	t.Helper()
+	t.Setenv("TERM", "xterm-256color")
+	e := screentest.NewEmulated(cols, rows)
+	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Ground) {})
+	if err == nil {
+		err = screen.Init()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Fini)
+	return screen, e
 }
 
 // FEATURES: R35

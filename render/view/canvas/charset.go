@@ -1,0 +1,67 @@
+package canvas
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// charsetOf returns the character set that the environment names, as the screen reads it (POSIX).
+func charsetOf(env func(string) string) string {
+	locale := ""
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale = env(name); locale != "" {
+			break
+		}
+	}
+	if locale == "C" || locale == "POSIX" {
+		return "US-ASCII"
+	}
+	locale, _, _ = strings.Cut(locale, "@")
+	_, set, named := strings.Cut(locale, ".")
+	if !named {
+		return "UTF-8"
+	}
+	return set
+}
+
+// isUTF8 reports whether a character set, as an environment names it, is UTF-8.
+func isUTF8(charset string) bool {
+	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
+}
+
+// drawnOnly is an encoding for what is drawn. What is typed is UTF-8 already when the screen gets it (typedText).
+type drawnOnly struct{ encoding.Encoding }
+
+// NewDecoder implements encoding.Encoding.
+func (drawnOnly) NewDecoder() *encoding.Decoder { return tcell.GetEncoding("UTF-8").NewDecoder() }
+
+// useCharset makes the screen draw in a character set, or in ASCII if the set is not known. It returns what a typed byte stands
+// for that is not UTF-8: in a set of one byte a character its character, else Latin-1's.
+func useCharset(name string) (typed func(byte) rune) {
+	typed = charmap.ISO8859_1.DecodeByte
+	if isUTF8(name) {
+		return typed
+	}
+	known, err := htmlindex.Get(name)
+	if set, ok := known.(*charmap.Charmap); ok && name != "US-ASCII" {
+		typed = set.DecodeByte
+	}
+	drawn := tcell.GetEncoding(name)
+	switch _, done := drawn.(drawnOnly); {
+	case done:
+		return typed
+	case drawn == nil && err == nil:
+		drawn = known
+	case drawn == nil:
+		drawn = tcell.GetEncoding("US-ASCII")
+	}
+	if ascii, done := drawn.(drawnOnly); done {
+		drawn = ascii.Encoding
+	}
+	tcell.RegisterEncoding(name, drawnOnly{drawn})
+	return typed
+}
