@@ -31,12 +31,36 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.pasting.WriteString(events.Pasted(e))
 		return
 	}
+	k := events.Key(e)
+	if k.Action == input.KeyRelease || k.IsModifier() {
+		v.passEvent(k)
+		return
+	}
+	v.keyPress(k)
+}
+
+// passEvent sends the focused session the release of a key that it got, or a modifier by itself. Neither does anything else.
+func (v *viewer) passEvent(k input.Key) {
+	p := v.focused()
+	got := v.down[k.Code]
+	if k.Action == input.KeyRelease {
+		delete(v.down, k.Code)
+	}
+	switch {
+	case p == nil || !v.m.Running(p.ID) || p.Terminal().Kitty == 0 || v.m.ReadOnly:
+	case got || k.IsModifier() && v.over == nil && v.mode == modeInput && p.Copying() == nil:
+		v.act(panes.Input{Key: &k})
+	}
+}
+
+// keyPress handles a key that is pressed, or repeats. To the viewer's own commands the keypad's keys are like others.
+func (v *viewer) keyPress(pressed input.Key) {
+	k := pressed.Plain()
 	p := v.focused()
 	plain := v.mode == modeInput && v.message == "" && !v.welcome && !v.hints && (p == nil || p.Copying() == nil)
 	v.message = ""
 	v.endWelcome()
 	defer func() { v.unseen = v.unseen && plain && v.message == "" }()
-	k := events.Key(e)
 	prefix := k.Is(v.o.Prefix)
 	begins, again := v.keys.Begins(k), v.again(k)
 	switch {
@@ -46,14 +70,14 @@ func (v *viewer) key(e *tcell.EventKey) {
 		v.beginMode(begins)
 	case v.locked:
 		if k.Code != 0 && !v.footerInput(FooterInput{Key: &k}) && !v.copyKey(k) {
-			v.typeKey(k)
+			v.typeKey(pressed)
 		}
 	case v.mode == modePrefix && !prefix:
 		v.endPrefix()
 		v.command(k)
 	case v.mode == modePrefix: // twice: it is meant for the session
 		v.endPrefix()
-		v.act(panes.Input{Key: &k})
+		v.act(panes.Input{Key: &pressed})
 	case prefix:
 		v.endPrefix()
 		v.beginPrefix()
@@ -70,7 +94,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	case v.keys.Direct(k) != "":
 		actions[v.keys.Direct(k)](v, k)
 	default:
-		v.typeKey(k)
+		v.typeKey(pressed)
 	}
 }
 
@@ -160,6 +184,10 @@ func (v *viewer) typeKey(k input.Key) {
 		closePane(v)
 		return
 	}
+	if v.down == nil {
+		v.down = map[rune]bool{}
+	}
+	v.down[k.Code] = true
 	v.act(panes.Input{Key: &k})
 }
 

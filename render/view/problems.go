@@ -159,7 +159,7 @@ func (v *viewer) edit(i int) {
 	v.beside(func(ctx context.Context) func() {
 		err := v.edited(ctx, p, closed)
 		return func() {
-			v.problems.opening = false
+			v.problems.opening, v.keyboard = false, 0
 			if back := canvas.TakeBack(v.o.Screen, insideTmux()); back != nil {
 				v.message, v.quit = "the terminal: "+back.Error(), true
 				return

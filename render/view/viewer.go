@@ -61,8 +61,10 @@ type viewer struct {
 	layouts  layoutKeeper
 	pacer    framePacer
 	ahead    typeAhead
-	unseen   bool // the key that is handled was typed into sessions, and is all that happened
-	changed  bool // since it was drawn more happened than that rows of panes were printed
+	down     map[rune]bool // keys that were typed into a session, and whose release was not reported
+	keyboard uint8         // flags of the kitty protocol that the terminal reports keys with
+	unseen   bool          // the key that is handled was typed into sessions, and is all that happened
+	changed  bool          // since it was drawn more happened than that rows of panes were printed
 	ground   ground
 	details  details
 	glances  glances
@@ -347,6 +349,7 @@ func (v *viewer) refresh() {
 	v.arrange()
 	v.m.Visit()
 	v.tellFocus()
+	v.setKeyboard()
 	if !v.away {
 		delete(v.m.Alerts, v.m.Focus)
 	}

@@ -31,6 +31,7 @@ type hearing struct {
 	anew    atomic.Bool  // it asked to be drawn anew
 	scan    groundScan
 	typed   typedText
+	keys    keyTap
 	tell    func(theme.Ground)
 
 	mu      sync.Mutex // guards answers
@@ -66,7 +67,7 @@ func (h *hearing) Write(p []byte) (int, error) {
 }
 
 func (h *hearing) Read(p []byte) (int, error) {
-	return h.typed.read(p, h.hear)
+	return h.keys.read(p, func(p []byte) (int, error) { return h.typed.read(p, h.hear) })
 }
 
 // hear reads what comes from the terminal, and takes notice of its answers.
@@ -89,6 +90,12 @@ func AskGround(screen tcell.Screen, insideTmux bool) (asked bool) {
 		text = askGroundTmux + text
 	}
 	return write(screen, text)
+}
+
+// SetKeyboard asks a terminal to report keys with these flags of the kitty keyboard protocol, in place of those that the screen
+// asked for when it took the terminal.
+func SetKeyboard(screen tcell.Screen, flags uint8) bool {
+	return write(screen, "\x1b[="+strconv.Itoa(int(flags))+";1u")
 }
 
 // LeaveGround undoes what AskGround asked for.

@@ -21,6 +21,10 @@ var namedKeys = map[tcell.Key]rune{
 // control character, in the kitty protocol, as modifyOtherKeys): all give the same Key.
 func Key(e *tcell.EventKey) input.Key {
 	key, mods := e.Key(), modsOf(e.Modifiers())
+	if k, ok := keyOf(e.Rune()); ok && key == tcell.KeyRune {
+		k.Mods |= mods // Alt, where it came as an Escape before
+		return k
+	}
 	if code, ok := namedKeys[key]; ok {
 		if key == tcell.KeyBacktab {
 			mods |= input.Shift
@@ -84,6 +88,9 @@ func modsOf(m tcell.ModMask) input.Mods {
 func Pasted(e *tcell.EventKey) string {
 	switch e.Key() {
 	case tcell.KeyRune:
+		if k, ok := keyOf(e.Rune()); ok {
+			return k.Text
+		}
 		return string(e.Rune())
 	case tcell.KeyEnter, tcell.KeyCtrlM:
 		return "\r"

@@ -68,8 +68,22 @@ func index(rows []Row, other map[string][]string, left map[string]bool, modes *m
 	return by, nil
 }
 
-// AfterPrefix is what a key does after the prefix; empty: nothing.
-func (m *Map) AfterPrefix(k input.Key) Action { return m.byPrefix[name(k)] }
+// AfterPrefix returns what a key does after the prefix, and an empty action if it does nothing.
+func (m *Map) AfterPrefix(k input.Key) Action { return find(m.byPrefix, k) }
+
+// find returns what a key does, by its place on the US layout if that has another script.
+func find(by map[string]Action, k input.Key) Action {
+	if a := by[name(k)]; a != "" {
+		return a
+	}
+	if us, ok := k.US(); ok {
+		return by[name(us)]
+	}
+	return ""
+}
+
+// isChord reports whether a key types no text.
+func isChord(k input.Key) bool { return k.Mods&^(input.Shift|input.CapsLock|input.NumLock) != 0 }
 
 // repeating are actions whose keys tmux repeats without the prefix (bind-key -r).
 var repeating = map[Action]bool{"left": true, "down": true, "up": true, "right": true, "wider": true, "narrower": true, "taller": true, "shorter": true}
@@ -77,8 +91,8 @@ var repeating = map[Action]bool{"left": true, "down": true, "up": true, "right":
 // Repeats reports whether an action's keys may go on without the prefix, where keys repeat.
 func Repeats(a Action) bool { return repeating[a] }
 
-// InScroll is what a key does in copy mode; empty: nothing.
-func (m *Map) InScroll(k input.Key) Action { return m.byScroll[name(k)] }
+// InScroll returns what a key does in copy mode, and an empty action if it does nothing.
+func (m *Map) InScroll(k input.Key) Action { return find(m.byScroll, k) }
 
 // name is a key's name, without what is no part of it.
 func name(k input.Key) string {

@@ -166,17 +166,27 @@ func (m *Map) Mode(name string) *Mode {
 
 // Begins is the mode that a key begins without the prefix, and ends; nil: none.
 func (m *Map) Begins(k input.Key) *Mode {
-	if n, ok := m.direct[name(k)]; ok {
+	n, ok := m.direct[name(k)]
+	if us, other := k.US(); !ok && other && isChord(k) {
+		n, ok = m.direct[name(us)]
+	}
+	if ok {
 		return m.Mode(n)
 	}
 	return nil
 }
 
-// Direct is what a key does without the prefix; empty: it is the session's.
-func (m *Map) Direct(k input.Key) Action { return m.Mode(Direct).Does(k) }
+// Direct returns what a key does without the prefix, and an empty action if it goes to the session.
+func (m *Map) Direct(k input.Key) Action {
+	d := m.Mode(Direct)
+	if isChord(k) {
+		return d.Does(k)
+	}
+	return d.by[name(k)] // text is not taken for a key of another layout
+}
 
-// Does is what a key does in the mode; empty: nothing.
-func (m *Mode) Does(k input.Key) Action { return m.by[name(k)] }
+// Does returns what a key does in the mode, and an empty action if it does nothing.
+func (m *Mode) Does(k input.Key) Action { return find(m.by, k) }
 
 // Rows are the mode's actions with their keys in it.
 func (m *Mode) Rows() []Row { return m.rows }

@@ -1,0 +1,53 @@
+package events
+
+import (
+	"sync"
+
+	"github.com/longterm-dev/longterm/vterm/input"
+)
+
+// Keys that tcell cannot express travel through it as characters of a private area of Unicode, one for each key that is under
+// way. tcell passes such characters on in order. The terminal's reader replaces characters of this area that are typed, too.
+const (
+	firstCarrier = 0x100000
+	maxCarriers  = 0xfffe
+)
+
+// carriers is shared by all readers of the process: it has one terminal.
+var carriers struct {
+	mu   sync.Mutex // guards the rest
+	keys []input.Key
+	next int // where the oldest is replaced once there are maxCarriers
+}
+
+// IsCarrier reports whether a character is of the area that carries keys.
+func IsCarrier(r rune) bool { return r >= firstCarrier && r < firstCarrier+maxCarriers }
+
+// Carry returns a character that Key and Pasted turn into k. It is good for the next maxCarriers keys.
+func Carry(k input.Key) rune {
+	c := &carriers
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.next
+	c.next = (at + 1) % maxCarriers
+	if at == len(c.keys) {
+		c.keys = append(c.keys, k)
+	} else {
+		c.keys[at] = k
+	}
+	return firstCarrier + rune(at)
+}
+
+// keyOf returns the key of a character. It returns false if none was carried by it.
+func keyOf(r rune) (input.Key, bool) {
+	if !IsCarrier(r) {
+		return input.Key{}, false
+	}
+	c := &carriers
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := int(r - firstCarrier); at < len(c.keys) {
+		return c.keys[at], true
+	}
+	return input.Key{}, false
+}
