@@ -47,6 +47,35 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// A double click takes a word over the end of a row that was wrapped, and a triple click the whole line; copied they are one line.
+//
+// FAULT: H17
+func TestSelection_GoesOverWraps(t *testing.T) {
+	long := "https://example.org/" + strings.Repeat("path/", 6) // 50 cells on rows of 20
+	p := of(20, 8, "see "+long+" (now)\n"+"exactly twenty cells\nnext 好好好好好好好好好好x")
+	for _, c := range []struct {
+		at   Pos
+		unit Unit
+		want string
+	}{
+		{Pos{0, 10}, Words, long},
+		{Pos{1, 0}, Words, long},
+		{Pos{2, 3}, Words, long},
+		{Pos{2, 14}, Words, " "},
+		{Pos{0, 1}, Words, "see"},
+		{Pos{3, 19}, Words, "cells"},
+		{Pos{4, 0}, Words, "next"},
+		{Pos{5, 2}, Words, "好好好好好好好好好好x"},
+		{Pos{1, 5}, Rows, "see " + long + " (now)\n"},
+		{Pos{3, 5}, Rows, "exactly twenty cells\n"},
+	} {
+		s := Selection{Anchor: c.at, Head: c.at, Unit: c.unit}
+		if got := s.Text(p); got != c.want {
+			t.Errorf("%+v: %q; want %q", s, got, c.want)
+		}
+	}
+}
+
 // Blocks in the place of an image are no text: nothing of them is copied, and what stands behind them is found in its place.
 //
 // FEATURES: R120

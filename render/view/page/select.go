@@ -38,13 +38,71 @@ func (s *Selection) span(p *Page) (from, to Pos) {
 			to.Col--
 		}
 	case Words:
-		from.Col, _ = wordAt(p.Line(from.Row), from.Col, classOf)
-		_, end := wordAt(p.Line(to.Row), to.Col, classOf)
-		to.Col = end - 1
+		from, _ = p.wordAround(from)
+		_, to = p.wordAround(to)
 	case Rows:
+		from.Row, to.Row = p.lineAround(from.Row, to.Row)
 		from.Col, to.Col = 0, max(p.Cols-1, 0)
 	}
 	return from, to
+}
+
+// lineAround returns the rows of the lines that two rows are part of: lines that were wrapped have several.
+func (p *Page) lineAround(first, last int) (from, to int) {
+	for p.wraps(first - 1) {
+		first--
+	}
+	for p.wraps(last) && p.Line(last+1) != nil {
+		last++
+	}
+	return first, last
+}
+
+// wraps reports whether a row continues in the next one.
+func (p *Page) wraps(row int) bool {
+	l := p.Line(row)
+	return l != nil && l.Wrapped
+}
+
+// wordAround returns the first and the last cell of the word at a position, over the ends of rows that were wrapped.
+func (p *Page) wordAround(at Pos) (from, to Pos) {
+	start, end := wordAt(p.Line(at.Row), at.Col, classOf)
+	from, to = Pos{at.Row, start}, Pos{at.Row, end - 1}
+	class := p.classAt(at)
+	for from.Col == 0 && p.wraps(from.Row-1) {
+		before := Pos{from.Row - 1, max(width(p.Line(from.Row-1))-1, 0)}
+		if p.classAt(before) != class {
+			break
+		}
+		start, _ := wordAt(p.Line(before.Row), before.Col, classOf)
+		from = Pos{before.Row, start}
+	}
+	for p.wraps(to.Row) && to.Col+1 >= width(p.Line(to.Row)) {
+		after := Pos{to.Row + 1, 0}
+		if p.Line(after.Row) == nil || p.classAt(after) != class {
+			break
+		}
+		_, end := wordAt(p.Line(after.Row), 0, classOf)
+		to = Pos{after.Row, end - 1}
+	}
+	return from, to
+}
+
+// classAt returns the class of the character in a cell. Beyond the row it is that of a blank.
+func (p *Page) classAt(at Pos) (class int) {
+	l := p.Line(at.Row)
+	if l == nil {
+		return 0
+	}
+	for i := range l.Spans {
+		l.Spans[i].Characters(func(t string, col, w int) bool {
+			if at.Col >= col && at.Col < col+w {
+				class = classOf(t)
+			}
+			return col <= at.Col
+		})
+	}
+	return class
 }
 
 // Columns is what is selected of a row: columns [from, to). ok is false for none.
