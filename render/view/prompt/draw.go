@@ -105,9 +105,9 @@ func (t *colors) badge(m Mode) tcell.Style {
 		return reverse.Bold(true)
 	}
 	r, g, b := c.RGB()
-	ink := tcell.NewHexColor(0x000000)
+	ink := tcell.PaletteColor(16)  // a colour of the first 16 may be another, and is brighter when bold
 	if luminance(r, g, b) < 0.18 { // where both contrasts are the same (WCAG 2.2, "relative luminance")
-		ink = tcell.NewHexColor(0xffffff)
+		ink = tcell.PaletteColor(231)
 	}
 	return plain.Bold(true).Foreground(ink).Background(c)
 }
