@@ -172,6 +172,10 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 	text = c.sign(text)
 	for text != "" && x < end {
 		r, n := utf8.DecodeRuneInString(text)
+		if r == '\t' {
+			text = " " + text[n:]
+			continue
+		}
 		if Unprintable(r, n) || turns(r) { // names and titles are chosen by programs
 			c.Put(x, y, 1, "?", st)
 			text, x = text[n:], x+1
@@ -207,9 +211,12 @@ func Before(text string, columns int) (bytes int) {
 	return bytes
 }
 
-// Printable is text without control characters, nor such that turn a row round, of as many runes.
+// Printable returns text without control characters, nor such that turn a row round, of as many runes. A tab is a blank.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
 		if Unprintable(r, 2) || turns(r) {
 			return '?'
 		}

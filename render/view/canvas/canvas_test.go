@@ -254,7 +254,7 @@ func TestCursorStyle(t *testing.T) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	if Printable("a\x1bb\u009bc\td\u202ee\u2066") != "a?b?c?d?e?" || TextWidth("a你") != 3 {
+	if Printable("a\x1bb\u009bc\td\u202ee\u2066") != "a?b?c d?e?" || TextWidth("a你") != 3 {
 		t.Error("texts are measured or cleared otherwise")
 	}
 }
