@@ -14,6 +14,17 @@ import (
 // lastLayout is the name of the layout that the viewer keeps by itself.
 const lastLayout = "last"
 
+// LastOfNamed is the name of the layout that a viewer of named sessions keeps. No viewer starts with it.
+const LastOfNamed = "last of named sessions"
+
+// ownName returns the name of the layout that this viewer keeps.
+func (k *layoutKeeper) ownName() string {
+	if len(k.m.Only) > 0 {
+		return LastOfNamed
+	}
+	return lastLayout
+}
+
 // layoutHost is what the keeper of layouts needs of the viewer.
 type layoutHost interface {
 	// beside runs work beside the viewer's loop, and then on the loop what it returns.
@@ -71,7 +82,7 @@ func (k *layoutKeeper) list(ctx context.Context) {
 	if err != nil {
 		k.host.say("layouts: " + err.Error())
 	}
-	k.names = slices.DeleteFunc(names, func(n string) bool { return n == lastLayout })
+	k.names = slices.DeleteFunc(names, func(n string) bool { return n == lastLayout || n == LastOfNamed })
 }
 
 // restore uses what was loaded, once the sessions are known; it returns the theme that goes
@@ -147,7 +158,7 @@ func (k *layoutKeeper) saveAs(name string) {
 
 // unsaved is the layout if it is not what was saved last.
 func (k *layoutKeeper) unsaved() []byte {
-	if k.store == nil || !k.ready || !k.m.Loaded || len(k.m.Only) > 0 {
+	if k.store == nil || !k.ready || !k.m.Loaded {
 		return nil
 	}
 	b, err := k.bytes()
@@ -164,8 +175,9 @@ func (k *layoutKeeper) save() {
 		return
 	}
 	k.busy, k.saved = true, b
+	name := k.ownName()
 	k.host.beside(func(ctx context.Context) func() {
-		err := k.store.Save(ctx, lastLayout, b)
+		err := k.store.Save(ctx, name, b)
 		return func() {
 			k.busy = false
 			if err != nil {
@@ -183,6 +195,6 @@ func (k *layoutKeeper) saveAtEnd(ctx context.Context) {
 	if b := k.unsaved(); b != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
-		_ = k.store.Save(ctx, lastLayout, b) // there is no screen left to tell of an error
+		_ = k.store.Save(ctx, k.ownName(), b) // there is no screen left to tell of an error
 	}
 }

@@ -337,6 +337,21 @@ func TestLayoutsAreKept(t *testing.T) {
 	b.shows("not being kept: disk full")
 }
 
+// A viewer of named sessions keeps how they stand, too, but not as what others begin with.
+//
+// FAULT: H23
+func TestLayout_SavedApart_WhenSessionsAreNamed(t *testing.T) {
+	kept := &fakeLayouts{kept: map[string][]byte{}}
+	b := newBench(t, 120, 40, Options{Layouts: kept, Only: []string{"a", "b"}})
+	b.viewer.layouts.load(b.ctx)
+	b.list(running("a"), running("b"), running("c"))
+	b.viewer.layouts.saveAtEnd(b.ctx)
+	f, err := model.ParseLayout(kept.kept[LastOfNamed])
+	if err != nil || len(f.Tabs) != 1 || strings.Join(f.Tabs[0].Tree.Sessions(), " ") != "a b" || f.Names["b"] != "b" || kept.kept[lastLayout] != nil {
+		t.Errorf("%q, %v", kept.kept, err)
+	}
+}
+
 // FEATURES: R76
 func TestPalette(t *testing.T) {
 	b := newBench(t, 100, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})

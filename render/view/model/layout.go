@@ -35,16 +35,22 @@ type TabFile struct {
 // LayoutVersion is that of layouts as they are kept.
 const LayoutVersion = 1
 
+// usualArea is that of a common terminal, for trees of tabs that follow the coming and going of sessions.
+var usualArea = layout.Rect{W: 160, H: 48}
+
 // Layout is the model's arrangement.
 func (m *Model) Layout() Layout {
 	f := Layout{Version: LayoutVersion, Current: m.Current, Names: map[string]string{}}
 	for i, t := range m.Tabs {
 		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed, t.asGrid, t.Floats, t.Over}
+		if ids := m.Tiled(t); t.Auto && len(m.Only) > 0 && len(ids) > 0 { // other viewers have other sessions
+			tf.Auto, tf.Grid, tf.Tree = false, true, layout.Tiles(usualArea, ids)
+		}
 		if i == m.Current {
 			tf.Focus, tf.Zoom = m.Focus, m.Zoomed
 		}
 		f.Tabs = append(f.Tabs, tf)
-		m.nameAll(f.Names, t.Tree.Sessions())
+		m.nameAll(f.Names, tf.Tree.Sessions())
 		m.nameAll(f.Names, sessionsOf(t.Floats))
 	}
 	f.Pinned = m.Pinned

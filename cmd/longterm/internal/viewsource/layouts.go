@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
@@ -67,7 +68,7 @@ func (l layouts) Names(context.Context) ([]string, error) {
 	var names []string
 	for _, f := range files {
 		if base, ok := strings.CutSuffix(f.Name(), layoutSuffix); ok {
-			if name, err := url.PathUnescape(base); err == nil && !strings.HasPrefix(name, lastOfMany) {
+			if name, err := url.PathUnescape(base); err == nil && !strings.HasPrefix(name, lastOfMany) && name != view.LastOfNamed {
 				names = append(names, name)
 			}
 		}
@@ -138,9 +139,31 @@ func LayoutKept(dirs paths.Dirs, name string) error {
 
 func layoutsOf(dirs paths.Dirs) layouts { return layouts{dir: filepath.Join(dirs.State, "layouts")} }
 
-// LoadLayout is a layout as it was kept under a name; nil without an error: there is none. The viewer's own is "last".
+// LoadLayout returns a layout as it was kept under a name, nil if none was. "last" is what the viewer that was used last keeps,
+// whichever sessions it shows.
 func LoadLayout(ctx context.Context, dirs paths.Dirs, name string) ([]byte, error) {
-	return layoutsOf(dirs).Load(ctx, name)
+	l := layoutsOf(dirs)
+	if name == lastLayout {
+		name = l.newestOwn()
+	}
+	return l.Load(ctx, name)
+}
+
+// newestOwn returns the name of the newest layout that a viewer keeps by itself.
+func (l layouts) newestOwn() string {
+	newest, at := lastLayout, time.Time{}
+	files, _ := os.ReadDir(l.dir) // without it none is found
+	for _, f := range files {
+		base, ok := strings.CutSuffix(f.Name(), layoutSuffix)
+		name, err := url.PathUnescape(base)
+		if !ok || err != nil || name != lastLayout && name != view.LastOfNamed && !strings.HasPrefix(name, lastOfMany) {
+			continue
+		}
+		if info, err := f.Info(); err == nil && info.ModTime().After(at) {
+			newest, at = name, info.ModTime()
+		}
+	}
+	return newest
 }
 
 // LayoutNames are the names of layouts.

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/longterm-dev/longterm/render/view"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -87,6 +89,37 @@ func TestLastLayoutOfSeveralHosts(t *testing.T) {
 	}
 	if names, err := of("a", "b").Names(t.Context()); err != nil || !slices.Equal(names, []string{lastLayout, "mine"}) {
 		t.Errorf("%q %v", names, err)
+	}
+}
+
+// The last layout is that of the viewer that was used last, whichever sessions it shows.
+//
+// FAULT: H23
+func TestLoadLayout_LastIsTheNewest(t *testing.T) {
+	dirs := paths.Dirs{State: t.TempDir()}
+	l := layoutsOf(dirs)
+	several := layouts{dir: l.dir, last: lastOf([]Host{{Name: "a"}, {Name: "b"}})}
+	for i, s := range []struct {
+		l    layouts
+		name string
+	}{{l, view.LastOfNamed}, {several, lastLayout}, {l, lastLayout}, {l, view.LastOfNamed}, {l, "mine"}} {
+		want := strings.Repeat("x", i+1)
+		if err := s.l.Save(t.Context(), s.name, []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(int64(1000*i), 0)
+		if err := os.Chtimes(s.l.path(s.name), at, at); err != nil {
+			t.Fatal(err)
+		}
+		if s.name == "mine" {
+			want = want[1:]
+		}
+		if got, err := LoadLayout(t.Context(), dirs, lastLayout); string(got) != want || err != nil {
+			t.Errorf("after %s: %q, %v", s.name, got, err)
+		}
+	}
+	if names, err := l.Names(t.Context()); err != nil || !slices.Equal(names, []string{lastLayout, "mine"}) {
+		t.Errorf("%q, %v", names, err)
 	}
 }
 
