@@ -59,7 +59,7 @@ func TestApprovals(t *testing.T) {
 	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "1" {
 		t.Errorf("the key went elsewhere: %+v", in)
 	}
-	b.shows("! 1 to approve (Ctrl-Space A)", "! b needs approval", "needs approval")
+	b.shows("! 1 to approve (Ctrl-Space A)", "! 1 to approve", "needs approval")
 	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
 	b.shows("Ctrl-Space A to approve: 2 more commands")
 	b.ask(nil, approval("A1"), approval("A3"))

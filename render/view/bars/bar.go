@@ -144,7 +144,7 @@ func (b *Bar) segments(th *theme.Theme, s *State, width int) (left, right []segm
 		summary = nil
 	}
 	room = width - segmentsWidth(flags) - segmentsWidth(right) - segmentsWidth(alert) - segmentsWidth(summary)
-	right = slices.Concat(right, alert, elsewhereSegments(th, s, room-tabs.width()), summary)
+	right = slices.Concat(right, alert, elsewhereSegments(th, s, room-tabs.width(), room-tabs.least(width)-min(len(tabs.all), 1)), summary)
 	room = width - segmentsWidth(flags) - segmentsWidth(right)
 	if left = flags; room >= tabs.least(width) || len(flags) == 0 { // where keys go is not cut for what happened elsewhere
 		left = append(b.tabSegments(th, &tabs, room), flags...)
@@ -208,9 +208,15 @@ func wholeGroups(text string, w int) string {
 func summarySegments(th *theme.Theme, s *State, width int) []segment {
 	run, asks, failed := 0, 0, 0
 	for i := range s.Model.Sessions {
-		switch x := &s.Model.Sessions[i]; x.Attention() {
+		x := &s.Model.Sessions[i]
+		if x.Past != "" { // it shows what another printed
+			continue
+		}
+		switch x.Attention() {
 		case model.AttentionNeeds:
-			asks++
+			if x.Needs != model.NeedsApproval || len(s.Model.Approvals) == 0 { // those are counted beside it
+				asks++
+			}
 		case model.AttentionFailed:
 			if s.Model.Attention(x) == model.AttentionFailed {
 				failed++
@@ -408,10 +414,14 @@ const wideBar = 60
 // alertSegments name the session that wants attention most, in so much room if that is possible.
 func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 	var out []segment
-	if id := s.Model.NextAlert(); id != "" {
+	told := model.AlertNone
+	if len(s.Model.Approvals) > 0 { // they are counted beside it
+		told = model.AlertApproval
+	}
+	if id, n := s.Model.NextAlertBut(told); id != "" {
 		a := s.Model.Alerts[id]
 		name, more := alertName(s.Model.Session(id), &a, width), ""
-		if n := len(s.Model.Alerts); n > 1 {
+		if n > 1 {
 			more = fmt.Sprintf("+%d ", n-1)
 		}
 		text := fmt.Sprintf(" %s %s %s %s", a.Kind.Sign(), Cut(name, max(8, width/3)), a.Kind.Words(), more)
@@ -428,8 +438,8 @@ func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 	return out
 }
 
-// elsewhereSegments count the sessions in no tab, in so much room if that is possible.
-func elsewhereSegments(th *theme.Theme, s *State, room int) []segment {
+// elsewhereSegments count the sessions in no tab: in words if there is room for them, else by a number if least has room for it.
+func elsewhereSegments(th *theme.Theme, s *State, room, least int) []segment {
 	n := s.Model.Hidden()
 	if n == 0 {
 		return nil
@@ -437,6 +447,10 @@ func elsewhereSegments(th *theme.Theme, s *State, room int) []segment {
 	text := fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick"))
 	if canvas.TextWidth(text) > room {
 		text = fmt.Sprintf(" +%d ", n)
+		room = least
+	}
+	if canvas.TextWidth(text)-1 > room { // the tabs come first; the blank at the end may be cut
+		return nil
 	}
 	return []segment{{text, th.BarDim}}
 }

@@ -205,6 +205,68 @@ func TestElsewhereIsNotCut(t *testing.T) {
 	}
 }
 
+// The current tab stays in the bar however many sessions are in no tab.
+//
+// FAULT: H18
+func TestTabs_StayInSight_BesideSessionsElsewhere(t *testing.T) {
+	for width := 24; width < 120; width++ {
+		ids := []string{"a"}
+		for i := range 22 {
+			ids = append(ids, fmt.Sprint("s", i))
+		}
+		f := newFoot(t, width, ids...)
+		m := f.state.Model
+		m.Tabs[0] = &model.Tab{Name: "home", Tree: layout.Leaf("a"), Focus: "a"}
+		m.AddTab(&model.Tab{Name: "work", Tree: layout.Leaf("a"), Focus: "a"})
+		m.ReadOnly = true
+		if got := f.row(); !strings.Contains(got, "2 work") && !strings.Contains(got, "2 wo…") {
+			t.Errorf("%d columns: %q", width, got)
+		}
+		m.ReadOnly = false
+		if got := f.row(); !strings.Contains(got, "2 work") {
+			t.Errorf("%d columns: %q", width, got)
+		}
+	}
+}
+
+// An approval is counted once in the bar, beside other alerts.
+//
+// FAULT: H18
+func TestApproval_ShownOnce(t *testing.T) {
+	f := newFoot(t, 120, "a", "b", "c")
+	f.state.NoHints = true
+	m := f.state.Model
+	m.Session("a").Needs = model.NeedsApproval
+	m.Alerts["a"] = model.Alert{Kind: model.AlertApproval}
+	m.Approvals = []model.Approval{{Session: "a"}}
+	if got := strings.TrimSpace(f.row()); got != "! 1 to approve (Ctrl-Space A)   2 run" {
+		t.Errorf("%q", got)
+	}
+	m.Alerts["b"] = model.Alert{Kind: model.AlertBell}
+	if got := f.row(); !strings.Contains(got, "♪ b") || strings.Contains(got, "+1") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The name of a session is whole while the clock or the size take room that it needs.
+//
+// FAULT: H18
+func TestStatus_NameComesFirst(t *testing.T) {
+	for width := 20; width < 80; width++ {
+		term := screentest.Started(t, width, 2)
+		c := canvas.New(term, false)
+		s := Status{
+			Session: &model.Session{Name: "frontend-build", State: model.StateRunning, Phase: model.PhaseRunning, Doing: "make", Started: epoch, Since: epoch},
+			Number:  3, Cols: 120, Rows: 40, Now: epoch.Add(3 * time.Hour),
+		}
+		s.Draw(&c, theme.Mono, layout.Rect{W: width, H: 1}, "")
+		c.Show()
+		if got := term.Row(0); width >= 30 && !strings.Contains(got, "frontend-build") {
+			t.Errorf("%d columns: %q", width, got)
+		}
+	}
+}
+
 // The cursor of a typed line stays in sight, and what stands behind gives way.
 func TestLine(t *testing.T) {
 	f := newFoot(t, 30)

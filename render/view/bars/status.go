@@ -55,6 +55,10 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	default:
 		left = append(left, segment{" " + s.Session.Name, ground.Bold(true)})
 	}
+	name := segmentsWidth(left)
+	if len(left) == 1 {
+		name += min(canvas.TextWidth(canvas.Printable(what)), at.W/3)
+	}
 	if what != "" && len(left) > 1 {
 		what = " " + what
 	}
@@ -68,8 +72,9 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 		left = append(left, segment{"  " + s.Session.FirstError, th.On(ground, th.Bad)})
 	}
 	right := s.right(th, at.W, ground, dim, 0)
-	for less := 1; less <= mostLess && at.W-segmentsWidth(right) < min(segmentsWidth(left), at.W/3); less++ {
-		right = s.right(th, at.W, ground, dim, less) // who it is comes before how it fares
+	need := min(segmentsWidth(left), max(name+1, at.W/3)) // a blank behind it
+	for less := 1; less <= mostLess && at.W-segmentsWidth(right) < need; less++ {
+		right = s.right(th, at.W, ground, dim, less) // the name comes before how it fares
 	}
 	key := fmt.Sprint(s.Focused)
 	for _, seg := range append(left, right...) {
@@ -87,8 +92,8 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	return key
 }
 
-// mostLess is how often less can be told: no time left, no bar, no warnings, no errors.
-const mostLess = 4
+// mostLess is how often less can be shown: no time left, no bar, no warnings, no errors, no clock, no size.
+const mostLess = 6
 
 // right says how it fares, what is most urgent last: there it is looked for. Where there is little room less is told.
 func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less int) []segment {
@@ -114,7 +119,7 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less
 		}
 		add(text, th.On(ground, th.Warn).Bold(true))
 	}
-	if wide && l.Cols > 0 {
+	if wide && l.Cols > 0 && less < 6 {
 		add(fmt.Sprintf("size %d×%d", l.Cols, l.Rows), th.On(ground, th.Warn))
 	}
 	if l.SyncKeys && s.State == model.StateRunning {
@@ -140,7 +145,7 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less
 		}
 	}
 	add(StateText(s, width), state)
-	if s.Past == "" && (wide || s.State == model.StateRunning) { // there is no room for how long it took
+	if s.Past == "" && less < 5 && (wide || s.State == model.StateRunning) { // there is no room for how long it took
 		add(Elapsed(s, l.Now), dim)
 	}
 	return append(out, segment{" ", ground})

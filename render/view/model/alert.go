@@ -137,15 +137,24 @@ func outcome(failed bool) AlertKind {
 // NextAlert is the session that wants attention most, of equals the one that has waited
 // longest; empty: none.
 func (m *Model) NextAlert() string {
-	best := ""
+	best, _ := m.NextAlertBut(AlertNone)
+	return best
+}
+
+// NextAlertBut returns the session that NextAlert does, without alerts of one kind, and the number of the other alerts.
+func (m *Model) NextAlertBut(kind AlertKind) (best string, alerts int) {
 	for i := range m.Sessions {
 		id := m.Sessions[i].ID
 		a, ok := m.Alerts[id]
-		if b := m.Alerts[best]; ok && (best == "" || a.Kind > b.Kind || a.Kind == b.Kind && a.since.Before(b.since)) {
+		if !ok || a.Kind == kind {
+			continue
+		}
+		alerts++
+		if b := m.Alerts[best]; best == "" || a.Kind > b.Kind || a.Kind == b.Kind && a.since.Before(b.since) {
 			best = id
 		}
 	}
-	return best
+	return best, alerts
 }
 
 // Asks is a session that was looked at, or was so from the start, and waits for input all the same, but for the one that has
