@@ -92,8 +92,8 @@ func AskGround(screen tcell.Screen, insideTmux bool) (asked bool) {
 	return write(screen, text)
 }
 
-// SetKeyboard asks a terminal to report keys with these flags of the kitty keyboard protocol, in place of those that the screen
-// asked for when it took the terminal.
+// SetKeyboard sets the flags of the kitty keyboard protocol by which a terminal reports keys. They replace those of the screen
+// library. It returns false for other screens than terminals.
 func SetKeyboard(screen tcell.Screen, flags uint8) bool {
 	return write(screen, "\x1b[="+strconv.Itoa(int(flags))+";1u")
 }

@@ -27,7 +27,7 @@ const (
 	escapeTime = 50 * time.Millisecond
 )
 
-// feed takes valid UTF-8, but for a character at the end that is not whole.
+// feed takes valid UTF-8; a character at its end may be incomplete.
 func (t *keyTap) feed(p []byte, now time.Time) {
 	b := append(t.held, p...)
 	t.held = nil
