@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -32,6 +33,8 @@ type hearing struct {
 	scan    groundScan
 	typed   typedText
 	keys    keyTap
+	fence   fence
+	leaving atomic.Bool // input is dropped, answers are counted
 	tell    func(theme.Ground)
 
 	mu      sync.Mutex // guards answers
@@ -51,6 +54,7 @@ const (
 // Write has a drawing go with its end, in one call of the system: else a terminal that shows it as one waits for the second,
 // which comes when this process had its next turn.
 func (h *hearing) Write(p []byte) (int, error) {
+	h.fence.wrote(p, time.Now())
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	begins := bytes.HasPrefix(p, []byte(beginSync)) && !bytes.HasSuffix(p, []byte(endSync))
@@ -72,11 +76,25 @@ func (h *hearing) Read(p []byte) (int, error) {
 
 // hear reads what comes from the terminal, and takes notice of its answers.
 func (h *hearing) hear(p []byte) (int, error) {
+	for {
+		n, err := h.hearOnce(p)
+		if n <= 0 || err != nil || !h.leaving.Load() {
+			return n, err
+		}
+	}
+}
+
+func (h *hearing) hearOnce(p []byte) (int, error) {
 	n, err := h.Tty.Read(p)
 	h.scan.feed(p[:max(n, 0)], h.tell)
 	h.mu.Lock()
+	before := h.answers.Attributes
 	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Means(), h.able
+	attributes := h.answers.Attributes - before
 	h.mu.Unlock()
+	if attributes > 0 {
+		h.fence.answeredBy(attributes)
+	}
 	if news && able != nil {
 		able(means)
 	}

@@ -51,7 +51,9 @@ const maxAnswer = 256
 type Answers struct {
 	held  []byte
 	means Means
-	waits bool // the terminal was asked, and has not answered to the last question
+	// Attributes counts the answers to the last question.
+	Attributes int
+	waits      bool // the terminal was asked, and has not answered to the last question
 }
 
 // Asked says that a terminal is asked, before it can answer.
@@ -91,7 +93,9 @@ func (a *Answers) Feed(p []byte) (news bool) {
 		}
 		if a.held[2] == '?' && (b == 'S' || b == 'c') {
 			p[i] = 'n'
-			a.waits = a.waits && b != 'c'
+			if a.waits = a.waits && b != 'c'; b == 'c' {
+				a.Attributes++
+			}
 		}
 		news = a.control(a.held[2:len(a.held)-1], b) || news
 		a.held = a.held[:0]
