@@ -116,7 +116,7 @@ func TestAside(t *testing.T) {
 //
 // FAULT: E2
 // FEATURES: R42
-func TestJudgeAside(t *testing.T) {
+func TestBackgroundActivity_WhenProbesAreRare(t *testing.T) {
 	const ms = time.Millisecond
 	type look struct {
 		after  time.Duration

@@ -44,6 +44,7 @@ type ptyHost struct {
 	moving atomic.Bool // bytes may have left the PTY and not reached the ring
 	gone   chan struct{}
 	tasks  sync.WaitGroup
+	found  []sys.Process // the living of the tree, as tree found them; for the goroutine of end
 
 	probing sync.Mutex
 	prober  evidence.Prober

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,15 +21,22 @@ func nap(d time.Duration) {
 }
 
 // tree finds the processes that belong to the program and live: those of its terminal
-// session, its descendants, and whatever carries its mark, wherever it moved itself.
+// session, its descendants, and all that carry its mark, wherever they moved themselves. A killed process loses its mark
+// and its parent before it has ended: each process that was found stays in the tree up to its end.
 func (h *ptyHost) tree() []int {
 	leader := h.cmd.Process.Pid
-	var pids []int
-	for _, p := range sys.Look(programMark).Of(leader, h.mark) {
-		if p.PID == leader && h.reaped.Load() || !p.Lives() {
-			continue
+	all := sys.Look(programMark).Of(leader, h.mark)
+	for _, p := range h.found {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
 		}
-		pids = append(pids, p.PID)
+	}
+	h.found = sys.Living(all)
+	var pids []int
+	for _, p := range h.found {
+		if p.PID != leader || !h.reaped.Load() {
+			pids = append(pids, p.PID)
+		}
 	}
 	return pids
 }
