@@ -179,10 +179,12 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	}
 	if tail == 0 && !a.JSON {
 		w := output.NewTextWriter(a.Stdout)
+		w.LeftOut = a.BinaryLeft
 		return errors.Join(output.ReadRange(ctx, s, start, end, w.Put), w.Flush())
 	}
 	var b strings.Builder
 	w := output.NewTextWriter(&b)
+	w.LeftOut = a.BinaryLeft
 	err = errors.Join(output.ReadRange(ctx, s, start, end, w.Put), w.Flush())
 	return errors.Join(err, a.printRead(j, tailOf(b.String(), tail)))
 }

@@ -131,9 +131,6 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	if b, ok := w.(*output.BudgetWriter); ok {
 		b.TellRest(a.Stderr)
 	}
-	if t, ok := w.(*output.TextWriter); ok && t.Held() > 0 {
-		a.BinaryProgress(t.Held())
-	}
 	return err
 }
 
@@ -178,6 +175,9 @@ func (a *app) digest(ctx context.Context, s *client.Session, o *outputFlags) err
 	t, err := s.Text(ctx, client.TextQuery{At: o.from, To: to, MaxOutput: limit, MaxLine: o.budget.Line, Digest: o.digest})
 	if err != nil {
 		return err
+	}
+	if !a.JSON && t.BinaryBytes > 0 {
+		defer a.BinaryProgress(t.BinaryBytes)
 	}
 	return a.Print(t, func(w io.Writer) { _, _ = io.WriteString(w, t.Text) })
 }

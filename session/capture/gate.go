@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"io"
 	"time"
 )
@@ -17,6 +18,7 @@ type Gate struct {
 
 	judge Binary
 	lines lines
+	nuls  separators
 	held  uint64
 }
 
@@ -27,8 +29,8 @@ func (g *Gate) Write(p []byte) (int, error) {
 		part := p[:min(len(p), judged)]
 		p = p[len(part):]
 		if taken := g.judge.Take(part); !g.judge.End() && !taken {
-			g.lines.text(part)
-			if _, err := g.W.Write(part); err != nil {
+			g.nuls.odd = false
+			if err := g.fields(part); err != nil {
 				return n - len(p), err
 			}
 			continue
@@ -45,6 +47,10 @@ func (g *Gate) Write(p []byte) (int, error) {
 
 // some passes the lines on that are text in what was judged binary.
 func (g *Gate) some(p []byte) (err error) {
+	if g.nuls.inFields(p) {
+		return g.fields(p)
+	}
+	g.nuls = separators{odd: true}
 	g.lines.split(p, func(p []byte, text bool) {
 		switch {
 		case !text:
@@ -53,6 +59,20 @@ func (g *Gate) some(p []byte) (err error) {
 			_, err = g.W.Write(p)
 		}
 	})
+	return err
+}
+
+// fields passes text on, with its fields in lines.
+func (g *Gate) fields(p []byte) error {
+	g.lines.text(p)
+	if g.nuls.ended || bytes.IndexByte(p, 0) >= 0 {
+		p = bytes.Clone(p) // the caller's stay
+		g.held += uint64(g.nuls.apply(p))
+		p = bytes.ReplaceAll(p, []byte{0}, nil)
+	} else {
+		g.nuls.apply(p)
+	}
+	_, err := g.W.Write(p)
 	return err
 }
 

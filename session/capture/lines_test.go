@@ -38,7 +38,7 @@ func TestTextBesideBinaryData(t *testing.T) {
 				pieces = [][]byte{[]byte(tt.in[:len(tt.in)/2]), []byte(tt.in[len(tt.in)/2:])}
 			}
 			text, held := gateText(pieces)
-			if !apart && !strings.HasSuffix(text, tt.want) || !strings.Contains(text, "\n") || held+uint64(len(text)) != uint64(len(tt.in)) {
+			if !apart && !strings.HasSuffix(text, tt.want) || !strings.Contains(text, "\n") || held+uint64(len(text)) > uint64(len(tt.in)) || !apart && held+uint64(len(text)) != uint64(len(tt.in)) {
 				t.Errorf("%s, apart %t: %.300q, %d held", tt.name, apart, text, held)
 			}
 		}

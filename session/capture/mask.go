@@ -8,6 +8,7 @@ import "github.com/longterm-dev/longterm/session/attach"
 type Mask struct {
 	judge   Binary
 	lines   lines
+	nuls    separators
 	screens attach.Screens
 	held    uint64
 	drawn   uint64
@@ -34,22 +35,31 @@ func (m *Mask) primary(p []byte) {
 		part := p[:min(len(p), judged)]
 		p = p[len(part):]
 		if taken := m.judge.Take(part); !m.judge.End() && !taken {
-			m.lines.text(part)
+			m.nuls.odd = false
+		} else if !m.nuls.inFields(part) {
+			m.nuls = separators{odd: true}
+			m.some(part)
 			continue
 		}
-		m.lines.split(part, func(p []byte, text bool) {
-			if !text {
-				m.held += uint64(len(p))
-				clear(p)
-			}
-		})
+		m.lines.text(part)
+		m.held += uint64(m.nuls.apply(part))
 	}
+}
+
+// some overwrites all but the lines that are text in what was judged binary.
+func (m *Mask) some(p []byte) {
+	m.lines.split(p, func(p []byte, text bool) {
+		if !text {
+			m.held += uint64(len(p))
+			clear(p)
+		}
+	})
 }
 
 // Restart goes on after a gap, on the primary screen. What was counted stays.
 func (m *Mask) Restart() {
 	m.judge.Restart()
-	m.lines = lines{}
+	m.lines, m.nuls = lines{}, separators{}
 	m.screens.Assume(false)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
@@ -45,6 +46,8 @@ type BudgetWriter struct {
 	b       *budget.Budget
 	raw     bool // bytes as they are, else text
 	at      uint64
+	mask    capture.Mask
+	data    []byte // scratch: what is masked
 	plain   plaintext.Writer
 	base    uint64 // offset of the first byte given to plain
 	begun   bool
@@ -79,8 +82,11 @@ func (w *BudgetWriter) Put(o api.Output) error {
 	if !w.begun || o.Gap > 0 {
 		w.rest()
 		w.plain, w.base, w.begun = plaintext.Writer{}, o.From, true
+		w.mask.Restart()
 	}
-	w.plain.Each(o.Data, func(l plaintext.Line) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
+	w.data = append(w.data[:0], o.Data...)
+	w.mask.Apply(w.data)
+	w.plain.Each(w.data, func(l plaintext.Line) { w.b.Add(l.Text, w.base+l.From, w.base+l.To, l.More) })
 	return w.show(w.b.Ready())
 }
 
@@ -131,6 +137,9 @@ func (w *BudgetWriter) Flush() error {
 
 // TellRest says on w what prints the rest, where the budget had no room for that.
 func (w *BudgetWriter) TellRest(to io.Writer) {
+	if held := w.mask.Held(); held > 0 {
+		fmt.Fprintf(to, leftOut, held)
+	}
 	if w.unsaid != "" {
 		tellRest(to, w.info.Lines, w.info.Bytes, w.unsaid)
 	}

@@ -27,6 +27,9 @@ func Labelled(line string, r *api.Result) string {
 	} else {
 		rows = append(rows, [2]string{"Output", none(r.Output)})
 	}
+	if r.BinaryBytes > 0 {
+		rows = append(rows, [2]string{"Left Out", fmt.Sprintf("%d bytes that are not text", r.BinaryBytes)})
+	}
 	pids := strings.Trim(fmt.Sprint(r.Background), "[]")
 	rows = append(rows, [2]string{"Error", none(problem)}, [2]string{"Exit Code", exit}, [2]string{"Signal", none(r.Signal)},
 		[2]string{"Background PIDs", none(strings.ReplaceAll(pids, " ", ", "))})

@@ -190,9 +190,15 @@ func (s *terminalSink) Flush() error {
 	return err
 }
 
-// BinaryProgress tells how many bytes are not shown because they are no text.
-func (p *Printer) BinaryProgress(bytes uint64) {
-	fmt.Fprintf(p.Stderr, "longterm: %d bytes that are not text are not shown (--raw shows them)\n", bytes)
+// leftOut is the notice of bytes that are not shown because they are no text.
+const leftOut = "longterm: %d bytes that are not text are not shown (--raw shows them)\n"
+
+// BinaryProgress prints how many bytes are not shown because they are no text.
+func (p *Printer) BinaryProgress(bytes uint64) { fmt.Fprintf(p.Stderr, leftOut, bytes) }
+
+// BinaryLeft prints how many bytes are not shown because they are not text, where no flag shows them.
+func (p *Printer) BinaryLeft(bytes uint64) {
+	fmt.Fprintf(p.Stderr, "longterm: %d bytes that are not text are not shown\n", bytes)
 }
 
 type writerFunc func([]byte) (int, error)
@@ -236,7 +242,9 @@ func (p *Printer) TextWriter() Writer {
 	if termio.IsTerminal(p.Stdout) {
 		return sinkWriter{p.terminalSink(p.Stdout, capture.Encoding{})}
 	}
-	return NewTextWriter(p.Stdout)
+	w := NewTextWriter(p.Stdout)
+	w.LeftOut = p.BinaryProgress
+	return w
 }
 
 type sinkWriter struct{ sink }

@@ -27,6 +27,9 @@ type TextWriter struct {
 	shown []byte // of the unfinished line
 	rest  []byte // scratch
 	agent bool
+	// LeftOut, if set, is called at the end with the number of bytes that are no text.
+	LeftOut func(bytes uint64)
+	told    uint64
 }
 
 func NewTextWriter(w io.Writer) *TextWriter {
@@ -85,11 +88,12 @@ func (t *TextWriter) Flush() error {
 		t.shown = t.shown[:0]
 		_ = t.w.WriteByte('\n')
 	}
+	if held := t.mask.Held(); held != t.told && t.LeftOut != nil {
+		t.told = held
+		t.LeftOut(held)
+	}
 	return t.w.Flush()
 }
-
-// Held is how many bytes were left out as no text.
-func (t *TextWriter) Held() uint64 { return t.mask.Held() }
 
 // PlainText is a whole output as text.
 func PlainText(raw []byte) string {

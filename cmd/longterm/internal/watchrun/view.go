@@ -49,7 +49,9 @@ func newView(p *output.Printer, terminal *os.File, clear bool) (view, error) {
 	case p.JSON:
 		return &jsonView{w: p.Stdout}, nil
 	case terminal == nil:
-		return &textView{w: p.Stdout, text: output.NewTextWriter(p.Stdout)}, nil
+		text := output.NewTextWriter(p.Stdout)
+		text.LeftOut = p.BinaryLeft
+		return &textView{w: p.Stdout, text: text}, nil
 	}
 	t, err := termio.Open(terminal, os.Stdout)
 	if err != nil {
