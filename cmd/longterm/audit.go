@@ -71,7 +71,7 @@ that record was rewritten. See docs/audit.md for the format.`
 	f.StringVar(&q.Session, "session", "", "only of this session, also one that was removed")
 	f.StringVar(&q.Agent, "agent", "", "only what the agent with this label asked for")
 	f.StringVar(&q.Verdict, "verdict", "", "only with this verdict: allow, ask, deny; of answers: approved, rejected")
-	f.StringVar(&q.Kind, "kind", "", "only of this kind: line, command, execution, network, reveal, write, stop, answer, end")
+	f.StringVar(&q.Kind, "kind", "", "only of this kind: line, command, execution, network, reveal, write, stop, connection, answer, end")
 	f.StringVar(&q.Since, "since", "", "only at this time or later: 15:04, 2026-01-31, -2h")
 	f.IntVarP(&q.Limit, "limit", "n", 100, "at most this many, the newest")
 	f.BoolVarP(&follow, "follow", "f", false, "keep printing records as they are written")
@@ -106,7 +106,7 @@ func (a *app) nobodysRecords(ctx context.Context, c *client.Client, session stri
 var (
 	auditVerdicts = []string{"allow", "ask", "deny", "approved", "rejected"}
 	auditKinds    = []audit.Kind{
-		audit.Line, audit.Command, audit.Execution, audit.Network, audit.Reveal, audit.Write, audit.Stop, audit.Answer, audit.End,
+		audit.Line, audit.Command, audit.Execution, audit.Network, audit.Reveal, audit.Write, audit.Stop, audit.Connection, audit.Answer, audit.End,
 		audit.Begin, audit.Gap, audit.Torn, audit.Missing, audit.Damage, audit.Drop,
 	}
 )

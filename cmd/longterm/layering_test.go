@@ -155,7 +155,7 @@ func TestLayering(t *testing.T) {
 // (K1): what can have bugs stays out of the process that must not die.
 var keeperMay = []string{
 	module + "/session/internal/calm", module + "/session/internal/pace", module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
-	module + "/session/sys/dirwatch", module + "/session/sys/inbox", module + "/session/sys/linger", module + "/session/sys/nowait", module + "/session/sys/unixsock",
+	module + "/session/sys/caller", module + "/session/sys/dirwatch", module + "/session/sys/inbox", module + "/session/sys/linger", module + "/session/sys/nowait", module + "/session/sys/unixsock",
 	"github.com/creack/pty", "golang.org/x/sys/",
 }
 

@@ -27,6 +27,8 @@ const (
 	Write     Kind = "write"     // a file of rules that is trusted, and the like
 	Stop      Kind = "stop"      // sessions of others that an agent ends
 
+	Connection Kind = "connection" // a process that a keeper refused to serve
+
 	Answer Kind = "answer" // somebody answered an approval
 	End    Kind = "end"    // a job ended
 
@@ -44,7 +46,7 @@ type Record struct {
 	Seq      uint64      `json:"seq" doc:"number, from 1"`
 	Time     time.Time   `json:"time"`
 	Actor    actor.Actor `json:"actor" doc:"who asked"`
-	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, answer, end; of the log itself: begin, gap, torn, missing, damage, drop"`
+	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, stop, connection, answer, end; of the log itself: begin, gap, torn, missing, damage, drop"`
 	Session  string      `json:"session,omitempty" doc:"id"`
 	Name     string      `json:"name,omitempty" doc:"of the session"`
 	Job      string      `json:"job,omitempty" doc:"id"`

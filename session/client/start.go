@@ -71,6 +71,10 @@ func (c *Client) ensure(ctx context.Context) error {
 		if full := c.noRoom(err); full != nil {
 			return full
 		}
+		if errors.Is(err, link.ErrRefused) {
+			return &finalError{api.Errorf(api.CodeDenied, "daemon not started: %v", err).
+				WithHint("the daemon is stopped; start it outside of this session with `longterm daemon start`")}
+		}
 		return api.Errorf(api.CodeUnavailable, "%v", err).WithHint("see %s", c.o.Dirs.KeeperLog())
 	}
 	defer l.Close()

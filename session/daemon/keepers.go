@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
@@ -71,6 +73,21 @@ func (k *keeperLink) Execution(m *wire.Execution) func(aside func()) {
 
 // ExecutionGone implements link.Executions.
 func (k *keeperLink) ExecutionGone(m *wire.ExecutionGone) { k.d.execs.Gone(m) }
+
+// Refused implements link.Refusals. The keeper opens no file, so what it refused is recorded here.
+func (k *keeperLink) Refused(m *wire.Refused) {
+	r := audit.Record{
+		Kind: audit.Connection, Verdict: "deny", Rule: "keeper", Path: m.Path, Session: m.Session,
+		Actor: actor.Actor{UID: int(m.UID), PID: int(m.PID)},
+		Note:  fmt.Sprintf("role %q, %d connections to keeper %q since %s: %s", m.Role, m.Count, k.key, time.Unix(0, m.Time).Format(time.DateTime), m.Why),
+	}
+	if e := k.d.reg.ByID(m.Session); e != nil {
+		rec := e.Record()
+		r.Name, r.Actor.Agent, r.Actor.Policy = rec.Name, k.d.reg.AgentOf(e), rec.Policy
+	}
+	k.d.log.Warn("the keeper refused a process", "keeper", k.key, "pid", m.PID, "role", m.Role, "session", m.Session, "why", m.Why)
+	k.d.Record(r)
+}
 
 // adopt makes the connection to a keeper that the daemon before left; nil: that was killed, and
 // its socket and lock file are left over.

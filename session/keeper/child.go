@@ -42,6 +42,7 @@ type child struct {
 	reported bool         // exit.Head is set: everything it printed is in the ring
 	closed   bool         // no more output can come
 	input    *os.File     // writing end of standard input; nil: none, or closed
+	bound    bool         // wire.Bound
 
 	shim int // our end of the socket to one that restricts itself first, until it was admitted; -1: none
 }
@@ -71,7 +72,7 @@ func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	}
 	c := &child{
 		id: m.ID, ring: r, ringFile: rf, pipe: m.Pipe,
-		cols: uint16(m.Cols), rows: uint16(m.Rows),
+		cols: uint16(m.Cols), rows: uint16(m.Rows), bound: m.Bound,
 		done: make(chan struct{}), shim: -1,
 	}
 	if err := k.startProcess(c, m); err != nil {

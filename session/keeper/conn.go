@@ -19,7 +19,8 @@ import (
 type conn struct {
 	*wire.Conn
 	role string
-	pid  int64
+	uid  int
+	pid  int64 // by the kernel where it tells; else as the peer says
 
 	mu      sync.Mutex
 	queue   []outgoing
@@ -41,8 +42,8 @@ const (
 	lastWords = time.Second
 )
 
-func newConn(f *os.File) *conn {
-	return &conn{Conn: wire.NewConn(f), wake: make(chan struct{}, 1), gone: make(chan struct{})}
+func newConn(f *os.File, uid, pid int) *conn {
+	return &conn{Conn: wire.NewConn(f), uid: uid, pid: int64(pid), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
 // send queues a message.
@@ -182,15 +183,22 @@ func (k *Keeper) greet(c *conn) error {
 	if err := wire.Decode(f.Payload, &hello); err != nil {
 		return err
 	}
+	no := k.identify(c)
 	c.send(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version, Build: k.cfg.Build,
-		PID: int64(os.Getpid()), Key: k.cfg.Key, Reach: true,
+		PID: int64(os.Getpid()), Key: k.cfg.Key, Reach: true, Refused: no.why,
 	})
+	if no.why != "" {
+		k.refused(c, hello.Role, no)
+		return fmt.Errorf("caller refused: role %q, pid %d, session %q: %s", hello.Role, c.pid, no.session, no.why)
+	}
 	if hello.MinVersion > wire.Version || hello.Version < wire.Version {
 		return fmt.Errorf("peer %q speaks protocol %d to %d, this keeper %d",
 			hello.Build, hello.MinVersion, hello.Version, wire.Version)
 	}
-	c.role, c.pid = hello.Role, hello.PID
+	if c.role = hello.Role; c.pid == 0 {
+		c.pid = hello.PID
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.conns[c] = struct{}{}

@@ -5,6 +5,7 @@ package keeper
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,6 +37,12 @@ func fakeDaemonMain(socket, behaviour string) int {
 	l, err := link.Dial(socket, wire.RoleDaemon, "fake", nil)
 	if err != nil {
 		return 8
+	}
+	if behaviour == "runs-a-caller" {
+		cmd := exec.Command("/bin/sh", "-c", os.Getenv(hookEnv))
+		if cmd.Env = append(os.Environ(), callerEnv+"="+socket); cmd.Run() != nil {
+			return 5
+		}
 	}
 	if behaviour != "never-ready" && l.Ready("s") != nil {
 		return 7

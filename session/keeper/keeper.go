@@ -79,6 +79,7 @@ type Keeper struct {
 	// listeners are asked about executions. They outlive their session while a process of its lives.
 	listeners map[run]*listener
 	lastRun   uint64 // that was given
+	refusals  refusals
 
 	stop chan error // receives the reason to end; nil is a clean end
 }
@@ -139,6 +140,7 @@ func Run(cfg Config) error {
 			k.look()
 			k.dropGone()
 			k.rouse()
+			k.tellRefusals()
 			k.restAll()
 		case <-calmly.C():
 			calmly.Next()
@@ -222,11 +224,11 @@ func (k *Keeper) finish(err error) {
 	}
 }
 
-// checkPeer lets only our own user (and root) in, whatever the socket's mode says.
-func checkPeer(c syscall.Conn) error {
-	peer, _, err := sys.PeerOf(c)
-	if uid := os.Getuid(); err == nil && peer != uid && peer != 0 {
-		err = fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", peer, uid)
+// checkPeer lets only our own user (and root) in, whatever the socket's mode says. It returns the peer.
+func checkPeer(c syscall.Conn) (uid, pid int, err error) {
+	uid, pid, err = sys.PeerOf(c)
+	if own := os.Getuid(); err == nil && uid != own && uid != 0 {
+		err = fmt.Errorf("peer of uid %d, this keeper belongs to uid %d", uid, own)
 	}
-	return err
+	return uid, pid, err
 }

@@ -30,6 +30,9 @@ const keeperEnv = "LONGTERM_TEST_KEEPER"
 
 func TestMain(m *testing.M) {
 	confine.Enter()
+	if socket := os.Getenv(callerEnv); socket != "" {
+		os.Exit(callerMain(socket, os.Args[1]))
+	}
 	if dir := os.Getenv(keeperEnv); dir != "" {
 		switch {
 		case os.Args[0] == fakeDaemon:

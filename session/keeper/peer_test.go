@@ -329,7 +329,7 @@ func TestManyPeersAtOnce(t *testing.T) {
 // its descriptors.
 func TestQueueOfAConnection(t *testing.T) {
 	ours, theirs := socketPair(t)
-	c := newConn(ours)
+	c := newConn(ours, os.Getuid(), os.Getpid())
 	var writer sync.WaitGroup
 	writer.Go(c.write)
 	peer := wire.NewConn(theirs)
@@ -378,7 +378,7 @@ func TestQueueOfAConnection(t *testing.T) {
 // A peer that goes while much is queued for it leaves no descriptors behind.
 func TestQueueOfAPeerThatGoes(t *testing.T) {
 	ours, theirs := socketPair(t)
-	c := newConn(ours)
+	c := newConn(ours, os.Getuid(), os.Getpid())
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

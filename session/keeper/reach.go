@@ -42,8 +42,13 @@ func (k *Keeper) refuses(n sys.Notification) bool {
 
 // isOurs says that a process is a keeper or daemon, and none that was started in such a session itself.
 func isOurs(pid int) bool {
+	return (runsAs(pid, "keeper") || runsAs(pid, "daemon")) && !sys.Filtered(pid)
+}
+
+// runsAs reports whether a process has the command line of ours with a verb.
+func runsAs(pid int, verb string) bool {
 	argv, err := sys.Cmdline(pid)
-	return err == nil && len(argv) > 1 && argv[0] == "longterm" && (argv[1] == "keeper" || argv[1] == "daemon") && !sys.Filtered(pid)
+	return err == nil && len(argv) > 1 && argv[0] == "longterm" && argv[1] == verb
 }
 
 // stoppedLooks is how many looks (launch.WatchEvery) a stopped daemon has while somebody waits for it.

@@ -38,6 +38,8 @@ var requests = map[wire.Kind]request{
 	wire.KindStatus:      on(handleStatus),
 	wire.KindCloseInput:  on(handleCloseInput),
 
+	wire.KindBound: on(handleBound),
+
 	wire.KindExecutionAnswer:  on(handleExecutionAnswer),
 	wire.KindExecutionHearing: on(handleExecutionHearing),
 }

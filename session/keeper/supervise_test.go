@@ -124,7 +124,7 @@ func TestVersionsThatDoNotMeet(t *testing.T) {
 // FAULT: D
 func TestQueuedDescriptorsStayWhatTheyWere(t *testing.T) {
 	ours, theirs := socketPair(t)
-	c := newConn(ours)
+	c := newConn(ours, os.Getuid(), os.Getpid())
 	was, err := os.Create(t.TempDir() + "/was")
 	if err != nil {
 		t.Fatal(err)

@@ -160,7 +160,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 		h := &wire.Handoff{
 			ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
 			Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
-			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil, Cgroup: c.cgroup,
+			RingFD: keep(c.ringFile), PTYFD: -1, Exited: c.exit != nil, Cgroup: c.cgroup, Bound: c.bound,
 		}
 		if c.input != nil {
 			h.InputFD = keep(c.input)
@@ -281,7 +281,7 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	}
 	c := &child{
 		id: h.ID, pid: int(h.PID), started: time.Unix(0, h.Started),
-		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe, cgroup: h.Cgroup,
+		cols: uint16(h.Cols), rows: uint16(h.Rows), pipe: h.Pipe, cgroup: h.Cgroup, bound: h.Bound,
 		done: make(chan struct{}), shim: -1,
 		ringFile: adoptFile(h.RingFD, "ring"),
 	}

@@ -166,11 +166,12 @@ func (k *Keeper) accept(l *unixsock.Listener) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		if err := checkPeer(f); err != nil {
+		uid, pid, err := checkPeer(f)
+		if err != nil {
 			k.log.Warn("refused a connection", "err", err)
 			_ = f.Close()
 			continue
 		}
-		go k.serve(newConn(f))
+		go k.serve(newConn(f, uid, pid))
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/respond/shellcmd"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/session/sys/caller"
 )
 
 // A program in a session asks longterm's socket as that session: with its agent's label, whatever header and
@@ -31,8 +32,8 @@ const (
 	agentBoxed   = "sandboxed" // in a sandbox
 )
 
-// caller is who is at the other end of a connection.
-type caller struct {
+// client is who is at the other end of a connection.
+type client struct {
 	conn net.Conn
 	once sync.Once
 	held holder
@@ -48,7 +49,7 @@ type callerKey struct{}
 // heldBy puts what a connection's session has into the actor of a request. A label that it names itself does not
 // count then: another label may have other rules.
 func (s *Server) heldBy(ctx context.Context, a *actor.Actor) {
-	c, _ := ctx.Value(callerKey{}).(*caller)
+	c, _ := ctx.Value(callerKey{}).(*client)
 	if c == nil {
 		return
 	}
@@ -64,45 +65,33 @@ func (s *Server) heldBy(ctx context.Context, a *actor.Actor) {
 
 // holderOf is the session that a peer runs in, if it is not a person's.
 func (s *Server) holderOf(conn net.Conn, pid int) holder {
-	if pid <= 0 { // not known here, or of a process outside this pid namespace, where no session is
+	if pid <= 0 || pid == os.Getpid() { // not known here, or of a process outside this pid namespace, where no session is
 		return holder{}
 	}
-	line, err := sys.Ancestors(pid)
-	if uc, ok := conn.(*net.UnixConn); err != nil || ok && !sys.PeerLives(uc) { // nobody does who waits for an answer
+	uc, _ := conn.(syscall.Conn)
+	c, err := caller.Identify(uc, pid)
+	if err != nil {
 		s.log.Warn("a client ended before it was known", "pid", pid, "err", err)
 		return s.unknown(true)
 	}
 	keepers := s.daemon.KeeperPIDs()
-	at := slices.IndexFunc(line, func(p sys.Ancestor) bool { return slices.Contains(keepers, p.PID) || p.PID == os.Getpid() })
-	if at > 0 && line[at].PID == os.Getpid() { // what the daemon runs itself is a person's configuration, or an agent's that was admitted
-		return holder{agent: shellcmd.AgentOf(line[at-1].PID)}
-	}
-	if at <= 0 {
+	line := c.Below(func(pid int) bool { return slices.Contains(keepers, pid) || pid == os.Getpid() })
+	if len(line) == 0 {
 		return holder{}
 	}
-	if e := s.descends(line[:at]); e != nil {
-		return s.holds(e)
+	if c.Line[len(line)].PID == os.Getpid() { // what the daemon runs itself is a person's configuration, or an agent's that was admitted
+		return holder{agent: shellcmd.AgentOf(line[len(line)-1].PID)}
 	}
-	return s.holderOfOrphan(pid)
-}
-
-// descends is the session by whose first process, or its terminal session, all of them were started.
-func (s *Server) descends(line []sys.Ancestor) *registry.Handle {
 	leads := map[int]*registry.Handle{}
 	for _, e := range s.reg.All() {
 		if st := e.Session.Status(); st.PID > 0 && st.Ended.IsZero() {
 			leads[st.PID] = e
 		}
 	}
-	for _, p := range slices.Backward(line) {
-		if e := leads[p.PID]; e != nil {
-			return e
-		}
-		if e := leads[p.Session]; e != nil {
-			return e
-		}
+	if e, ok := caller.SessionOf(line, leads); ok {
+		return s.holds(e)
 	}
-	return nil
+	return s.holderOfOrphan(c)
 }
 
 // holds is what a session has that is not a person's.
@@ -122,9 +111,8 @@ func (s *Server) holds(e *registry.Handle) holder {
 
 // holderOfOrphan is the session of a process whose parents have ended. Its mark, and its cgroup, it may have changed:
 // they are believed when they name a session that is not a person's, and when both name one that is.
-func (s *Server) holderOfOrphan(pid int) holder {
-	marked := s.reg.ByID(sys.MarkOf(pid, "LONGTERM_SESSION"))
-	grouped := s.reg.ByID(keeper.SessionOfCgroup(sys.CgroupPath(pid)))
+func (s *Server) holderOfOrphan(c caller.Caller) holder {
+	marked, grouped := s.reg.ByID(sys.MarkOf(c.PID, "LONGTERM_SESSION")), s.reg.ByID(c.Cgroup())
 	for _, e := range []*registry.Handle{grouped, marked} {
 		if e == nil {
 			continue
@@ -136,7 +124,7 @@ func (s *Server) holderOfOrphan(pid int) holder {
 	if grouped != nil && grouped == marked {
 		return holder{}
 	}
-	return s.unknown(sys.Filtered(pid))
+	return s.unknown(sys.Filtered(c.PID))
 }
 
 // unknown is what holds a process that may be in any session: a session that is not a person's, if there is one that it
@@ -161,7 +149,7 @@ func (s *Server) unknown(filtered bool) holder {
 func callerOf(ctx context.Context) api.Caller {
 	a := actor.Of(ctx)
 	v := api.Caller{Agent: a.Agent, Policy: a.Policy}
-	if c, _ := ctx.Value(callerKey{}).(*caller); c != nil {
+	if c, _ := ctx.Value(callerKey{}).(*client); c != nil {
 		v.Session, v.Held = c.held.session, c.held.any()
 	}
 	return v
@@ -227,7 +215,7 @@ func WithPeer(ctx context.Context, c net.Conn) context.Context {
 	if err != nil {
 		return ctx
 	}
-	ctx = context.WithValue(ctx, callerKey{}, &caller{conn: c})
+	ctx = context.WithValue(ctx, callerKey{}, &client{conn: c})
 	return actor.With(ctx, actor.Actor{UID: uid, PID: pid})
 }
 

@@ -22,7 +22,7 @@ import (
 
 // from is a context of a request from a session that was looked for already.
 func from(t *testing.T, held holder) context.Context {
-	c := &caller{held: held}
+	c := &client{held: held}
 	c.once.Do(func() {})
 	return context.WithValue(t.Context(), callerKey{}, c)
 }

@@ -140,6 +140,11 @@ func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key
 			h.log.Warn("keeper not adopted", "keeper", key, "err", err)
 		}
 	}
+	h.writes.Go(func() { // a keeper that was upgraded from one that knew of no bound sessions
+		for _, e := range h.All() {
+			h.bind(e)
+		}
+	})
 	h.adoption.startAll() // before anything that takes long: a program whose ring nobody empties stands still
 	h.adoption.settle()
 	h.adoption.clearLeftovers()

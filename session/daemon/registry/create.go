@@ -323,6 +323,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 		}
 		return nil, spawn.StorageError(err, h.dirs.State)
 	}
+	h.bind(e)
 	return start, nil
 }
 

@@ -175,6 +175,18 @@ func (h *Registry) WorkedIn(e *Handle, agent string) {
 	if x.kept.Agent == "" {
 		x.kept.Agent = agent
 		h.keepExecutions(e)
+		h.writes.Go(func() { h.bind(e) })
+	}
+}
+
+// bind asks the keeper to serve none of a session's processes, where the session is not a user's alone: they reach longterm
+// by the daemon, which knows whose they are.
+func (h *Registry) bind(e *Handle) {
+	if e.device == nil || h.AgentOf(e) == "" && e.Record().Policy == "" && h.Sandbox(e) == nil {
+		return
+	}
+	if err := e.device.keeper.Link().Bound(e.ID()); err != nil {
+		h.log.Warn("the keeper was not asked to refuse a session's processes", "session", e.ID(), "err", err)
 	}
 }
 

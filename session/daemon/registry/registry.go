@@ -455,6 +455,7 @@ func (h *Registry) Resync(k Keeper) {
 		if err != nil { // the connection ended again: there will be another resync
 			h.log.Warn("resync", "session", e.Session.ID(), "err", err)
 		}
+		h.bind(e) // it may have been upgraded from one that knew of no bound sessions
 		e.device.Resume()
 		e.Session.Notice()
 	}

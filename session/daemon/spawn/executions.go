@@ -20,8 +20,7 @@ import (
 // of a program that something is put on.
 func (s *Spawner) judge(k Keeper, p *Plan) error {
 	conf := s.Conf.Get().Policy
-	named := p.Record.Agent != "" || p.Record.Policy != "" || p.box != nil
-	if conf.Executions == config.ExecutionsAlways || conf.Executions == config.ExecutionsAgents && named {
+	if conf.Executions == config.ExecutionsAlways || conf.Executions == config.ExecutionsAgents && p.isBound() {
 		p.shim, p.spec.Executions = true, confine.ExecutionsWanted
 		if conf.RequireExecutions {
 			p.spec.Executions = confine.ExecutionsRequired

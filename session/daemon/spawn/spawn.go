@@ -27,9 +27,12 @@ func (p *Plan) request() wire.Spawn {
 		ID: p.Record.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.Record.Cwd,
 		Cols: uint64(p.Record.Cols), Rows: uint64(p.Record.Rows), RingBytes: ring.DefaultSize, Base: p.Base,
 		Pipe: p.pipe, Separate: p.pipe, Input: p.pipe && p.input, Memory: p.memory, CPU: p.cpu, PIDs: p.pids,
-		Umask: p.umask, Shim: p.shim,
+		Umask: p.umask, Shim: p.shim, Bound: p.isBound(),
 	}
 }
+
+// isBound reports whether it is not a user's session alone.
+func (p *Plan) isBound() bool { return p.Record.Agent != "" || p.Record.Policy != "" || p.box != nil }
 
 // noTerminal reports whether a session could not be started because no PTY is free.
 func noTerminal(err error) (why string, ok bool) {

@@ -34,6 +34,9 @@ type Executions interface {
 	ExecutionGone(*wire.ExecutionGone)
 }
 
+// Refusals is for Notices that record refused callers.
+type Refusals interface{ Refused(*wire.Refused) }
+
 // deaf takes no notices: a keeper tells one who adopts an ended session of its end, a tool too.
 type deaf struct{}
 
@@ -49,6 +52,7 @@ var (
 	ErrCrashLoop = errors.New("the daemon keeps crashing")
 	ErrNoCgroup  = errors.New("the keeper cannot set limits")
 	ErrLost      = errors.New("the connection to the keeper was lost")
+	ErrRefused   = errors.New("the keeper refused this process")
 	// ErrUnanswered is an ErrLost of a request that was sent: the keeper may have done what it asks for.
 	ErrUnanswered = fmt.Errorf("%w before it answered", ErrLost)
 )
@@ -137,6 +141,9 @@ func (l *Link) greet(role, build string) error {
 		return fmt.Errorf("keeper %q speaks protocol %d to %d, this program %d; run the longterm that started it, or end its sessions",
 			l.hello.Build, l.hello.MinVersion, l.hello.Version, wire.Version)
 	}
+	if l.hello.Refused != "" {
+		return fmt.Errorf("%w: %s", ErrRefused, l.hello.Refused)
+	}
 	return nil
 }
 
@@ -184,6 +191,11 @@ func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 		return notice(f, func(m *wire.Exited) { l.notices.Exited(m) })
 	case wire.KindClosed:
 		return notice(f, func(m *wire.Closed) { l.notices.Closed(m) })
+	case wire.KindRefused:
+		if to, ok := l.notices.(Refusals); ok {
+			return notice(f, to.Refused)
+		}
+		return nil
 	case wire.KindExecutionGone:
 		closeAll(files)
 		if to, ok := l.notices.(Executions); ok {

@@ -27,6 +27,7 @@ type Hello struct {
 	PID        int64  `wire:"5"`
 	Key        string `wire:"6"` // the keeper's placement key
 	Reach      bool   `wire:"7"` // the keeper answers processes that would act on longterm's own
+	Refused    string `wire:"8"` // why the keeper does not serve this caller; the connection ends then
 }
 
 // Spawn starts a child. Answer: Spawned.
@@ -49,6 +50,7 @@ type Spawn struct {
 	PIDs      uint64   `wire:"16"` // likewise, processes and threads
 	Umask     uint64   `wire:"17"` // one more than it; 0: the keeper's
 	Shim      bool     `wire:"18"` // it restricts itself before it executes what is meant: see shim.go
+	Bound     bool     `wire:"19"` // as by the message Bound
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -224,6 +226,25 @@ type Handoff struct {
 	ErrFD   int64  `wire:"17"` // reading end of stderr's pipe; 0: none, -1: closed
 	InputFD int64  `wire:"18"` // writing end of standard input's pipe; 0: none
 	Cgroup  string `wire:"19"`
+	Bound   bool   `wire:"20"`
+}
+
+// Bound marks a session as one that no user drives alone: it is an agent's, has a policy or a sandbox. The keeper serves
+// none of its processes. It has no answer, and holds until the session is released.
+type Bound struct {
+	ID string `wire:"1"`
+}
+
+// Refused reports callers that the keeper did not serve to a daemon that is ready.
+type Refused struct {
+	Session string `wire:"1"` // empty: not known
+	Role    string `wire:"2"`
+	Why     string `wire:"3"`
+	UID     int64  `wire:"4"`
+	PID     int64  `wire:"5"` // of the newest
+	Path    string `wire:"6"` // its executable; empty: not known
+	Count   uint64 `wire:"7"` // connections
+	Time    int64  `wire:"8"` // of the first, Unix time, ns
 }
 
 // CloseInput ends the standard input of a session on pipes. Answer: Done. A process that
@@ -355,6 +376,8 @@ const (
 	KindExecutionListener
 	KindExecutionHearing
 	KindExecutionInbox
+	KindBound
+	KindRefused
 )
 
 func (*Hello) kind() Kind         { return KindHello }
@@ -380,6 +403,8 @@ func (*StatusReply) kind() Kind   { return KindStatusReply }
 func (*Handoff) kind() Kind       { return KindHandoff }
 func (*HandoffKeeper) kind() Kind { return KindHandoffKeeper }
 func (*CloseInput) kind() Kind    { return KindCloseInput }
+func (*Bound) kind() Kind         { return KindBound }
+func (*Refused) kind() Kind       { return KindRefused }
 
 func (*Execution) kind() Kind         { return KindExecution }
 func (*ExecutionAnswer) kind() Kind   { return KindExecutionAnswer }

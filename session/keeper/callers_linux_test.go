@@ -1,0 +1,226 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/keeper/link"
+	"github.com/longterm-dev/longterm/session/keeper/wire"
+)
+
+// calls is a daemon that allows each execution and collects refusals.
+type calls struct {
+	notices
+	refused chan *wire.Refused
+	allow   chan *wire.Execution
+}
+
+func (c calls) Refused(m *wire.Refused) { c.refused <- m }
+
+func (c calls) Execution(m *wire.Execution) func(aside func()) {
+	c.allow <- m
+	return nil
+}
+
+func (c calls) ExecutionGone(*wire.ExecutionGone) {}
+
+func dialCalls(t *testing.T, socket string) (*link.Link, calls) {
+	t.Helper()
+	c := calls{newNotices(), make(chan *wire.Refused, 64), make(chan *wire.Execution, 64)}
+	l, err := link.Dial(socket, wire.RoleDaemon, "test", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			select {
+			case e := <-c.allow:
+				_ = l.Answer(e, 0)
+			case <-l.Gone():
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close() })
+	if err := l.Ready(""); err != nil {
+		t.Fatal(err)
+	}
+	return l, c
+}
+
+// script is a session that calls the keeper at a socket in each role and by processes of each descent, once and then again
+// for each line.
+func script(t *testing.T, id, socket string, keeper int) (m wire.Spawn, file string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "calls")
+	call := func(role string) string { return fmt.Sprintf("%s %s >>%s\n", exe, role, file) }
+	m = sh(id, "while\n"+call("tool")+call("daemon")+call("other")+"setsid "+call("apart")+
+		""+orphan(keeper, strings.TrimSpace(call("orphan")))+"\nread x; do :; done")
+	m.Env = append(m.Env, callerEnv+"="+socket)
+	return m, file
+}
+
+// orphan runs a command once its parent is a keeper.
+func orphan(keeper int, command string) string {
+	return fmt.Sprintf("(setsid sh -c 'until read _ _ _ p _ </proc/$$/stat && test $p = %d; do :; done; ", keeper) + command + "' &)"
+}
+
+var roles = []string{"apart", "daemon", "orphan", "other", "tool"}
+
+// outcomes waits for the calls of a round, which it forgets, and compares how they went.
+func outcomes(t *testing.T, id, file, how string) {
+	t.Helper()
+	var got, want []string
+	await(t, "calls of "+id, func() bool {
+		b, _ := os.ReadFile(file)
+		got = strings.Split(strings.TrimSpace(string(b)), "\n")
+		return len(got) == len(roles)
+	})
+	for _, role := range roles {
+		want = append(want, role+" "+how+" <nil>")
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", id, got, want)
+	}
+	if err := os.Truncate(file, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process of a session whose executions are judged, or that is bound, is served in no role, whatever its parents are, and
+// what it asks for behind its greeting does not happen: not after an upgrade either. A process of a user's session is served.
+//
+// FAULT: G3
+func TestCallers(t *testing.T) {
+	socket, pid := start(t)
+	l, c := dialCalls(t, socket)
+	user, file := script(t, "of-a-user", socket, pid)
+	if _, err := l.Spawn(ctx(t), user); err != nil {
+		t.Fatal(err)
+	}
+	outcomes(t, user.ID, file, "served")
+	l, c = dialCalls(t, socket) // one that was served was a daemon
+	if err := l.Signal(ctx(t), "escaped", syscall.SIGKILL, wire.ScopeAll); err != nil {
+		t.Error("what a user asks for does not happen:", err)
+	}
+	if err := l.Release(ctx(t), "escaped"); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, id := range []string{"judged", "bound"} {
+		m, file := script(t, id, socket, pid)
+		if m.Bound = id == "bound"; !m.Bound {
+			m = confined(t, m)
+		}
+		if _, err := l.Spawn(ctx(t), m); err != nil {
+			t.Fatal(err)
+		}
+		if s := adopt(t, l, id); m.Bound && s.Cgroup == "" {
+			t.Log("this system gives us no cgroup: nothing tells where an orphan came from that has no filter")
+			continue
+		}
+		files[id] = file
+	}
+	for round := range 2 {
+		for id, file := range files {
+			outcomes(t, id, file, "refused")
+		}
+		if m := receive(t, c.refused, "refusal"); m.PID == 0 || m.Path == "" || m.Why == "" || m.Count == 0 {
+			t.Errorf("%+v", m)
+		}
+		if _, err := l.Adopt(ctx(t), "escaped"); !errors.Is(err, link.ErrNotFound) {
+			t.Error("what a refused caller asked for happened:", err)
+		}
+		if round > 0 {
+			break
+		}
+		if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, l.Gone(), "end of the connection")
+		l, c = dialCalls(t, socket)
+		for id := range files {
+			if _, err := adopt(t, l, id).pty.WriteString("\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A session is bound from the time that the daemon says so, and its refusals are counted while no daemon is there.
+//
+// FAULT: G3
+func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
+	socket, pid := start(t)
+	l, _ := dialCalls(t, socket)
+	m, file := script(t, "a", socket, pid)
+	m.Argv[2] = "read x; " + m.Argv[2]
+	m.Argv[2] = strings.ReplaceAll(m.Argv[2], strings.TrimSuffix(orphan(pid, ""), "' &)"), "(sh -c '") // nothing tells where it came from
+	if _, err := l.Spawn(ctx(t), m); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Bound("a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Bound("none"); err != nil {
+		t.Fatal(err)
+	}
+	s := adopt(t, l, "a")
+	_ = l.Close()
+	if _, err := s.pty.WriteString("\n"); err != nil {
+		t.Fatal(err)
+	}
+	outcomes(t, "a", file, "refused")
+	_, c := dialCalls(t, socket)
+	counted := map[string]uint64{}
+	for range roles {
+		m := receive(t, c.refused, "refusal")
+		if counted[m.Role] += m.Count; m.Session != "a" || m.Why != inBound || m.UID != int64(os.Getuid()) {
+			t.Errorf("%+v", m)
+		}
+	}
+	for _, role := range roles {
+		if counted[role] != 1 {
+			t.Errorf("%v", counted)
+		}
+	}
+}
+
+// Each keeper refuses what is judged in a session of another one, and what its own daemon runs; the daemon is served.
+//
+// FAULT: G3
+func TestCallers_OfOthers(t *testing.T) {
+	other, pid := start(t)
+	l, _ := dialCalls(t, other)
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, _ := start(t, supervised("runs-a-caller"), hookEnv+"="+exe+" hook >>"+dir+"/hook; :")
+	tool, _ := dial(t, socket, wire.RoleTool)
+	if err := tool.StartDaemon(ctx(t)); err != nil { // it was served
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(dir + "/hook"); err != nil || string(b) != "hook refused <nil>\n" {
+		t.Errorf("what the daemon runs: %q, %v", b, err)
+	}
+	m, file := script(t, "a", socket, pid)
+	if _, err := l.Spawn(ctx(t), confined(t, m)); err != nil {
+		t.Fatal(err)
+	}
+	outcomes(t, "a", file, "refused")
+	if err := tool.Shutdown(ctx(t), true); err != nil {
+		t.Error(err)
+	}
+}
