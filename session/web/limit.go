@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// knocks bounds how often somebody may fail at the door: burst times, then once every refill. Codes have 130 random
-// bits and are not guessed; this keeps the log and the processor from those who try.
+// knocks bounds how often an address may fail to log in: burst times, then once every refill. Codes have 130 random
+// bits and are not guessed; this keeps the log from those who try.
 type knocks struct {
 	burst  int
 	refill time.Duration

@@ -46,10 +46,6 @@ func Me(w http.ResponseWriter, g access.Grant) { answer(w, described(g)) }
 
 // login makes a cookie of a code, which makes a login of its own, or of a token.
 func (d *Door) login(w http.ResponseWriter, r *http.Request, v visitor) {
-	if wait := d.fails.wait(v.addr); wait > 0 {
-		tooMany(w, wait)
-		return
-	}
 	if r.Header.Get("Origin") == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		refuse(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a login comes from the page").WithHint("open the link that `longterm web` prints"))
 		return
@@ -102,6 +98,8 @@ func (d *Door) redeem(r *http.Request, code string) (secret string, err error) {
 	return secret, nil
 }
 
+// failed refuses a login that is not valid, at most so often for an address. A valid one is never limited: a local program shares
+// its address with the owner's browser.
 func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
 	status := http.StatusUnauthorized
 	var e *api.Error
@@ -109,6 +107,10 @@ func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
 		status = e.GetStatus()
 	}
 	if status == http.StatusUnauthorized {
+		if wait := d.fails.wait(v.addr); wait > 0 {
+			tooMany(w, wait)
+			return
+		}
 		d.fails.failed(v.addr)
 		if d.Log != nil {
 			d.Log.Warn("refused a login of the page", "from", v.addr, "err", err)
@@ -188,12 +190,8 @@ func (d *Door) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g ac
 	}
 }
 
-// verify is what a secret allows, or a refusal. Whoever failed too often is not looked at.
+// verify returns what a secret allows, or refuses the request.
 func (d *Door) verify(w http.ResponseWriter, v visitor, secret string) (access.Grant, bool) {
-	if wait := d.fails.wait(v.addr); wait > 0 {
-		tooMany(w, wait)
-		return access.Grant{}, false
-	}
 	g, err := d.Tokens.Verify(secret)
 	if err != nil {
 		d.failed(w, v, unauthorized(err))
