@@ -205,7 +205,7 @@ func (h *inputWait) ask(p *inputwait.Probe) {
 		}
 		t, err := evidence.TargetOf(fd)
 		if err == nil {
-			t.Leader = s.leader.look(&t, s.Status().PID)
+			t.Leader, t.NoEcho = s.leader.look(&t, s.Status().PID), p.Modes != nil && !p.Modes.Echo
 			p.Result = h.prober.Probe(t)
 		}
 		p.Pending = sys.OutputPending(fd)

@@ -69,18 +69,21 @@ func TestSecret_InPasswordBox(t *testing.T) {
 	if err := os.WriteFile(commands, []byte("OPTION ttytype=xterm-256color\nSETDESC Unlock the key\nSETPROMPT Passphrase:\nGETPIN\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ program, line, want string }{
+	for i, c := range []struct{ program, line, want string }{
 		{"whiptail", `got=$(whiptail --passwordbox "Password for db" 8 40 3>&1 1>&2 2>&3); echo "D $got"; read end`, "D hunter2"},
 		{"pinentry-curses", `tty=$(tty); { echo "OPTION ttyname=$tty"; cat ` + commands + `; } >` + commands + `.2; pinentry-curses <` + commands + `.2; read end`, "D hunter2"},
+		{"pinentry-curses", `tty=$(tty); { echo "OPTION ttyname=$tty"; cat ` + commands + `; } >` + commands + `.3
+			(setsid sh -c 'pinentry-curses <` + commands + `.3 >"$0" 2>&1' "$tty" </dev/null >/dev/null 2>&1 &); exec sleep 1000`, "D hunter2"}, // as gpg-agent starts it
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			installed(t, c.program)
-			get[api.Session](r, "POST", "/sessions", api.NewSession{Name: c.program, Argv: []string{"sh", "-c", c.line}, Cwd: dir, SetEnv: []string{"LC_ALL=C.UTF-8"}})
-			if w := r.wait(c.program, api.Condition{Kind: "input", Text: "password"}); w.Outcome != "fired" {
+			name := fmt.Sprint(c.program, i)
+			get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{"sh", "-c", c.line}, Cwd: dir, SetEnv: []string{"LC_ALL=C.UTF-8"}})
+			if w := r.wait(name, api.Condition{Kind: "input", Text: "password"}); w.Outcome != "fired" {
 				t.Fatalf("it is not found to ask: %+v", w)
 			}
-			get[api.Typed](r, "POST", "/sessions/"+c.program+"/input", api.Input{Text: "hunter2", Enter: true, Secret: true})
-			if w := r.wait(c.program, api.Condition{Kind: "text", Text: c.want}); w.Outcome != "fired" {
+			get[api.Typed](r, "POST", "/sessions/"+name+"/input", api.Input{Text: "hunter2", Enter: true, Secret: true})
+			if w := r.wait(name, api.Condition{Kind: "text", Text: c.want}); w.Outcome != "fired" {
 				t.Errorf("it did not get it: %+v", w)
 			}
 		})

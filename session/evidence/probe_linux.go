@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -96,6 +97,7 @@ func (p *Prober) Probe(t Target) Result {
 		p.noted.moves = true
 		p.all()
 	}
+	p.probeHelpers()
 	if p.found > 0 {
 		p.lookAside()
 		p.lookBehind()
@@ -156,6 +158,23 @@ func (p *Prober) queueChildren(pr *process, kin bool) {
 func (p *Prober) all() {
 	p.everyProcess(func(pr *process) bool {
 		if pr.Group == p.target.Group {
+			p.examine(pr)
+		}
+		return !p.decided()
+	})
+}
+
+// probeHelpers examines programs that ask for a secret on a terminal that is not their own, as pinentry does, which gpg-agent
+// starts: the group waits for them asleep, and they descend from none of it.
+func (p *Prober) probeHelpers() {
+	if !p.target.NoEcho || p.found == 0 || p.result.State != Sleeping {
+		return
+	}
+	p.everyProcess(func(pr *process) bool {
+		if name := string(pr.Name); pr.TTY != p.target.TTY && (strings.HasPrefix(name, "pinentry") || strings.Contains(name, "askpass")) {
+			if p.slept {
+				p.noted.note(pr, p.buf)
+			}
 			p.examine(pr)
 		}
 		return !p.decided()
