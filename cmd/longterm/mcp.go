@@ -45,7 +45,7 @@ named on standard error. Only the loopback
 address is listened on unless another one is given; requests for other hosts and from other pages are refused.
 
 The tools are those that look (--tools read), that run and type as well (change), or that end and remove, too (all).
-The user is asked about approvals through the client, where that can show forms (--elicit). A password is typed by the
+The client shows forms for approvals, where it can (--elicit). A password is typed by the
 user in the session (longterm attach): no form and no model gets to see it.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), &f) }
 	fl := c.Flags()

@@ -133,7 +133,7 @@ Exit status: 0 success, 1 failure, 2 wrong usage, 3 no such session,
 4 conflict (ambiguous, name taken, already ended), 5 daemon unreachable,
 124 timeout, 130 interrupted; run and exec exit with the command's own status,
 128+N when signal N ended it, or with 111 to 123 when it was refused (docs/errors.md
-says for what), 125 when longterm itself failed or the status is not known (0 with a
+says for what), 125 when longterm itself failed or the status is not known (0 and a
 note for a REPL's line), 126 when the program cannot be run, 127 when there is none. With --json errors are JSON too, on standard error.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -164,7 +164,7 @@ func (p *Prober) all() {
 	})
 }
 
-// probeHelpers examines programs that ask for a secret on a terminal that is not their own, as pinentry does, which gpg-agent
+// probeHelpers examines programs that read a secret from a terminal that is not their own, as pinentry does, which gpg-agent
 // starts: the group waits for them asleep, and they descend from none of it.
 func (p *Prober) probeHelpers() {
 	if !p.target.NoEcho || p.found == 0 || p.result.State != Sleeping {
