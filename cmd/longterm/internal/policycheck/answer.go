@@ -85,6 +85,21 @@ func (a *Answer) ExitStatus() int {
 	return 0
 }
 
+// shownVerdict returns the verdict of a command with that of the command which it runs: sudo rm -rf / is no more allowed than
+// rm -rf /.
+func (a *Answer) shownVerdict(c *Command) string {
+	verdict := c.Verdict
+	words := strings.Join(c.Argv, " ")
+	for i := range a.Commands {
+		inner := &a.Commands[i]
+		stricter := inner.Verdict == policy.Deny.String() || inner.Verdict == policy.Ask.String() && verdict == policy.Allow.String()
+		if stricter && len(inner.Argv) > 0 && strings.HasSuffix(words, " "+strings.Join(inner.Argv, " ")) {
+			verdict = inner.Verdict
+		}
+	}
+	return verdict
+}
+
 // reason prints why a command is not allowed, where that was not said of the whole line.
 func (a *Answer) reason(w io.Writer, c *Command) {
 	if c.Why == "" || c.Rule == a.Rule && c.Why == a.Why {
@@ -122,9 +137,10 @@ func (a *Answer) Write(w io.Writer) {
 		for i := range a.Commands {
 			c := &a.Commands[i]
 			argv := literal(output.Shorten(strings.Join(c.Argv, " "), 100))
-			if row := c.Verdict + " " + argv; !seen[row] {
+			verdict := a.shownVerdict(c)
+			if row := verdict + " " + argv; !seen[row] {
 				seen[row] = true
-				fmt.Fprintf(w, "  %-5s  %s\n", c.Verdict, argv)
+				fmt.Fprintf(w, "  %-5s  %s\n", verdict, argv)
 				a.reason(w, c)
 			}
 		}

@@ -49,6 +49,9 @@ func (g *Judge) Answer(q Query) (Answer, error) {
 		q.Home = g.Home
 	}
 	l := policy.Line{Text: q.Cmd, Shell: q.Shell, Cwd: q.Cwd, Home: q.Home}
+	if !g.Elsewhere {
+		l.Real = rulebook.Links()
+	}
 	if len(q.Allow) > 0 && (preset == "" || preset == policy.Hard || preset == policy.Off) {
 		preset = policy.Listed // what is listed is all that is allowed
 	}
@@ -86,7 +89,11 @@ func (g *Judge) engine(preset policy.Preset, allow, deny []string) (*policy.Engi
 	if e := g.engines[key]; e != nil {
 		return e, nil
 	}
-	e, err := policy.New(policy.Options{Preset: preset, Allow: allow, Deny: deny})
+	o := policy.Options{Preset: preset, Allow: allow, Deny: deny}
+	if g.Book != nil && !g.Elsewhere {
+		o.Own = g.Book.Own()
+	}
+	e, err := policy.New(o)
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "policy: "))
 	}
