@@ -25,8 +25,11 @@ type lineHost struct {
 	timer   <-chan time.Time // see ActWake
 	prober  *evidence.Prober // its own: what ran since is asked between its looks; nil: not yet
 	argv    string           // the shell's process as it was started
-	last    Command          // of the shell, begun or ended
-	reads   time.Time        // of the prompt at which the editor was seen to read, for pastes
+	image   string           // of that process, see sys.Image
+	// prepared is set once a shell in the place of the first was prepared.
+	prepared bool
+	last     Command   // of the shell, begun or ended
+	reads    time.Time // of the prompt at which the editor was seen to read, for pastes
 }
 
 func newLineHost(s *Session) *lineHost {
@@ -254,7 +257,7 @@ func (h *lineHost) prepareAgain(argv []string) bool {
 		s.log.Info("the shell's commands will not be followed", "session", s.cfg.ID, "err", err)
 		return false
 	}
-	t.kind, t.env, h.argv = l.Kind, nil, ""
+	t.kind, t.env, h.argv, h.image, h.prepared = l.Kind, nil, "", "", true
 	t.Tracker = shell.Resume(shell.State{
 		Nonce: st.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, Numbers: st.Numbers,
 	})

@@ -55,7 +55,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	p.Shell, p.Pastes = r.PID == s.Leader(), s.engine.Modes().BracketedPaste
 	if p.Shell && len(p.Argv) > 0 && h.shell != nil {
 		kind := shell.Detect(p.Argv)
-		p.Replaced = h.argv != "" && h.argv != joinArgv(p.Argv) || kind != shell.Unknown && kind != h.shell.kind
+		p.Replaced = h.replaced(r.PID, p.Argv) || kind != shell.Unknown && kind != h.shell.kind
 	}
 	if p.Blocked = r.State == evidence.Reading; p.Blocked {
 		p.Bytes = evidence.ReadSize(r.PID, r.TID)
@@ -63,12 +63,26 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	return p
 }
 
-// rememberShell notes how the shell's process was started, at its first prompt.
+// rememberShell notes how the shell's process was started, and its image, at its first prompt.
 func (h *lineHost) rememberShell() {
 	s := h.s
 	if h.argv == "" && s.Status().PID > 0 {
 		s.findLeader()
-		h.argv = joinArgv(argvOf(s.Leader()))
+		h.argv, h.image = joinArgv(argvOf(s.Leader())), sys.Image(s.Leader())
+	}
+}
+
+// replaced reports whether the shell's process runs another program, or the same one again: exec
+// leaves its PID and start time as they are. Before the first prompt its arguments are those it
+// was started with, unless a start file replaced it.
+func (h *lineHost) replaced(pid int, argv []string) bool {
+	switch l := h.s.cfg.Shell; {
+	case h.argv != "":
+		return h.argv != joinArgv(argv) || h.image != "" && h.image != sys.Image(pid)
+	case h.prepared || len(l.Argv) == 0:
+		return false
+	default:
+		return joinArgv(argv[1:]) != joinArgv(l.Argv[1:])
 	}
 }
 

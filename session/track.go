@@ -42,6 +42,7 @@ type trackingState struct {
 	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
 	Kind   shell.Kind  `json:"kind,omitempty"`  // of the shell that is followed now
 	Argv   string      `json:"argv,omitempty"`  // as the shell was started
+	Image  string      `json:"image,omitempty"` // of its process
 	Editor echo.Region `json:"editor"`          // of the newest prompt
 	By     string      `json:"by,omitempty"`    // who gave it the newest command
 }
@@ -88,7 +89,7 @@ func (h *lineHost) resumeTracking(from uint64) {
 		return
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
-	t.other, h.argv = st.Other, st.Argv
+	t.other, h.argv, h.image = st.Other, st.Argv, st.Image
 	h.last.Number, h.last.By = t.State().Numbers, st.By
 	s.typing.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
@@ -111,7 +112,7 @@ func (h *lineHost) trackingState() ([]byte, error) {
 	}
 	return json.Marshal(trackingState{
 		Offset: h.s.off, Shell: h.shell.State(), Typed: h.s.typing.dedup.Lines(),
-		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv, Editor: h.s.typing.editor, By: h.last.By,
+		Other: h.shell.other, Kind: h.shell.kind, Argv: h.argv, Image: h.image, Editor: h.s.typing.editor, By: h.last.By,
 	})
 }
 

@@ -2,6 +2,8 @@ package sys
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -88,6 +90,18 @@ func Cmdline(pid int) ([]string, error) {
 		return nil, &Error{pid, "cmdline", errors.New("too long")}
 	}
 	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00"), nil
+}
+
+// Image returns a text that differs for each program image of a process: exec changes it, also for
+// the same file and arguments where the kernel places images at random addresses. It is empty if
+// the image is not known.
+func Image(pid int) string {
+	b, err := read(pid, "auxv")
+	if err != nil || len(b) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
 }
 
 // ReadEnviron reads what a process was started with.

@@ -301,7 +301,7 @@ func TestMarkOfNoEnvironment(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skip("needs sleep: ", err)
 	}
-	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	defer func() { _ = errors.Join(cmd.Process.Kill(), cmd.Wait()) }()
 	there, settled := environment(cmd.Process.Pid)
 	for !settled { // it does not sleep yet
 		there, settled = environment(cmd.Process.Pid)
@@ -389,4 +389,34 @@ func BenchmarkParent(b *testing.B) {
 			_, _ = statParent(pid)
 		}
 	})
+}
+
+// A process that runs its own program again has another image, with the same PID and start time.
+//
+// FAULT: H1
+func TestImage_Changes_WhenExecuted(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "echo; read x; exec /bin/sh -c 'echo; read x'")
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(cmd.Process.Kill(), cmd.Wait()) }()
+	next := func() string {
+		t.Helper()
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		return Image(cmd.Process.Pid)
+	}
+	first := next()
+	if first == "" || first != Image(cmd.Process.Pid) {
+		t.Fatalf("the image is %q, then %q", first, Image(cmd.Process.Pid))
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	if second := next(); second == first || second == "" {
+		t.Errorf("the image is %q after %q", second, first)
+	}
 }
