@@ -27,6 +27,7 @@ type launchRecord struct {
 	StateDir string        `json:"state_dir,omitempty"`
 	Cwd      string        `json:"cwd"`
 	Numbers  uint64        `json:"numbers,omitempty"`
+	Argv     []string      `json:"argv,omitempty"`
 }
 
 // integrate has a shell that is about to start tell of its commands. What cannot be
@@ -55,7 +56,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 		return nil // a script: nothing to follow
 	}
 	p.argv, p.env = l.Argv, l.Env
-	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd, p.Numbers})
+	b, err := json.Marshal(launchRecord{l.Kind, l.Quality, l.Reason, l.Nonce, l.StateDir, l.Cwd, p.Numbers, l.Argv})
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(s.Dirs.Session(id), launchFile), atomicfile.Options{}, b)
 	}
@@ -140,5 +141,5 @@ func (s *Spawner) LaunchOf(id string) *shell.Launch {
 		s.Log.Warn("how the shell was started is not known", "session", id, "err", err)
 		return nil
 	}
-	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd, Numbers: r.Numbers}
+	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd, Numbers: r.Numbers, Argv: r.Argv}
 }
