@@ -46,6 +46,8 @@ type Options struct {
 	// FixedSize makes requests of the program for another size (CSI 8 t, DECCOLM) an event
 	// only; otherwise they are carried out and told.
 	FixedSize bool
+
+	outer Outer // see SetOuter
 }
 
 // Engine is a headless terminal. The native engine and vt10x both satisfy it.

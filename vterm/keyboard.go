@@ -72,7 +72,7 @@ func (k *kittyStack) setFlags(s *parse.Seq) {
 
 // queryKitty is CSI ? u.
 func (t *Terminal) queryKitty(*parse.Seq) {
-	t.replyCSI("?%du", t.kitty[t.slot()].flags())
+	t.replyCSI("?%du", t.reportedKitty())
 }
 
 // keyFormat is what XTMODKEYS and XTFMTKEYS chose.

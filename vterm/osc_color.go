@@ -10,7 +10,8 @@ import (
 // colors are the colours that a program can set and ask for.
 type colors struct {
 	color.Table
-	out *answers
+	out   *answers
+	outer *Outer
 }
 
 // oscColors adapts an operating system command about colours.
@@ -68,7 +69,7 @@ func (c *colors) dynamic(n int, s string) {
 			return
 		}
 		if spec == "?" {
-			c.out.replyOSC("%d;%s", n, color.Format(c.Dynamic[i]))
+			c.out.replyOSC("%d;%s", n, c.spec(i))
 		} else if v, ok := color.Parse(spec); ok {
 			c.SetDynamic(i, v)
 		}
@@ -144,7 +145,7 @@ func (c *colors) byName(_ int, s string) {
 		case spec == "?" && known && i < 0:
 			answers = append(answers, key+"=?")
 		case spec == "?" && known:
-			answers = append(answers, key+"="+color.Format(c.Dynamic[i]))
+			answers = append(answers, key+"="+c.spec(i))
 		case spec == "?" && indexed:
 			answers = append(answers, strconv.Itoa(n)+"="+color.Format(c.Palette.Colors[n]))
 		case ok && known && i >= 0:

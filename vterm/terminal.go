@@ -80,7 +80,7 @@ func (t *Terminal) start() {
 	t.scr = t.primary
 	t.scrollback = grid.NewScrollback(&t.tables, o.ScrollbackLines, o.ScrollbackBytes)
 	t.tables.Styles.Init()
-	t.colors = colors{out: &t.answers}
+	t.colors = colors{out: &t.answers, outer: &t.opts.outer}
 	t.colors.Reset()
 	t.resetState()
 	t.tables.Version = 1

@@ -6,6 +6,7 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // ground is what is known of the terminal's background.
@@ -54,4 +55,25 @@ func (v *viewer) groundIs(g theme.Ground) {
 	if t := v.o.fitting(g); t != v.theme {
 		v.theme, v.fresh = t, true
 	}
+}
+
+// listenOuter passes on to sessions what the terminal answers about itself.
+func (v *viewer) listenOuter() {
+	known := make(chan vterm.Outer, 16)
+	canvas.OnOuter(v.o.Screen, func(o vterm.Outer) {
+		select {
+		case known <- o:
+		default: // colours do not change so often
+		}
+	})
+	v.spawn(func() {
+		for {
+			select {
+			case o := <-known:
+				v.later(func() { v.panes.SetOuter(o) })
+			case <-v.ctx.Done():
+				return
+			}
+		}
+	})
 }

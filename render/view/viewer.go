@@ -100,6 +100,7 @@ func Run(ctx context.Context, src Source, o Options) error {
 	defer canvas.LeaveGround(o.Screen)
 	defer v.reclaim()
 	defer cancel()
+	v.listenOuter()
 	v.listen(said)
 	v.askMeans()
 	o.Screen.EnablePaste()

@@ -6,6 +6,8 @@
 // Text messages are the JSON of Control and Info.
 package attach
 
+import "github.com/longterm-dev/longterm/vterm"
+
 // Headers of the answer that opens the conversation: the session's id, its name, escaped as in a URL's path, and its state
 // where it has ended.
 const (
@@ -18,6 +20,8 @@ const (
 type Control struct {
 	Cols int `json:"cols,omitempty"` // new size, cells
 	Rows int `json:"rows,omitempty"`
+	// Outer describes the client's terminal, for answers to the program.
+	Outer *vterm.Outer `json:"outer,omitempty"`
 }
 
 // CloseDetached is the status with which a stream is closed of a client that another one had leave.

@@ -36,6 +36,8 @@ type Act struct {
 	Paste *string      `json:"paste,omitempty"`
 	Text  string       `json:"text,omitempty"`
 	Focus *bool        `json:"focus,omitempty"`
+	// Outer describes the client's terminal, for answers to the program.
+	Outer *vterm.Outer `json:"outer,omitempty"`
 	// Picture asks for the image of this key.
 	Picture string `json:"picture,omitempty"`
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// fence counts the questions about device attributes (DA1) that a terminal has not answered. A terminal answers in order: behind
-// the last answer nothing comes of what it was asked before, which a shell would read as typed.
+// fence counts the queries of device attributes (DA1) that a terminal has not answered. A terminal answers in order: after the
+// last answer no earlier one is left that a shell would read as typed.
 type fence struct {
 	mu       sync.Mutex // guards the rest
-	first    time.Time  // when it was asked first; zero: never
+	first    time.Time  // time of the first query
 	pending  int
 	answered bool
 	change   chan struct{} // closed and replaced with each answer; nil: nothing waits
@@ -65,7 +65,7 @@ func (f *fence) patience(now time.Time) time.Duration {
 	return max(muteTime-now.Sub(f.first), 0)
 }
 
-// wait waits until nothing is pending, the time is over, or the terminal is gone.
+// wait waits until nothing is pending, the time is over, or the terminal is closed.
 func (f *fence) wait(limit time.Duration, gone <-chan struct{}) {
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -111,7 +111,7 @@ func (h *hearing) Drain() error {
 				}
 			}
 		}()
-		_, _ = h.Write([]byte(quietly + askAttributes)) // a terminal that is gone answers nothing
+		_, _ = h.Write([]byte(quietly + askAttributes)) // a closed terminal answers nothing
 		h.fence.wait(limit, gone)
 	}
 	return h.Tty.Drain()

@@ -12,13 +12,15 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/picture"
 	"github.com/longterm-dev/longterm/render/view/theme"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // What the terminal is asked and told: its background (OSC 11), and that it tell when its colours become light or dark
 // (mode 2031). Inside of tmux the question is put to the terminal around it too, where that is allowed.
 const (
-	askGround     = "\x1b]11;?\x1b\\"
+	askGround     = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
 	askGroundTmux = "\x1bPtmux;\x1b\x1b]11;?\x1b\x1b\\\x1b\\"
+	askKeys       = "\x1b[?u" // kitty keyboard protocol
 	tellChanges   = "\x1b[?2031h"
 	tellNoChanges = "\x1b[?2031l"
 )
@@ -39,6 +41,8 @@ type hearing struct {
 
 	mu      sync.Mutex // guards answers
 	answers picture.Answers
+	known   func(vterm.Outer)   // takes the answers; may be nil
+	told    vterm.Outer         // the newest value that known got
 	able    func(picture.Means) // nil: nobody wants to know what images it can draw
 
 	writing sync.Mutex // guards drawing
@@ -86,12 +90,23 @@ func (h *hearing) hear(p []byte) (int, error) {
 
 func (h *hearing) hearOnce(p []byte) (int, error) {
 	n, err := h.Tty.Read(p)
-	h.scan.feed(p[:max(n, 0)], h.tell)
 	h.mu.Lock()
+	h.scan.feed(p[:max(n, 0)], h.tell)
 	before := h.answers.Attributes
 	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Means(), h.able
 	attributes := h.answers.Attributes - before
+	if attributes > 0 && h.scan.outer.Keys == "" { // it would have answered before
+		h.scan.outer.Keys = vterm.KeysPress
+	}
+	outer, known := h.scan.outer, h.known
+	changed := h.answers.Attributes > 0 && outer != h.told && known != nil
+	if changed {
+		h.told = outer
+	}
 	h.mu.Unlock()
+	if changed {
+		known(outer)
+	}
 	if attributes > 0 {
 		h.fence.answeredBy(attributes)
 	}
@@ -103,7 +118,7 @@ func (h *hearing) hearOnce(p []byte) (int, error) {
 
 // AskGround asks a terminal for its background; what it answers comes where Terminal was told. Other screens do not know.
 func AskGround(screen tcell.Screen, insideTmux bool) (asked bool) {
-	text := askGround + tellChanges
+	text := askGround + askKeys + tellChanges
 	if insideTmux {
 		text = askGroundTmux + text
 	}
@@ -114,6 +129,42 @@ func AskGround(screen tcell.Screen, insideTmux bool) (asked bool) {
 // library. It returns false for other screens than terminals.
 func SetKeyboard(screen tcell.Screen, flags uint8) bool {
 	return write(screen, "\x1b[="+strconv.Itoa(int(flags))+";1u")
+}
+
+// OnOuter calls known, from a goroutine of the screen's, with what a terminal answers about itself, and again when that changes.
+// Call it before AskMeans, whose last question ends the answers.
+func OnOuter(screen tcell.Screen, known func(vterm.Outer)) {
+	tty, _ := screen.Tty()
+	if h, ok := tty.(*hearing); ok {
+		h.mu.Lock()
+		h.known = known
+		h.mu.Unlock()
+	}
+}
+
+// note stores an answer in s.outer.
+func (s *groundScan) note(answer []byte) {
+	text := string(answer)
+	switch {
+	case text == "\x1b[?997;1n":
+		s.outer.Scheme = vterm.SchemeDark
+	case text == "\x1b[?997;2n":
+		s.outer.Scheme = vterm.SchemeLight
+	case strings.HasPrefix(text, "\x1b[?") && strings.HasSuffix(text, "u"):
+		s.outer.Keys = vterm.KeysAll
+	case strings.HasPrefix(text, "\x1b]10;rgb"):
+		s.outer.Foreground = colourOf(text)
+	case strings.HasPrefix(text, "\x1b]11;rgb"):
+		s.outer.Background = colourOf(text)
+		if g, _ := groundOf(answer); g != theme.UnknownGround {
+			s.outer.Scheme = map[bool]string{true: vterm.SchemeLight, false: vterm.SchemeDark}[g == theme.LightGround]
+		}
+	}
+}
+
+// colourOf returns the colour of an answer to OSC 10 or 11.
+func colourOf(answer string) string {
+	return strings.TrimRight(answer[len("\x1b]11;"):], "\x07\x1b\\")
 }
 
 // LeaveGround undoes what AskGround asked for.
@@ -129,7 +180,10 @@ func write(screen tcell.Screen, text string) bool {
 }
 
 // groundScan finds what a terminal says of its background among all that is typed, which comes in pieces.
-type groundScan struct{ held []byte }
+type groundScan struct {
+	held  []byte
+	outer vterm.Outer // by the answers so far
+}
 
 // maxAnswer is longer than any such answer.
 const maxAnswer = 64
@@ -154,6 +208,7 @@ func (s *groundScan) feed(p []byte, tell func(theme.Ground)) {
 			continue
 		}
 		if g, done := groundOf(s.held); done {
+			s.note(s.held)
 			s.held = s.held[:0]
 			if g != theme.UnknownGround {
 				tell(g)

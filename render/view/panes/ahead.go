@@ -57,6 +57,9 @@ func (in *Input) bytes(m *vterm.Modes) []byte {
 // takeNotice takes what a frame says of typing, its screen being shown already.
 func (p *Pane) takeNotice(f Frame, resized bool) {
 	a := &p.ahead
+	if f.Anew {
+		p.sendOuter()
+	}
 	if a.newest == 0 {
 		return
 	}

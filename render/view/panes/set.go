@@ -35,8 +35,9 @@ type Set struct {
 	over    []layout.Rect
 	preview preview
 
-	predict string   // see Predict
-	unsent  []Unsent // see Unsent
+	outer   vterm.Outer // see SetOuter
+	predict string      // see Predict
+	unsent  []Unsent    // see Unsent
 
 	pictures picture.Store
 	decoding chan struct{} // taken by who decodes an image
@@ -73,6 +74,24 @@ func (a Arrived) Held() (id string, held bool) { return a.p.ID, a.f.Held }
 
 // Arriving are the frames of all panes. They are applied on the viewer's goroutine.
 func (s *Set) Arriving() <-chan Arrived { return s.frames }
+
+// SetOuter passes on to all sessions what is known of the terminal that the viewer is on.
+func (s *Set) SetOuter(o vterm.Outer) {
+	if o == s.outer {
+		return
+	}
+	s.outer = o
+	for _, p := range s.panes {
+		p.sendOuter()
+	}
+}
+
+// sendOuter sends it to the pane's session, again for each connection: the daemon may have been restarted.
+func (p *Pane) sendOuter() {
+	if o := p.set.outer; o != (vterm.Outer{}) {
+		p.stream.Act(Input{Outer: &o})
+	}
+}
 
 // All are the panes, in reading order.
 func (s *Set) All() []*Pane { return s.panes }
@@ -156,6 +175,7 @@ func (s *Set) open(at layout.Place, size Sizer) *Pane {
 	p.place(at)
 	p.Cols, p.Rows = p.wanted(size)
 	p.stream = s.host.Watch(at.Session, p.Cols, p.Rows)
+	p.sendOuter()
 	frames := p.stream.Frames()
 	s.host.Spawn(func(ctx context.Context) {
 		for {

@@ -273,7 +273,11 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			continue
 		}
 		var c attach.Control
-		if json.Unmarshal(b, &c) != nil || !vterm.ValidSize(c.Cols, c.Rows) {
+		if json.Unmarshal(b, &c) != nil {
+			continue
+		}
+		s.setOuter(ctx, c.Outer)
+		if !vterm.ValidSize(c.Cols, c.Rows) {
 			continue
 		}
 		if !s.readOnly {

@@ -127,6 +127,7 @@ func (s *stream) act(ctx context.Context) {
 			s.e.Clients.Active(s.seat, a.Cols, a.Rows)
 			s.fit(ctx)
 		}
+		s.setOuter(ctx, a.Outer)
 		if a.Picture != "" {
 			s.pictures.ask(a.Picture)
 		}
@@ -139,6 +140,13 @@ func (s *stream) act(ctx context.Context) {
 				return
 			}
 		}
+	}
+}
+
+// setOuter passes on the description of a terminal whose client may type. The newest counts.
+func (s *stream) setOuter(ctx context.Context, o *vterm.Outer) {
+	if o != nil && !s.readOnly {
+		_ = s.e.Session.SetOuter(ctx, *o) // a session that has ended answers nothing
 	}
 }
 

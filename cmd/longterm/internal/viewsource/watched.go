@@ -196,7 +196,7 @@ func (w *watched) Resize(cols, rows int) {
 }
 
 func (w *watched) Act(in panes.Input) (n uint64) {
-	return w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus})
+	return w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus, Outer: in.Outer})
 }
 
 // Picture asks for an image that was shown.

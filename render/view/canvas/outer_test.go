@@ -1,0 +1,37 @@
+package canvas
+
+import (
+	"testing"
+
+	"github.com/longterm-dev/longterm/render/view/picture"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// What a terminal answers of itself is passed on once it has answered all, and when it changes.
+//
+// FAULT: H10
+func TestOnOuter(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	t.Setenv("TMUX", "")
+	t.Setenv("STY", "")
+	screen, e := screenInLocale(t, 20, 3)
+	known := make(chan vterm.Outer, 16)
+	OnOuter(screen, func(o vterm.Outer) { known <- o })
+	e.Typed <- []byte("\x1b]10;rgb:1111/2222/3333\x07\x1b]11;rgb:ffff/ffff/dddd\x1b\\\x1b[?62;22c")
+	want := vterm.Outer{Foreground: "rgb:1111/2222/3333", Background: "rgb:ffff/ffff/dddd", Scheme: vterm.SchemeLight, Keys: vterm.KeysPress}
+	if got := <-known; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	e.Typed <- []byte("\x1b[?997;1n")
+	want.Scheme = vterm.SchemeDark
+	if got := <-known; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	AskGround(screen, false) // of our own emulator, which has the keyboard protocol
+	AskMeans(screen, func(picture.Means) {})
+	for got := range known {
+		if got.Keys == vterm.KeysAll && got.Background != want.Background {
+			break
+		}
+	}
+}
