@@ -107,7 +107,7 @@ var (
 	auditVerdicts = []string{"allow", "ask", "deny", "approved", "rejected"}
 	auditKinds    = []audit.Kind{
 		audit.Line, audit.Command, audit.Execution, audit.Network, audit.Reveal, audit.Write, audit.Stop, audit.Connection, audit.Answer, audit.End,
-		audit.Begin, audit.Gap, audit.Torn, audit.Missing, audit.Damage, audit.Drop,
+		audit.Begin, audit.Gap, audit.Torn, audit.Missing, audit.Damage, audit.Drop, audit.Close,
 	}
 )
 
@@ -147,7 +147,7 @@ func (a *app) verifyAudit(ctx context.Context, b *backend, texts []string) error
 	if err != nil {
 		return err
 	}
-	if err := a.Print(r, func(w io.Writer) { auditReport(w, &r) }); err != nil || r.Proven {
+	if err := a.Print(r, func(w io.Writer) { auditReport(w, &r, anchors) }); err != nil || r.Proven {
 		return err
 	}
 	if r.OK {
@@ -169,7 +169,7 @@ func (a *app) auditOf(ctx context.Context, b *backend, anchors []audit.Head) (au
 // exitUnproven is of a log that is in order, where only the log itself says why its beginning is gone.
 const exitUnproven = 10
 
-func auditReport(w io.Writer, r *audit.Report) {
+func auditReport(w io.Writer, r *audit.Report, anchors []audit.Head) {
 	say := func(kind string, list []audit.Finding) {
 		for _, f := range list {
 			where := ""
@@ -197,8 +197,14 @@ func auditReport(w io.Writer, r *audit.Report) {
 		fmt.Fprintf(w, "%d records are in order, but the log is not\n", r.Records)
 	case r.Records == 0:
 		fmt.Fprintln(w, "no records")
-	default:
+	case slices.Contains(anchors, r.Head):
 		fmt.Fprintf(w, "%d records are as they were written, none is missing; newest %s\n", r.Records, r.Head)
+	case len(anchors) > 0:
+		newest := slices.MaxFunc(anchors, func(a, b audit.Head) int { return cmp.Compare(a.Seq, b.Seq) })
+		fmt.Fprintf(w, "%d records are consistent, none is missing; those up to %d are as they were written; newest %s\n", r.Records, newest.Seq, r.Head)
+	default:
+		fmt.Fprintf(w, "%d records are consistent, none is missing; newest %s; "+
+			"only --anchor with that head, kept elsewhere, proves that they are as they were written\n", r.Records, r.Head)
 	}
 }
 

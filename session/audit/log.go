@@ -213,10 +213,20 @@ func (l *Log) Await(ctx context.Context, seq uint64) error {
 func (l *Log) Dir() string { return l.o.Dir }
 
 // Close writes and syncs what is queued.
-func (l *Log) Close() error {
+func (l *Log) Close() error { return l.closeWith(nil) }
+
+// CloseMarked is Close with a last record of kind Close: Verify and the next Open find what is appended to the log after it.
+func (l *Log) CloseMarked(r Record) error {
+	r.Kind, r.Time = Close, l.o.Now()
+	return l.closeWith(&r)
+}
+
+func (l *Log) closeWith(last *Record) error {
 	l.mu.Lock()
 	already := l.closed
-	l.closed = true
+	if l.closed = true; last != nil && !already {
+		l.queue = append(l.queue, entry{*last, nil})
+	}
 	l.wakeLocked()
 	l.mu.Unlock()
 	<-l.done

@@ -39,14 +39,24 @@ const (
 	Missing Kind = "missing" // the records between the one before and this one are not there any more
 	Damage  Kind = "damage"  // the end of the log was not as it was left
 	Drop    Kind = "drop"    // old records are not kept any more (Dropped)
+	Close   Kind = "close"   // a daemon closed the log; the next record is of a daemon that opened it
 )
+
+// isOwn reports whether a record tells of the log itself.
+func (k Kind) isOwn() bool {
+	switch k {
+	case Begin, Gap, Torn, Missing, Damage, Drop, Close:
+		return true
+	}
+	return false
+}
 
 // Record is what is kept of one act. Seq, Time (if it is zero), Prev and Hash are set when it is written.
 type Record struct {
 	Seq      uint64      `json:"seq" doc:"number, from 1"`
 	Time     time.Time   `json:"time"`
 	Actor    actor.Actor `json:"actor" doc:"who asked"`
-	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, stop, connection, answer, end; of the log itself: begin, gap, torn, missing, damage, drop"`
+	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, stop, connection, answer, end; of the log itself: begin, gap, torn, missing, damage, drop, close"`
 	Session  string      `json:"session,omitempty" doc:"id"`
 	Name     string      `json:"name,omitempty" doc:"of the session"`
 	Job      string      `json:"job,omitempty" doc:"id"`

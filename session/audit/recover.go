@@ -12,7 +12,7 @@ import (
 // recover finds the newest record, sets half a record aside, and opens the segment for what comes next. It
 // returns what the log has to say of what it found.
 func (w *writer) recover() (found []Record, err error) {
-	w.file, w.last, w.size = nil, Head{}, 0
+	w.file, w.last, w.size, w.closed = nil, Head{}, 0, false
 	segs, err := segments(w.o.FS, w.o.Dir)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (w *writer) takeLast(s segment, body []byte, head *Head) *Record {
 	r, err := decode(lastLine(body))
 	switch {
 	case err == nil:
-		w.last = Head{r.Seq, r.Hash}
+		w.last, w.closed = Head{r.Seq, r.Hash}, r.Kind == Close
 		return nil
 	case errors.Is(err, errChanged) && r.Seq >= s.first:
 		w.last = Head{r.Seq, zeroHash}
@@ -131,26 +131,34 @@ func (w *writer) compare(head *Head, herr error) *Record {
 		r = Record{Kind: Missing, Note: fmt.Sprintf("records %d to %d were there and are not: cut off, or lost with the machine's power", w.last.Seq+1, head.Seq)}
 		w.last = *head
 	default:
-		hash, err := hashOf(w.o.FS, w.o.Dir, head.Seq)
+		hash, appended, err := behind(w.o.FS, w.o.Dir, head.Seq)
 		if err == nil && hash == head.Hash {
-			return nil
+			if appended == 0 {
+				return nil
+			}
+			r = damagef("record %d and what follows it were appended after record %d closed the log: not by longterm", appended, head.Seq)
+			return &r
 		}
 		r = damagef("record %d is not the one that was written: its hash was %s", head.Seq, head.Hash)
 	}
 	return &r
 }
 
-// hashOf is the hash that the record with a number says it has.
-func hashOf(fsys FS, dir string, seq uint64) (string, error) {
-	var hash string
-	err := walk(fsys, dir, seq, func(l line) bool {
-		if l.err == nil && l.record.Seq == seq {
-			hash = l.record.Hash
+// behind returns the hash of the record with a number and, if that closed the log, the number of the first record after it
+// that needs a daemon which had opened the log; 0: none.
+func behind(fsys FS, dir string, seq uint64) (hash string, appended uint64, err error) {
+	closed := false
+	err = walk(fsys, dir, seq, func(l line) bool {
+		switch r := &l.record; {
+		case l.err == nil && r.Seq == seq:
+			hash, closed = r.Hash, r.Kind == Close
+		case l.err == nil && r.Seq > seq && closed && !r.Kind.isOwn():
+			appended = r.Seq
 		}
-		return hash == "" && (l.err != nil || l.record.Seq < seq)
+		return hash == "" && (l.err != nil || l.record.Seq < seq) || closed && appended == 0
 	})
 	if err == nil && hash == "" {
 		err = fmt.Errorf("there is no record %d", seq)
 	}
-	return hash, err
+	return hash, appended, err
 }

@@ -10,7 +10,7 @@ import (
 
 // Report is what Verify found.
 type Report struct {
-	OK       bool      `json:"ok" doc:"every record is as it was written, and none is missing"`
+	OK       bool      `json:"ok" doc:"the records are consistent with each other and with the heads that are known, and none is missing; only an anchor proves that they are as they were written"`
 	Records  uint64    `json:"records" doc:"records that are in order"`
 	First    uint64    `json:"first,omitempty" doc:"number of the oldest"`
 	Head     Head      `json:"head" doc:"the newest"`
@@ -85,6 +85,9 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 		anchors = append(anchors, *kept)
 	}
 	c := checker{report: &r, dir: dir, fsys: fsys, anchors: map[uint64][]string{}, last: Head{0, zeroHash}, given: against.Anchors}
+	if kept != nil {
+		c.kept = kept.Seq
+	}
 	for _, a := range anchors {
 		c.anchors[a.Seq] = append(c.anchors[a.Seq], a.Hash)
 	}
@@ -92,6 +95,9 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 		return r, fmt.Errorf("read the audit log: %w", err)
 	}
 	c.end()
+	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // else a daemon opened it meanwhile
+		r.find(*c.appended)
+	}
 	if kept == nil && herr == nil && c.seen {
 		r.find(Finding{File: filepath.Base(headPath(dir)), What: "the head that is kept beside the log is gone: whether records are missing at the end cannot be told"})
 	}
@@ -120,6 +126,10 @@ type checker struct {
 	proven  uint64   // the newest record that one of them is of
 	dropped uint64   // the newest record that tells of what was dropped
 	torn    *Finding // half a record at the end of the segment before
+
+	kept     uint64   // the newest record by the head that is kept beside the log
+	closed   uint64   // the newest record of kind Close
+	appended *Finding // what follows the one that is the kept head
 }
 
 func (c *checker) line(l line) bool {
@@ -163,6 +173,7 @@ func (c *checker) line(l line) bool {
 		c.last = c.follows
 	}
 	c.isNext(r, say)
+	c.afterClose(r, at)
 	c.report.Records++
 	if c.report.First == 0 {
 		c.report.First = r.Seq
@@ -179,6 +190,22 @@ func (c *checker) line(l line) bool {
 	}
 	c.tells(r, at)
 	return true
+}
+
+// afterClose checks that a record after the end of a daemon is of the log itself or of a daemon that opened it.
+func (c *checker) afterClose(r *Record, at Finding) {
+	if own := r.Kind.isOwn(); c.closed > 0 && !own {
+		at.What = fmt.Sprintf("record %d was appended after record %d closed the log", r.Seq, c.closed)
+		switch {
+		case c.closed+1 == r.Seq:
+			c.report.find(at)
+		case c.closed == c.kept && c.appended == nil:
+			c.appended = &at
+		}
+	}
+	if r.Kind == Close {
+		c.closed = r.Seq
+	}
 }
 
 // isNext checks that a record is the one after the last.

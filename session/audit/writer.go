@@ -25,8 +25,9 @@ type writer struct {
 	size   int64
 	head   File
 
-	ready bool // the end was looked at, and is in order
-	dirty bool // something is not synced
+	ready  bool // the end was looked at, and is in order
+	dirty  bool // something is not synced
+	closed bool // the newest record is of kind Close
 
 	told     bool // that records are kept because of the clock
 	unsynced bool // the disk refused to sync what was written last
@@ -98,8 +99,17 @@ func (w *writer) write(records []Record) (first uint64, err error) {
 		}
 		all, gaps = append([]Record{gap}, records...), 1
 	}
+	if w.closed && !all[0].Kind.isOwn() {
+		all, gaps = append([]Record{{Kind: Begin, Time: w.o.Now()}}, all...), gaps+1
+	}
 	first = w.last.Seq + 1 + uint64(gaps)
-	err = w.put(all)
+	if w.closed && len(all) > 1 { // the head is on the disk before a record that a log without a daemon may not have
+		if err = w.put(all[:1]); err == nil {
+			err = w.put(all[1:])
+		}
+	} else {
+		err = w.put(all)
+	}
 	w.tell(err)
 	if err != nil {
 		return 0, err
@@ -194,8 +204,12 @@ func (w *writer) put(records []Record) error {
 		return err
 	}
 	w.size += int64(len(buf))
-	w.last, w.own, w.dirty = last, last, true
+	opens := w.closed
+	w.last, w.own, w.dirty, w.closed = last, last, true, len(records) > 0 && records[len(records)-1].Kind == Close
 	w.keepHead()
+	if opens {
+		w.sync()
+	}
 	return nil
 }
 

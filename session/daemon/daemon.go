@@ -135,7 +135,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err := d.openAudit(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.audit.Close()) }()
+	defer func() {
+		err = errors.Join(err, d.audit.CloseMarked(audit.Record{Actor: actor.Actor{UID: os.Getuid(), PID: os.Getpid()}}))
+	}()
 	if d.webhooks, err = webhook.Open(cfg.Dirs.Notices(), nil, cfg.Log); err != nil {
 		return err
 	}

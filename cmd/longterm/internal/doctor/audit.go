@@ -55,7 +55,7 @@ func checkAudit(ctx context.Context, d *Doctor) finding {
 		return warn("keep what `longterm audit --head` prints on another machine, and give it to `longterm audit --verify --anchor`",
 			"%d records are in order; that older ones were dropped, and not removed by somebody, only the log itself says", r.Records)
 	}
-	return ok("%d records are as they were written; who may write them may make them all anew, unless `longterm audit --head` is kept elsewhere", r.Records)
+	return ok("%d records are consistent; a program that may write them may replace them all, unless `longterm audit --head` is kept elsewhere", r.Records)
 }
 
 func andMore(n int) string {

@@ -178,7 +178,7 @@ func TestCheckAudit(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("ok", "3 records are as they were written")
+	check("ok", "3 records are consistent")
 	if err := os.WriteFile(d.Dirs.Database(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
