@@ -21,6 +21,21 @@ type Code struct {
 	Foreign bool     `json:"x,omitempty"` // the servers are not the fleet's own: it has no certificates of theirs
 }
 
+// Inbox returns the token of the inbox for the code's answer. Only holders of the code can compute it.
+func (c Code) Inbox() string {
+	sum := sha256.Sum256([]byte("longterm join inbox\x00" + c.ID + "\x00" + c.Secret))
+	return hex.EncodeToString(sum[:inboxBytes])
+}
+
+// inboxBytes are what an inbox's token has of a hash.
+const inboxBytes = 16
+
+// IsInbox reports whether a text has the form of an inbox's token.
+func IsInbox(token string) bool {
+	b, err := hex.DecodeString(token)
+	return err == nil && len(b) == inboxBytes
+}
+
 // codePrefix begins every join code.
 const codePrefix = "ltjoin-"
 

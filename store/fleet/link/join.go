@@ -47,7 +47,7 @@ func Join(ctx context.Context, code ident.Code, name string, o Outside, servers 
 	}
 	ctx, done := context.WithTimeout(ctx, joinTime)
 	defer done()
-	opts := []nats.Option{nats.Name("longterm join"), nats.CustomInboxPrefix(fleet.JoinedSubjects), nats.Timeout(5 * time.Second)}
+	opts := []nats.Option{nats.Name("longterm join"), nats.CustomInboxPrefix(fleet.JoinedSubjects + "." + code.Inbox()), nats.Timeout(5 * time.Second)}
 	if code.Foreign {
 		more, err := o.options()
 		if err != nil {
@@ -55,7 +55,7 @@ func Join(ctx context.Context, code ident.Code, name string, o Outside, servers 
 		}
 		opts = append(opts, more...)
 	} else {
-		opts = append(opts, nats.Secure(pinned(code.CA)))
+		opts = append(opts, nats.Secure(pinned(code.CA)), nats.UserInfo(code.Inbox(), "")) // the server lets us read there only
 	}
 	nc, err := connectAny(urls(settings.Servers, code.Foreign), opts)
 	if errors.Is(err, nats.ErrAuthorization) && code.Foreign {

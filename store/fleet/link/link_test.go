@@ -424,6 +424,63 @@ func TestAnswersGoToInboxes(t *testing.T) {
 	}
 }
 
+// The answer to a join code is read by none but its holder. An older client, which has no inbox of its code, gets its answer, too.
+//
+// FAULT: H24
+func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
+	w := newWorld(t)
+	admin := w.link(w.identity(ident.Host, "base", true))
+	if err := admin.Answer(w.dir, w.ca, func() []string { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	in, code := ident.Invite(ident.Invitation{Kind: ident.Host, Expires: time.Now().Add(time.Hour)}, []string{w.srv.Addr()}, ident.Fingerprint(w.ca.Cert), false)
+	if err := w.dir.Invite(in); err != nil {
+		t.Fatal(err)
+	}
+	stranger := asMember(w.identity(ident.Host, "a", false))
+	stranger.Certificates, stranger.GetClientCertificate = nil, nil
+	read := make(chan *nats.Msg, 10)
+	var listening []*nats.Conn
+	for _, user := range []string{"", "join", ident.Code{ID: "other"}.Inbox()} {
+		nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(stranger.Clone()), nats.UserInfo(user, ""), nats.CustomInboxPrefix(fleet.JoinedSubjects),
+			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // what it may not subscribe to
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		for _, subject := range []string{".>", ".*.>", ".*.*", ".*.*.*", ".*.*.>", "." + code.Inbox() + ".>"} {
+			if _, err := nc.ChanSubscribe(fleet.JoinedSubjects+subject, read); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		listening = append(listening, nc)
+	}
+	if i, _, err := link.Join(t.Context(), code, "h", link.Outside{}, nil); err != nil || i.Name != "h" {
+		t.Fatal(err)
+	}
+	older, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(stranger.Clone()), nats.CustomInboxPrefix(fleet.JoinedSubjects))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer older.Close()
+	for _, nc := range listening {
+		if err := nc.Flush(); err != nil { // what came before the answer to that was delivered
+			t.Fatal(err)
+		}
+	}
+	select {
+	case m := <-read:
+		t.Errorf("the answer at %s was read", m.Subject)
+	default:
+	}
+	if m, err := older.RequestWithContext(t.Context(), fleet.JoinSubject, []byte("{}")); err != nil || !strings.Contains(string(m.Data), "not known") {
+		t.Errorf("an older client: %v, %v", m, err)
+	}
+}
+
 // FEATURES: R94
 func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 	w := newWorld(t)

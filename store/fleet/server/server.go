@@ -341,8 +341,7 @@ func (m members) Check(c nats.ClientAuthentication) bool {
 	cert := certOf(c)
 	if cert == nil { // somebody with a join code, which its answer depends on
 		c.RegisterUser(&nats.User{Username: "join", Permissions: &nats.Permissions{
-			Publish:   &nats.SubjectPermission{Allow: []string{fleet.JoinSubject}},
-			Subscribe: &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + ".>"}},
+			Publish: &nats.SubjectPermission{Allow: []string{fleet.JoinSubject}}, Subscribe: joinInbox(o.Username),
 		}})
 		return true
 	}
@@ -353,6 +352,15 @@ func (m members) Check(c nats.ClientAuthentication) bool {
 	}
 	c.RegisterUser(&nats.User{Username: who.Serial, Permissions: PermissionsOf(who)})
 	return true
+}
+
+// joinInbox returns where a client without a certificate may read: the inbox of its code, by whose token it calls itself. An
+// older client calls itself nothing, and reads what is directly below the inboxes, where newer clients have no answers.
+func joinInbox(user string) *nats.SubjectPermission {
+	if ident.IsInbox(user) {
+		return &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + "." + user + ".>"}}
+	}
+	return &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + ".*.*"}, Deny: []string{fleet.JoinedSubjects + ".*.*.>"}}
 }
 
 func certOf(c nats.ClientAuthentication) *x509.Certificate {
