@@ -183,7 +183,10 @@ func TestRevokedBeforeItIsUnderWay(t *testing.T) {
 	}
 }
 
+// A host is not ours for an address at its start; a page of another port of the host is another site.
+//
 // FEATURES: R86
+// FAULT: J
 func TestSource(t *testing.T) {
 	s := Source{Hosts: []string{"box.example"}, Origins: []string{"https://page.example"}}
 	for _, c := range []struct {
@@ -192,7 +195,10 @@ func TestSource(t *testing.T) {
 	}{
 		{"localhost:7718", "", true}, {"127.0.0.1", "", true}, {"[::1]:7718", "", true}, {"BOX.example:1", "", true}, {"127.9.9.9", "", true},
 		{"", "", false}, {"evil.example", "", false}, {"localhost.evil.example", "", false}, {"127.0.0.1.evil.example", "", false}, {"0.0.0.0:7718", "", false},
-		{"localhost", "https://page.example", true}, {"localhost", "http://127.0.0.1:3000", true}, {"box.example", "https://box.example", true},
+		{"127.0.0.1:1.evil.com", "", false}, {"[::1]:1.evil.com", "", false}, {"localhost:0x50", "", false}, {"localhost:70000", "", false},
+		{"127.0.0.1:1.evil.com", "http://127.0.0.1:1.evil.com", false}, {"127.0.0.1:7717", "http://127.0.0.1:7717", true},
+		{"127.0.0.1:7717", "http://127.0.0.1:3000", false}, {"localhost:7717", "http://localhost:3000", false}, {"localhost:7717", "http://127.0.0.1:7717", false},
+		{"localhost", "https://page.example", true}, {"localhost", "http://127.0.0.1:3000", false}, {"box.example", "https://box.example", true},
 		{"localhost", "https://evil.example", false}, {"localhost", "null", false}, {"localhost", "file://", false}, {"box.example", "https://box.example.evil", false},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "http://x/", nil)

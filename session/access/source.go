@@ -6,11 +6,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Source says which requests may come at all, whoever makes them: the host has to be one of ours (else a name was
-// made to point here), and so has the page's origin, if there is one. Loopback is always ours.
+// made to point here), and a page's origin has to be the same host and port. Loopback is always our host.
 type Source struct {
 	Hosts   []string // names that requests may give as their host, besides those of loopback
 	Origins []string // origins of pages that may ask, as https://host
@@ -28,7 +29,7 @@ func (s Source) Check(r *http.Request) error {
 			continue
 		}
 		u, err := url.Parse(origin)
-		if err != nil || u.Host == "" || !isLoopback(hostOf(u.Host)) && hostOf(u.Host) != host {
+		if err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) { // what another port serves is another site
 			return &SourceError{What: "origin", Value: origin}
 		}
 	}
@@ -62,10 +63,13 @@ func Bearer(authorization string) (token string, ok bool) {
 	return token, found && strings.EqualFold(scheme, "bearer") && token != ""
 }
 
+// hostOf returns the host of HOST or HOST:PORT in lower case. What has no number as its port is a host as a whole.
 func hostOf(hostport string) string {
 	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
+	if h, port, err := net.SplitHostPort(hostport); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil || port == "" {
+			host = h
+		}
 	}
 	return strings.ToLower(strings.Trim(host, "[]"))
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -34,13 +35,15 @@ func CheckName(name string) error {
 // CheckLabels refuses what cannot be labels.
 func CheckLabels(labels map[string]string) error {
 	for k, v := range labels {
-		if !isName(k) || len(k) > 128 || len(v) > 1024 {
+		if !isName(k) || len(k) > 128 || len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, isUnprintable) {
 			return api.Errorf(api.CodeInvalid, "label %q", k).
-				WithHint("names use letters, digits and _ . : @ + -; values have at most 1024 bytes")
+				WithHint("names use letters, digits and _ . : @ + -; values have at most 1024 bytes of printable characters")
 		}
 	}
 	return nil
 }
+
+func isUnprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // program is the word of a line that says what it runs: the first behind the variables that are set for it.
 func program(words []string) string {
