@@ -70,11 +70,6 @@ func (x *Index) Sessions(ctx context.Context) (map[string]uint64, error) {
 	return x.offsets(ctx, "floor")
 }
 
-// AllIndexed is what Indexed says of each session, where that is not 0.
-func (x *Index) AllIndexed(ctx context.Context) (map[string]uint64, error) {
-	return x.offsets(ctx, "indexed")
-}
-
 // offsets are those in a column of all sessions.
 func (x *Index) offsets(ctx context.Context, column string) (map[string]uint64, error) {
 	const op = "list the sessions of the index"

@@ -45,7 +45,9 @@
 // A query becomes literals that must be there (plan), these become sets of blocks
 // (lookup), the blocks' lines are matched (scanner). One queue, ordered by the newest
 // hit that may be in them, holds groups, blocks and hits (search): hits come out in
-// order, and what is older than the last one wanted is never read.
+// order, and what is older than the last one wanted is never read. Lines that the index does
+// not have yet come from the caller (Query.Unindexed), behind the offsets of the search's own
+// snapshot: no line is missed and none is found twice.
 //
 // # Invariants
 //

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 )
@@ -21,6 +22,10 @@ type Query struct {
 	Since   time.Time // that time or later
 	Until   time.Time // before
 	Command int       // number of the command; 0: all
+
+	// Unindexed, if set, yields the lines that the index does not have yet: those at or behind the offset in indexed for
+	// their session (0 if missing), ascending and without overlaps. They are searched one by one.
+	Unindexed func(indexed map[string]uint64) iter.Seq2[Batch, error]
 
 	Limit  int    // how many hits at most; 0: all
 	Before Cursor // only hits that come after it in the order of hits; zero: all

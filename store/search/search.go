@@ -186,6 +186,12 @@ func (s *search) openBlock(f *found) error {
 	if err := decodeBlock(&s.lines, raw); err != nil {
 		return err
 	}
+	s.scan(f, func(h *Hit) { s.queue.add(item{bound: h.Cursor(), kind: aHit, hit: h}) })
+	return nil
+}
+
+// scan calls hit for each line of s.lines that the query wants.
+func (s *search) scan(f *found, hit func(*Hit)) {
 	s.scanner.scan(s.plan, &s.lines, func(i int, ranges []Range) {
 		h := &Hit{Session: f.session}
 		l := s.lines.lines[i]
@@ -194,9 +200,8 @@ func (s *search) openBlock(f *found) error {
 		}
 		h.From, h.To, h.Time, h.Command = l.from, l.to, timeOf(l.ns), l.command
 		h.show(s.lines.line(i), ranges)
-		s.queue.add(item{bound: Cursor{l.ns, f.session, l.from}, kind: aHit, hit: h})
+		hit(h)
 	})
-	return nil
 }
 
 // wants tells whether a line is in the range of the query.

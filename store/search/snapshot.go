@@ -19,12 +19,24 @@ func (s *search) snapshot() error {
 	if err := s.queueTails(tx); err != nil {
 		return err
 	}
+	var indexed map[string]uint64
+	if s.plan.Unindexed != nil {
+		if indexed, err = s.indexedNow(tx); err != nil {
+			return err
+		}
+	}
 	where, args := s.where("b.id > " + lastGrouped)
 	rows, err := tx.QueryContext(s.ctx, "SELECT b.id, s.name, s.floor, "+blockColumns+" FROM blocks b JOIN sessions s ON s.id = b.session WHERE "+where, args...)
 	if err != nil {
 		return err
 	}
-	return s.queueBlocks(rows, nil, 0)
+	if err := s.queueBlocks(rows, nil, 0); err != nil || s.plan.Unindexed == nil {
+		return err
+	}
+	if err := tx.Rollback(); err != nil { // it only read, and what follows may take long
+		return err
+	}
+	return s.queueUnindexed(indexed)
 }
 
 // where adds the query's session to a condition.

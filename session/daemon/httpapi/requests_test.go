@@ -200,12 +200,3 @@ func TestStateWords(t *testing.T) {
 		}
 	}
 }
-
-// How much is not searched yet is said in a unit that people read, and never as nothing.
-func TestNotSearched(t *testing.T) {
-	for bytes, want := range map[uint64]string{1: "1 KiB", 1 << 10: "1 KiB", 1<<20 - 1: "1024 KiB", 9260965: "8.8 MiB"} {
-		if got := notSearched(bytes); !strings.Contains(got, " "+want+",") {
-			t.Errorf("%d bytes: %q, want %s", bytes, got, want)
-		}
-	}
-}

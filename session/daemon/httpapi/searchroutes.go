@@ -7,18 +7,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/pattern"
 	"github.com/longterm-dev/longterm/store/search"
 )
-
-// catchUpTime bounds how long a search waits for what was printed a moment ago.
-const catchUpTime = 300 * time.Millisecond
 
 // searchQuery asks for lines of output.
 type searchQuery struct {
@@ -47,15 +42,6 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 	if !x.Usable() {
 		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
 	}
-	fresh, cancel := context.WithTimeout(ctx, catchUpTime)
-	x.CatchUp(fresh)
-	cancel()
-	found.Behind = x.Behind(ctx, func(e *registry.Handle) bool {
-		return (q.Session == "" || q.Session == e.ID()) && (q.Within == nil || q.Within(e.ID()))
-	})
-	if found.Behind > 0 {
-		found.Note = notSearched(found.Behind)
-	}
 	var last search.Cursor
 	veil := s.veil(ctx)
 	for hit, err := range x.Search(ctx, q) {
@@ -78,15 +64,6 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 		found.Next = encodeCursor(last)
 	}
 	return found, nil
-}
-
-// notSearched says how much is not searched yet.
-func notSearched(bytes uint64) string {
-	size := fmt.Sprintf("%d KiB", (bytes+1<<10-1)>>10)
-	if bytes >= 1<<20 {
-		size = fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	}
-	return "What was printed last, " + size + ", is not searched yet: search again in a moment."
 }
 
 // matchesAsShown reports whether a hit is one in the text that is shown of it: a secret that only its guess finds would be

@@ -46,13 +46,20 @@ type Indexer struct {
 	stale   atomic.Bool                  // something that was removed may be in it still
 
 	mu   sync.Mutex
-	why  error             // why it could not be opened yet
-	seen map[string]uint64 // by session: offset up to which lines are in it
+	why  error          // why it could not be opened yet
+	seen map[string]fed // by session
+}
+
+// fed is what was read of a session for the index.
+type fed struct {
+	to      uint64      // offset after the last byte
+	indexed uint64      // offset up to which the index has lines
+	open    search.Line // the unfinished line at the end, which the index does not have, if To > From
 }
 
 // OpenIndex opens the index; search works without it as little as it must.
 func (h *Registry) OpenIndex() {
-	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]uint64{}, feeding: make(chan struct{}, 1)}
+	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]fed{}, feeding: make(chan struct{}, 1)}
 	h.Index = x
 	if x.open() != nil {
 		h.log.Warn(x.Problem())
@@ -155,35 +162,17 @@ func (x *Indexer) CatchUp(ctx context.Context) {
 	x.sweep(ctx, true, func(*Handle, uint64) bool { return true })
 }
 
-// Search finds lines, newest first. What was removed is not found, also where the index could not drop it so far.
+// Search finds lines, newest first, also those that the index does not have yet. What was removed is not found, also where
+// the index could not drop it so far.
 func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
 	meant := q.Within
 	q.Within = func(id string) bool { return x.reg.ByID(id) != nil && (meant == nil || meant(id)) }
-	return x.opened.Load().Search(ctx, q)
-}
-
-// Behind is how much was printed that is not in the index yet, in bytes, of the sessions that are meant.
-func (x *Indexer) Behind(ctx context.Context, meant func(e *Handle) bool) (bytes uint64) {
-	taken := sync.OnceValue(func() map[string]uint64 { // where a session was not fed since this daemon began
-		all, _ := x.opened.Load().AllIndexed(ctx) // all of it is behind, where that cannot be read
-		return all
-	})
-	for _, e := range x.reg.unordered() {
-		start, end := e.Session.OutputRange()
-		if end == 0 || e.Record().Temporary || !meant(e) {
-			continue
-		}
-		x.mu.Lock()
-		in, known := x.seen[e.rec.ID]
-		x.mu.Unlock()
-		if !known {
-			in = taken()[e.rec.ID]
-		}
-		if end > max(in, start) {
-			bytes += end - max(in, start)
-		}
+	q.Unindexed = func(indexed map[string]uint64) iter.Seq2[search.Batch, error] {
+		return x.readAllUnindexed(ctx, indexed, func(e *Handle) bool {
+			return (q.Session == "" || q.Session == e.ID()) && q.Within(e.ID())
+		})
 	}
-	return bytes
+	return x.opened.Load().Search(ctx, q)
 }
 
 // sweep feeds what is due of every session. wanted: somebody waits for it.
@@ -193,7 +182,7 @@ func (x *Indexer) sweep(ctx context.Context, wanted bool, due func(e *Handle, re
 			return
 		}
 		x.mu.Lock()
-		seen := x.seen[e.rec.ID]
+		seen := x.seen[e.rec.ID].to
 		x.mu.Unlock()
 		_, end := e.Session.OutputRange()
 		if end <= seen || e.Record().Temporary || !due(e, end-seen) {
@@ -223,22 +212,35 @@ func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 		return err
 	}
 	start, end := e.Session.OutputRange()
-	f := &feeder{x: x, e: e, base: max(from, start), batch: search.Batch{Session: e.rec.ID}, wanted: wanted}
+	f := newFeeder(x, e, max(from, start))
+	f.rest = func(ctx context.Context, took time.Duration) error {
+		return f.throttle.Rest(ctx, took, f.share(wanted))
+	}
+	f.emit = func(ctx context.Context, b search.Batch) error {
+		err := index.Add(ctx, b)
+		if err == nil {
+			from = max(from, b.To)
+			x.saw(e.rec.ID, fed{to: b.To, indexed: from})
+		}
+		return err
+	}
 	if f.commands, err = x.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID}); err != nil {
 		return err
 	}
 	if err := f.read(ctx); err != nil {
 		return err
 	}
-	x.saw(e.rec.ID, end) // with an unfinished line, perhaps: more output brings it up again
+	x.saw(e.rec.ID, fed{end, from, f.unfinishedLine(time.Now())}) // more output brings that line up again
 	return nil
 }
 
-// saw notes up to where a session's output was fed.
-func (x *Indexer) saw(id string, to uint64) {
+// saw notes up to where a session's output was fed, and the unfinished line there.
+func (x *Indexer) saw(id string, now fed) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.seen[id] = max(x.seen[id], to)
+	if now.to >= x.seen[id].to {
+		x.seen[id] = now
+	}
 }
 
 // feeder makes lines of a session's output.
@@ -252,12 +254,18 @@ type feeder struct {
 	batch    search.Batch
 	bytes    int // in the batch
 	throttle throttle.Throttle
-	wanted   bool // somebody waits for it
+	emit     func(context.Context, search.Batch) error
+	rest     func(ctx context.Context, took time.Duration) error // gives way to others; nil: does not
 }
 
-// share is the part of a core that it may take now.
-func (f *feeder) share() float64 {
-	return shareOfIndexing(f.wanted, time.Since(f.e.Session.Status().LastOutput))
+// newFeeder makes a feeder of a session's output from an offset on.
+func newFeeder(x *Indexer, e *Handle, from uint64) *feeder {
+	return &feeder{x: x, e: e, base: from, batch: search.Batch{Session: e.rec.ID}}
+}
+
+// share returns the part of a core that indexing may use now.
+func (f *feeder) share(wanted bool) float64 {
+	return shareOfIndexing(wanted, time.Since(f.e.Session.Status().LastOutput))
 }
 
 // shareOfIndexing is the part of a core for one session's output, whose last came so long ago: who prints comes first, but for
@@ -288,7 +296,10 @@ func (f *feeder) read(ctx context.Context) error {
 		if err := f.take(ctx, &rec); err != nil {
 			return err
 		}
-		if err := f.throttle.Rest(ctx, time.Since(began), f.share()); err != nil {
+		if f.rest == nil {
+			continue
+		}
+		if err := f.rest(ctx, time.Since(began)); err != nil {
 			return err
 		}
 	}
@@ -349,10 +360,7 @@ func (f *feeder) flush(ctx context.Context) error {
 	if f.x.reg.ByID(f.e.rec.ID) == nil { // it was removed meanwhile
 		return nil
 	}
-	err := f.x.opened.Load().Add(ctx, f.batch)
-	if err == nil {
-		f.x.saw(f.e.rec.ID, f.batch.To)
-	}
+	err := f.emit(ctx, f.batch)
 	f.batch = search.Batch{Session: f.e.rec.ID}
 	f.bytes = 0
 	return err

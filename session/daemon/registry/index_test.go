@@ -148,27 +148,34 @@ func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
 	}
 }
 
-// It is known how much was printed that cannot be found yet.
+// A search finds what the index does not have yet, and finds it once, however far the index is.
 //
 // FEATURES: R92
-func TestIndexBehind(t *testing.T) {
+// FAULT: G13
+func TestSearch_FindsOutput_BeforeItIsIndexed(t *testing.T) {
 	r := histories(t, "one", "two")
-	all := func(*Handle) bool { return true }
-	behind := func(when string, want uint64, of func(*Handle) bool) {
+	found := func(when string, want int) {
 		t.Helper()
-		if n := r.Index.Behind(t.Context(), of); n != want {
-			t.Errorf("%s: behind by %d bytes, want %d", when, n, want)
+		n := 0
+		for hit, err := range r.Index.Search(t.Context(), search.Query{Text: "was printed"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; hit.Text != "what was printed" {
+				t.Errorf("%s: %q", when, hit.Text)
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d hits, want %d", when, n, want)
 		}
 	}
-	size := uint64(len("what was printed\r\n"))
-	behind("at first", 2*size, all)
-	behind("one of them", size, func(e *Handle) bool { return e.Record().Name == "one" })
+	found("at first", 2)
 	r.Index.feeding <- struct{}{} // it is busy
 	r.Index.CatchUp(t.Context())
-	behind("while it could not be fed", 2*size, all)
+	found("while it could not be fed", 2)
 	<-r.Index.feeding
 	r.Index.CatchUp(t.Context())
-	behind("once it was fed", 0, all)
+	found("once it was fed", 2)
 	clear(r.Index.seen) // another daemon's
-	behind("after a restart", 0, all)
+	found("after a restart", 2)
 }
