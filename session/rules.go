@@ -120,6 +120,21 @@ func (s *Session) FiringsOf(ctx context.Context, r *Run) (list []Firing) {
 	return list
 }
 
+// UnusedRules returns those of a line's rules that have done nothing so far.
+func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rule) {
+	find := func() {
+		for i, id := range r.IDs {
+			if !slices.ContainsFunc(r.Firings, func(f Firing) bool { return f.ID == id }) {
+				unused = append(unused, r.Rules[i])
+			}
+		}
+	}
+	if len(r.Rules) > 0 && s.do(ctx, find) != nil {
+		find() // the owner has ended
+	}
+	return unused
+}
+
 // Firings are what the session's rules did, oldest first, as far as it is kept.
 func (s *Session) Firings() ([]Firing, error) {
 	return rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Firings()

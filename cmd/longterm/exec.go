@@ -28,7 +28,7 @@ func execVerb(a *app, c *cobra.Command) {
 	var named string
 	inSession := a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
 		var err error
-		if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON); err != nil {
+		if x.Call, err = flags.Call(cmd, &a.settings().Exec, a.JSON); err != nil {
 			return err
 		}
 		x.Asking = asking.Asking()
@@ -56,7 +56,7 @@ func execVerb(a *app, c *cobra.Command) {
 	})
 	run := func(cmd *cobra.Command, args []string) error {
 		if hosts {
-			call, err := flags.Call(cmd, &a.settings().Exec, false, a.JSON)
+			call, err := flags.Call(cmd, &a.settings().Exec, a.JSON)
 			if err != nil {
 				return err
 			}
@@ -91,6 +91,7 @@ for a line: exec exits with 0 once the program is at its prompt again, with a no
 	f.BoolVar(&x.History, "history", false, "record LINE in the shell's history, like typed lines (shells.history)")
 	f.BoolVar(&each, "each", false, "every argument is a line: run them one after the other, each with its own timeouts")
 	asking.Register(c, &a.agent)
+	asking.RegisterTimeout(c)
 	answers.Register(c)
 	f.BoolVar(&stop, "stop-on-error", false, "with --each, stop after a line that fails")
 	f.BoolVar(&hosts, "each-host", false, "instead of in a session, run LINE in a shell of its own on each host of the fleet (as \"longterm fleet run --each-host\" does with a command)")

@@ -42,7 +42,7 @@ named by its id or a unique prefix of it. The daemon keeps its timeouts and its 
 or a daemon that is replaced, changes nothing.
 
 How each stands is in the second column: waiting, for the shell to be ready for it; running, with a caller who waits for its
-end; background, running without one; needs and the approval that it waits for; or how it ended, with its exit code, as in
+end; background, running without one; needs and the approval that it waits for; needs input, if it waits for an answer; or how it ended, with its exit code, as in
 exited(0). Then come how long it took, the name of its session, and its line.`
 	f := c.Flags()
 	f.BoolVar(&q.Running, "running", false, "only unfinished jobs")
@@ -58,6 +58,8 @@ func jobTable(w io.Writer, list []api.Job) {
 			where = "needs " + j.Approval
 		case j.State == "waiting":
 			where = "waiting"
+		case j.State == "needs_input":
+			where = "needs input"
 		case j.State == "running" && j.Background:
 			where = "background"
 		case j.State == "running":
@@ -169,7 +171,7 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNotFound {
 		return api.Errorf(api.CodeNotFound, "the output of job %s was removed with its session", j.ID[:min(8, len(j.ID))]).
-			WithHint("give `run` --keep or --background to keep it")
+			WithHint("`run` keeps what failed or was long for a day; give --keep or --background to keep anything")
 	}
 	if err != nil {
 		return err
@@ -243,7 +245,7 @@ func (a *app) jobsStop() *cobra.Command {
 		}
 		return a.Print(j, nil)
 	})
-	c.Flags().DurationVar(&grace, "grace", 200*time.Millisecond, "time until what is left is killed")
+	c.Flags().DurationVar(&grace, "grace", 0, request.GraceHelp)
 	return c
 }
 

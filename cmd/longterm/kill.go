@@ -16,8 +16,9 @@ import (
 func killVerb(a *app, c *cobra.Command) {
 	var grace time.Duration
 	var k api.KillSeveral
-	c.Long = `End the processes of sessions and all their descendants: interrupt, terminate, hang up, kill, each after the grace time
-(exec.grace of the configuration). Screens and output stay until "longterm rm". Several end at the same time; if one of
+	c.Long = `End the processes of sessions and all their descendants: interrupt, terminate, hang up, kill. Each step gets the
+grace time, 10s (exec.grace of the configuration; for agents exec.agent_grace, 2s), and ends early once all processes that
+handle its signal have exited. Screens and output stay until "longterm rm". Several end at the same time; if one of
 the names is no session's, none of them is ended. --all and --label end those that run, the session this is typed in too.
 With --json one name prints its session, as "info" does; several names, --all and --label print "ended" and "failed".`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -53,7 +54,7 @@ With --json one name prints its session, as "info" does; several names, --all an
 	f := c.Flags()
 	f.BoolVar(&k.All, "all", false, "all sessions that run")
 	f.StringArrayVar(&k.Labels, "label", nil, "those that run with this label, NAME or NAME=VALUE, repeatable")
-	f.DurationVar(&grace, "grace", 200*time.Millisecond, "time each step has to work")
+	f.DurationVar(&grace, "grace", 0, request.GraceHelp)
 }
 
 // failed says which of several sessions did not end: the first as the verb's error, the others before it.

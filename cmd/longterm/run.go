@@ -21,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/capture"
+	"github.com/longterm-dev/longterm/session/client"
 )
 
 // runFlags are what `run` is told.
@@ -29,6 +30,7 @@ type runFlags struct {
 	request.CallFlags
 	notifyFlags
 	request.AskFlags
+	request.RespondFlags
 	line      string
 	each      bool
 	stop      bool
@@ -43,8 +45,10 @@ func runVerb(a *app, c *cobra.Command) {
 	var r runFlags
 	c.Long = `Run a command in a session of its own, print its output as it comes, and exit with its status.
 On a terminal the command gets the terminal: keys go to it, colours come through. Otherwise its output is
-printed as plain text (--raw: unchanged) and standard input is not read. The session is removed at the
-end unless --keep is given. In the background (--background, or after a timeout) the session stays until
+printed as plain text (--raw: unchanged) and standard input is not read. A session whose command failed, ran
+for 10s or printed 16 KiB is kept for a day, and its job's id, from "longterm jobs", names it in other verbs, as in
+"longterm output JOB"; "longterm ls --label longterm.kept" lists these sessions. Others are removed at the end unless
+--keep is given. In the background (--background, or after a timeout) the session stays until
 ` + "`longterm jobs rm`" + `.
 
 With --pipe, with run.mode = "pipe" in the configuration, or when the system has no free terminal, the
@@ -56,6 +60,8 @@ not text.`
 	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)
 	r.AskFlags.Register(c, &a.agent)
+	r.AskFlags.RegisterTimeout(c)
+	r.RespondFlags.Register(c)
 	f := c.Flags()
 	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
 	f.StringVar(&r.observe, "observe", "", "run it in no sandbox, and write what it needed into sandbox.toml, as profile NAME")
@@ -79,7 +85,7 @@ func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, 
 	case r.encoding != "" && !r.Pipe:
 		return api.Run{}, exit.Usagef("--encoding is for a command on pipes; give --pipe as well")
 	}
-	call, err := r.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON)
+	call, err := r.Call(cmd, &a.settings().Exec, a.JSON)
 	if err != nil {
 		return api.Run{}, err
 	}
@@ -104,6 +110,13 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return err
 	}
 	n.Stdin = n.Stdin && !r.Background && !r.warm
+	rules, err := r.RespondFlags.Request(a.input())
+	if err != nil {
+		return err
+	}
+	if rules != nil && (r.warm || n.Pipe) {
+		return exit.Usagef("--respond answers on a terminal of the command's own; leave --warm and --pipe out")
+	}
 	b, err := a.connect()
 	if err != nil {
 		return err
@@ -132,9 +145,20 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.warm && n.MaxOutput == 0 && !a.JSON {
 		n.MaxOutput = maxWarm
 	}
+	if n.MaxOutput == 0 && !a.JSON { // its output is read from its history
+		n.MaxOutput = foreground.ShortAnswer
+	}
+	if a.agent != "" && encoding.Other() && r.Budget.Bytes == 0 {
+		r.Budget.Bytes = int(a.settings().Exec.MaxOutput)
+	}
 	res, err := b.client.Run(ctx, n)
 	if err != nil {
 		return exit.Refusal(err)
+	}
+	added, err := addRules(ctx, b.client.Session(res.Session), rules)
+	if err != nil {
+		_, stopErr := b.client.StopJob(context.WithoutCancel(ctx), res.Job, api.JobStop{})
+		return exit.Own(errors.Join(err, stopErr))
 	}
 	if r.warm && !r.Background {
 		return a.printWarm(r, &res)
@@ -147,8 +171,20 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		line = strings.Join(args, " ")
 	}
 	c := a.caller(b)
-	err = c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told}, res)
+	err = c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told, Rules: added}, res)
 	return errors.Join(err, observe.Learn(a.Stderr, r.observe, differs, &n.NewSession))
+}
+
+// addRules attaches the rules of a command that was started. A question that it asked before is answered, too.
+func addRules(ctx context.Context, s *client.Session, rules *api.RespondRules) ([]api.RespondAttached, error) {
+	if rules == nil {
+		return nil, nil
+	}
+	added, err := s.AddRules(ctx, *rules)
+	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeEnded { // before it asked anything
+		return nil, nil
+	}
+	return added, err
 }
 
 // maxWarm bounds the output of a line in a warm shell, whose output is its answer's.
@@ -172,10 +208,12 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	switch {
 	case len(args) == 0 || r.line != "":
 		return exit.Usagef("--each is given lines: run --each LINE…")
+	case r.RespondFlags.HasRules():
+		return exit.Usagef("rules are given with one command; --each has several")
 	case r.Pipe || r.warm || r.Background:
 		return exit.Usagef("--each runs lines in a shell on a terminal, and waits for them; remove --pipe, --warm and --background")
 	}
-	call, err := r.Call(cmd, &a.settings().Exec, a.forPerson(), a.JSON)
+	call, err := r.Call(cmd, &a.settings().Exec, a.JSON)
 	if err != nil {
 		return err
 	}

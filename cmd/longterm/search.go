@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,8 @@ func searchVerb(a *app, c *cobra.Command) {
 	c.Long = `Search the output of all sessions, running and ended ones, newest lines first. QUERY is a text, found anywhere
 in a line, in upper or lower case; with --regex a regular expression (RE2), with --word whole words in any
 order. Each hit is printed as session:offset, time and line; use the offset with
-` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found. Right after a flood
-the last of it may not be searched yet, which is said on standard error, with how much it is.`
+` + "`longterm screen S --at OFFSET` and `longterm output S --from OFFSET`" + `. Exit status 1 when nothing is found. What was
+printed a moment ago is searched, too, and so are unfinished lines.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		q, err := f.query(args)
 		if err != nil {
@@ -52,6 +53,7 @@ the last of it may not be searched yet, which is said on standard error, with ho
 		case found.Truncated:
 			return fmt.Errorf("the search stopped early: the pattern contains no fixed text; narrow it, or continue with --before %s", found.Next)
 		case len(found.Hits) == 0:
+			f.hintRegexp(a, strings.Join(args, " "))
 			return exit.Silent(api.ExitFailure)
 		}
 		return nil
@@ -93,6 +95,18 @@ func (f *searchFlags) query(args []string) (client.SearchQuery, error) {
 		q.Text = strings.Join(args, " ")
 	}
 	return q, nil
+}
+
+// regexpSigns is what a text has that is meant as a regular expression.
+var regexpSigns = regexp.MustCompile(`\\[|dswbDSWB().]|\.[*+]|\[[^\]]+\][*+]?|\(.*\|.*\)|^\^|\$$`)
+
+// hintRegexp prints the command that searches for a regular expression, if the text that was not found looks like one.
+func (f *searchFlags) hintRegexp(a *app, text string) {
+	re := strings.NewReplacer(`\|`, "|", `\(`, "(", `\)`, ")").Replace(text)
+	if f.words || a.JSON || !regexpSigns.MatchString(text) || f.regex && re == text {
+		return
+	}
+	fmt.Fprintf(a.Stderr, "longterm: not found: QUERY is a text unless -E is given: `longterm search -E '%s'`\n", output.Printable(re))
 }
 
 // openHit opens the newest place that a found line names.

@@ -114,6 +114,31 @@ func addVerbs(a *app, root *cobra.Command, called string) {
 	for i := range verbs {
 		root.AddCommand(verbs[i].command(a))
 	}
+	checkHelp(root)
+}
+
+// checkHelp makes `help` of a verb that does not exist a usage error.
+func checkHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "help" })
+	if i < 0 {
+		return
+	}
+	help := root.Commands()[i]
+	show := help.Run
+	help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		switch {
+		case err != nil:
+			return exit.Usagef("%w; see `longterm --help`", err)
+		case len(rest) > 0 && found == root:
+			return unknownVerb(root, rest[0])
+		case len(rest) > 0:
+			return exit.Usagef("%q: no such command of `%s`; see `%[2]s --help`", rest[0], found.CommandPath())
+		}
+		show(cmd, args)
+		return nil
+	}
 }
 
 func rootCommand(a *app, args []string) *cobra.Command {

@@ -168,6 +168,8 @@ type Asking struct {
 	Yes        bool   `json:"yes,omitempty" doc:"do not ask: what would be asked about is allowed; what is denied stays so"`
 	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked: wait for the answer (default), or answer at once, also later when a program that was started has to be allowed; ask again with the same id to wait"`
 	Told       string `json:"told,omitempty" maxLength:"20" doc:"with on_approval return: the approval that the caller knows of; the answer comes with another one, or the end"`
+
+	ApprovalTimeoutMS int64 `json:"approval_timeout_ms,omitempty" minimum:"0" doc:"of a line or a command: wait at most so long for an approval; then on_timeout counts: it is taken back, or stays in the background; default: no limit"`
 }
 
 // Restore starts a session's process again, in its last directory.
@@ -261,7 +263,7 @@ type Signal struct {
 
 // Kill asks for an end by the kill ladder: interrupt, terminate, kill.
 type Kill struct {
-	GraceMS int `json:"grace_ms,omitempty" doc:"time until what is left is killed; default 200"`
+	GraceMS int `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
 }
 
 // KillSeveral asks for that of several sessions at the same time.
@@ -346,14 +348,14 @@ type Exec struct {
 // Call is how a line or a command is waited for, and what its answer holds.
 type Call struct {
 	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job, made by the caller (a UUID): asked again with the same id, nothing is run twice; default: a new one"`
-	TimeoutMS     *int64 `json:"timeout_ms,omitempty" doc:"1000 to 300000, in the background to 86400000; 0: no limit; default: exec.timeout of the configuration (60000), in the background 86400000"`
-	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends when nothing was printed for so long, any number of milliseconds; 0: never; default: exec.idle_timeout of the configuration (300000), in the background 0"`
+	TimeoutMS     *int64 `json:"timeout_ms,omitempty" doc:"any positive number; 0: no limit; default for agents: exec.timeout of the configuration (60000), in the background 86400000; for people and scripts: no limit"`
+	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends after so long without output, any positive number; 0: no limit; default for agents: exec.idle_timeout of the configuration (300000), in the background 0; for people and scripts: no limit"`
 	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (a line's default), or end it and all it started (a command's default)"`
 	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; it goes on in the background"`
 	Background    bool   `json:"background,omitempty" doc:"answer at once"`
 	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on"`
 	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
-	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default: exec.max_output of the configuration, 16384"`
+	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default for agents: exec.max_output of the configuration (16384); for people and scripts: 16777216"`
 	MaxLine       int    `json:"max_line,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of one line in the answer, head and tail; default: no limit of its own"`
 	Digest        bool   `json:"digest,omitempty" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail, and a few only of lines that are alike but for their numbers; of output of terminals"`
 }
@@ -392,7 +394,8 @@ type Job struct {
 	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
 	Line       string     `json:"line"`
 	Agent      string     `json:"agent,omitempty" doc:"label of the agent that it was run for; absent: a person, and in lists"`
-	State      string     `json:"state" enum:"waiting,needs_approval,running,done" doc:"done: outcome and result say how it ended"`
+	State      string     `json:"state" enum:"waiting,needs_approval,running,needs_input,done" doc:"needs_input: it runs and waits for input; done: outcome and result have how it ended"`
+	Needs      string     `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt" doc:"the input that it waits for"`
 	Outcome    string     `json:"outcome,omitempty" doc:"of one that is done: the state of its result, as exited, killed or refused"`
 	Approval   string     `json:"approval,omitempty" doc:"that it waits for"`
 	Background bool       `json:"in_background" doc:"no caller waits for it"`
@@ -405,7 +408,7 @@ type Job struct {
 
 // JobStop ends a job by the kill ladder.
 type JobStop struct {
-	GraceMS int `json:"grace_ms,omitempty" doc:"time until what is left is killed; default 200"`
+	GraceMS int `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
 }
 
 // Meanwhile is how many bytes of lines that are alike but for their numbers a digest tells of what goes on and asks nothing:
@@ -457,6 +460,7 @@ type Result struct {
 	Guess         *Guess              `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
 	Parsed        *diagnostics.Result `json:"parsed,omitempty"`
 	Answers       []RespondFiring     `json:"answers,omitempty" doc:"what the rules given with the line did"`
+	Unused        []string            `json:"unused_rules,omitempty" doc:"after a timeout: the patterns of the rules given with it that matched nothing"`
 }
 
 // Omitted is what a text within a budget leaves out. It is counted as text (of more than
@@ -490,7 +494,7 @@ type Found struct {
 	// Truncated says that the search stopped early; next goes on.
 	Truncated bool   `json:"truncated,omitempty" doc:"it was stopped early: the pattern needs no fixed text; go on with next"`
 	Next      string `json:"next,omitempty" doc:"for before, to go on; absent: there is no more"`
-	// Behind says that what was printed last is not searched yet, and Note says so to people.
+	// Behind and Note are of older daemons, which did not search what was printed last.
 	Behind uint64 `json:"behind_bytes,omitempty" doc:"how much was printed last, in bytes, that is not searched yet: search again in a moment"`
 	Note   string `json:"note,omitempty" doc:"the same in words"`
 }
@@ -703,6 +707,12 @@ const ProjectLabel = "longterm.project"
 
 // ProjectFromLabel has the output offset at which the program that runs began.
 const ProjectFromLabel = ProjectLabel + ".from"
+
+// KeptRunLabel marks, with the value KeptRun, the session of a command that has ended, and whose output is kept for a while.
+const (
+	KeptRunLabel = "longterm.kept"
+	KeptRun      = "run"
+)
 
 // HookLabel is a label of what hooks run; its value is the hook.
 const HookLabel = "longterm.hook"

@@ -97,6 +97,11 @@ func Markdown() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ReplaceAll(r.Allowed(), `"`, "`"), def, r.When, help)
 	}
+	b.WriteString(docsCallers)
+	for i := range callerLimits {
+		l := &callerLimits[i]
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.what, l.people, l.agents(), l.why)
+	}
 	b.WriteString("\n" + docsNamed)
 	for _, p := range theme.Parts {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", p.Name, p.Help)

@@ -142,10 +142,11 @@ const (
 
 // Exec are defaults for lines run in a shell.
 type Exec struct {
-	Timeout     time.Duration // 0: none
-	IdleTimeout time.Duration // 0: never
+	Timeout     time.Duration // of agents' calls; 0: none
+	IdleTimeout time.Duration // of agents' calls; 0: never
 	Grace       time.Duration // of each step of the kill ladder
-	MaxOutput   int64         // bytes of output in an answer
+	AgentGrace  time.Duration // the same for agents' calls
+	MaxOutput   int64         // bytes of output in an answer to an agent
 }
 
 // Run are defaults for commands with a session of their own.

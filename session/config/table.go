@@ -44,7 +44,6 @@ type Row struct {
 	Kind     Kind
 	Default  string // as `longterm config set` takes it; of a List: words
 	Min, Max int64  // of Int; of Bytes in bytes; of Duration in nanoseconds
-	None     bool   // of Duration: 0 is possible too, below Min
 	Values   []string
 	Env      string // variable that overrides it
 	Flag     string // flag that overrides it, with its verb
@@ -121,10 +120,11 @@ var table = []Row{
 	{Key: "shells.renew", Kind: List, When: NextUse, Help: "names of variables that a person's shells (bash, zsh, fish) take over at their next prompt from who attaches or opens the viewer, such as DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_CONNECTION; unset there, they are unset", at: func(s *Settings) any { return &s.Shells.Renew }},
 	{Key: "shells.ssh_agent", Kind: Bool, Default: "false", When: NewOnes, Help: "a person's sessions reach the ssh agent of who attached last: SSH_AUTH_SOCK is a link in the runtime directory, which attach and the viewer have lead to theirs", at: func(s *Settings) any { return &s.Shells.SSHAgent }},
 
-	{Key: "exec.timeout", Kind: Duration, Default: "1m", Min: int64(time.Second), Max: int64(300 * time.Second), None: true, Flag: "exec --timeout", When: NextUse, Help: "time limit of a line or command that a caller waits for; 0: none", at: func(s *Settings) any { return &s.Exec.Timeout }},
-	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(day), Flag: "exec --idle-timeout", When: NextUse, Help: "time limit without output; 0: none", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
-	{Key: "exec.grace", Kind: Duration, Default: "200ms", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, hang up, kill", at: func(s *Settings) any { return &s.Exec.Grace }},
-	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer, head and tail", at: func(s *Settings) any { return &s.Exec.MaxOutput }},
+	{Key: "exec.timeout", Kind: Duration, Default: "1m", Max: int64(100 * year), Flag: "exec --timeout", When: NextUse, Help: "time limit of a line or command that an agent runs and waits for; 0: none. People and scripts have none unless they give --timeout", at: func(s *Settings) any { return &s.Exec.Timeout }},
+	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(100 * year), Flag: "exec --idle-timeout", When: NextUse, Help: "time limit without output of a line or command that an agent runs and waits for; 0: none. People and scripts have none unless they give --idle-timeout", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
+	{Key: "exec.grace", Kind: Duration, Default: "10s", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), Flag: "kill --grace", When: NextUse, Help: "time each step of the kill ladder gets: interrupt, terminate, hang up, kill. A step ends early once all processes that handle its signal have exited", at: func(s *Settings) any { return &s.Exec.Grace }},
+	{Key: "exec.agent_grace", Kind: Duration, Default: "2s", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "the same for calls of agents, and for timeouts of their commands", at: func(s *Settings) any { return &s.Exec.AgentGrace }},
+	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer to an agent, and with --format text: head and tail. People and scripts get all, up to 16 MiB in one answer", at: func(s *Settings) any { return &s.Exec.MaxOutput }},
 
 	{Key: "run.mode", Kind: Choice, Default: "pty", Values: []string{"pty", "pipe"}, Flag: "run --pipe", When: NextUse, Help: "what run gives a command: a terminal, or pipes, which keep stdout and stderr apart; run --pipe=false gives a terminal all the same. With --warm and --each it is always a terminal", at: func(s *Settings) any { return &s.Run.Mode }},
 

@@ -78,7 +78,7 @@ func (r *Row) wrong(text string) error {
 }
 
 func (r *Row) bounds(v int64, text string) error {
-	if (v < r.Min || v > r.Max) && !(r.None && v == 0) {
+	if v < r.Min || v > r.Max {
 		return fmt.Errorf("%s is out of bounds; %s", text, r.Allowed())
 	}
 	return nil
@@ -132,11 +132,7 @@ func (r *Row) Allowed() string {
 		}
 		return fmt.Sprintf("a size, %s to %s", FormatBytes(r.Min), FormatBytes(r.Max))
 	case Duration:
-		none := ""
-		if r.None {
-			none = "0 or "
-		}
-		return fmt.Sprintf("a time, %s%s to %s", none, FormatDuration(time.Duration(r.Min)), FormatDuration(time.Duration(r.Max)))
+		return fmt.Sprintf("a time, %s to %s", FormatDuration(time.Duration(r.Min)), FormatDuration(time.Duration(r.Max)))
 	case Choice:
 		return strings.Join(r.Values, ", ")
 	case Chord:

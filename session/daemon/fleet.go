@@ -51,7 +51,7 @@ func (d *Daemon) forFleet() []api.Session {
 	all := d.reg.All()
 	list := make([]api.Session, 0, len(all))
 	for _, e := range all {
-		if !e.Pooled() {
+		if !e.Pooled() && !e.KeptRun() {
 			list = append(list, d.reg.Describe(e, e.Session.Status()))
 		}
 	}
@@ -63,7 +63,7 @@ func (d *Daemon) forCopies() []member.Source {
 	all := d.reg.All()
 	list := make([]member.Source, 0, len(all))
 	for _, e := range all {
-		if e.Pooled() || e.Temporary() {
+		if e.Pooled() || e.Temporary() || e.KeptRun() {
 			continue
 		}
 		list = append(list, member.Source{

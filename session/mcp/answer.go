@@ -236,7 +236,7 @@ func answerOf(r *api.Result, session string) *answer {
 		}
 	case a.going() && a.Next == "":
 		a.Next = call("wait", append([]any{"for", []string{a.Job}}, sinceOf(a.Cursor)...)...)
-	case r.Error != "" && !strings.Contains(r.Message, r.Error):
+	case r.Error != "" && !strings.Contains(strings.ToLower(r.Message), strings.ToLower(r.Error)):
 		a.Message = join(a.Message, r.Error)
 	}
 	return a

@@ -195,3 +195,13 @@ func TestAnswer_NoStatus_InTwoWords(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 }
+
+// What the message has is not repeated from the error.
+//
+// FAULT: J
+func TestAnswer_ErrorOnce(t *testing.T) {
+	r := api.Result{State: "lost", Message: "Its end was not seen: the keeper died", Error: "its end was not seen: the keeper died"}
+	if a := answerOf(&r, "s"); a.Message != r.Message {
+		t.Errorf("%q", a.Message)
+	}
+}

@@ -61,11 +61,7 @@ func (s *Server) postJobStop(ctx context.Context, in *struct {
 	JobPath
 	Body api.JobStop
 }) (api.Job, error) {
-	grace := s.conf.Grace()
-	if in.Body.GraceMS > 0 {
-		grace = time.Duration(in.Body.GraceMS) * time.Millisecond
-	}
-	return s.jobs.Stop(ctx, in.Job, grace)
+	return s.jobs.Stop(ctx, in.Job, s.graceOf(ctx, in.Body.GraceMS))
 }
 
 func (s *Server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, error) {

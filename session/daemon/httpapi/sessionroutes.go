@@ -27,13 +27,13 @@ import (
 
 // listQuery says which sessions are listed.
 type listQuery struct {
-	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only"`
+	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only, ended commands of run by longterm.kept"`
 }
 
 func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session, error) {
 	list := []api.Session{}
 	for _, e := range s.reg.All() {
-		if e.Pooled() && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
+		if (e.Pooled() || e.KeptRun()) && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
 			continue
 		}
 		if matchLabels(e.Record().Labels, in.Label) {
@@ -149,7 +149,7 @@ func (s *Server) removeSession(ctx context.Context, in *struct {
 	SessionPath
 	Force bool `query:"force" doc:"end it first when it runs"`
 }) (none, error) {
-	e, err := s.reg.Resolve(in.Session)
+	e, err := s.reg.ResolveToEnd(in.Session)
 	if err != nil {
 		return none{}, err
 	}
@@ -184,7 +184,7 @@ func (s *Server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (n
 }
 
 func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.Session, error) {
-	e, err := s.reg.Resolve(in.Session)
+	e, err := s.reg.ResolveToEnd(in.Session)
 	if err != nil {
 		return api.Session{}, err
 	}
@@ -195,17 +195,18 @@ func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 		return api.Session{}, err
 	}
 	// The client may go away; half a kill ladder is of no use.
-	if err := s.reg.Kill(context.WithoutCancel(ctx), e, s.graceOf(&in.Body)); err != nil {
+	if err := s.reg.Kill(context.WithoutCancel(ctx), e, s.graceOf(ctx, in.Body.GraceMS)); err != nil {
 		return api.Session{}, err
 	}
 	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
-func (s *Server) graceOf(k *api.Kill) time.Duration {
-	if k.GraceMS > 0 {
-		return time.Duration(k.GraceMS) * time.Millisecond
+// graceOf returns the grace that a request gives in milliseconds, or the configured one of its caller.
+func (s *Server) graceOf(ctx context.Context, ms int) time.Duration {
+	if ms > 0 {
+		return time.Duration(ms) * time.Millisecond
 	}
-	return s.conf.Grace()
+	return s.conf.GraceFor(actor.Of(ctx))
 }
 
 func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillSeveral }) (api.Killed, error) {
@@ -224,7 +225,7 @@ func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillS
 	if err := s.mayEnd(ctx, "end sessions", list...); err != nil {
 		return api.Killed{}, err
 	}
-	for i, err := range s.reg.KillEach(context.WithoutCancel(ctx), list, s.graceOf(&in.Body.Kill)) {
+	for i, err := range s.reg.KillEach(context.WithoutCancel(ctx), list, s.graceOf(ctx, in.Body.GraceMS)) {
 		e, why := list[i], new(api.Error)
 		if err == nil {
 			out.Ended = append(out.Ended, s.reg.Describe(e, e.Session.Status()))
@@ -246,7 +247,10 @@ func (s *Server) toKill(ctx context.Context, k *api.KillSeveral) (list []*regist
 		return nil, api.Errorf(api.CodeInvalid, "sessions, all of them or those with a label").WithHint("choose one of these")
 	}
 	for _, ref := range k.Sessions {
-		e, err := s.visible(ctx, ref)
+		if _, err := s.visible(ctx, ref); err != nil {
+			return nil, err
+		}
+		e, err := s.reg.ResolveToEnd(ref)
 		if err != nil {
 			return nil, err
 		}

@@ -232,7 +232,10 @@ func (s *Set) jobView(r *store.Job) api.Job {
 
 // view is a job as clients see it.
 func (j *Job) view() api.Job {
-	waits := j.waitsFor()
+	waits, needs := j.waitsFor(), ""
+	if isClosed(j.begun) {
+		needs = j.inputNeeded()
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := api.Job{
@@ -246,11 +249,17 @@ func (j *Job) view() api.Job {
 		done := j.done // an event that is kept is not to keep the job, and its session
 		v.State, v.Ended, v.DurationMS = store.JobDone, &done, j.done.Sub(j.began).Milliseconds()
 		v.Outcome = j.result.State
+	case isClosed(j.begun) && needs != "":
+		v.State, v.Needs = "needs_input", needs
 	case isClosed(j.begun):
 		v.State = store.JobRunning
 	}
 	return v
 }
+
+// inputNeeded returns the kind of input that the job's program waits for, or "" if it waits for none. Lists and results take
+// the state needs_input from it alone.
+func (j *Job) inputNeeded() string { return string(j.e.Session.Status().Needs.Kind) }
 
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
 
@@ -258,6 +267,18 @@ func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
 func (s *Set) SessionOf(ctx context.Context, ref string) (string, error) {
 	r, err := s.jobRecord(ctx, ref)
 	return r.Session, err
+}
+
+// sessionOfJob returns the session of a job, by id or unique prefix, and whether the session is the job's own. id is empty if
+// no such job is known, or it never had a session.
+func (s *Set) sessionOfJob(ref string) (id string, own bool) {
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	r, err := s.jobRecord(ctx, ref)
+	if err != nil {
+		return "", false
+	}
+	return r.Session, r.Kind == store.JobCommand
 }
 
 // jobRecord finds the record of a job by id or unique prefix.

@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/paths"
@@ -30,35 +33,42 @@ func withSettings(t *testing.T) *Set {
 
 func ms(n int64) *int64 { return &n }
 
-// A call's clocks are its own within bounds, else the configuration's; the background has others.
+// Only agents have limits that they do not give; any positive duration is accepted, and 0 is no limit.
 //
 // FEATURES: R16
-func TestClocks(t *testing.T) {
+// FAULT: G10
+func TestClocks_DefaultsOnlyForAgents(t *testing.T) {
 	s := withSettings(t)
 	conf := s.conf.Get().Exec
+	day := agentBackgroundLimit
 	for _, c := range []struct {
 		name    string
+		actor   actor.Actor
 		call    api.Call
 		kill    bool
 		want    clocks
 		refused string
 	}{
-		{"a line", api.Call{}, false, clocks{conf.Timeout, conf.IdleTimeout, false}, ""},
-		{"a command", api.Call{}, true, clocks{conf.Timeout, conf.IdleTimeout, true}, ""},
-		{"its own", api.Call{TimeoutMS: ms(5000), IdleTimeoutMS: ms(7)}, true, clocks{5 * time.Second, 7 * time.Millisecond, true}, ""},
-		{"no limit", api.Call{TimeoutMS: ms(0), IdleTimeoutMS: ms(0)}, true, clocks{0, 0, true}, ""},
-		{"a line that is killed", api.Call{OnTimeout: "kill"}, false, clocks{conf.Timeout, conf.IdleTimeout, true}, ""},
-		{"a command that goes on", api.Call{OnTimeout: "background"}, true, clocks{conf.Timeout, conf.IdleTimeout, false}, ""},
-		{"in the background", api.Call{Background: true}, true, clocks{backgroundMax, 0, true}, ""},
-		{"that yields", api.Call{YieldMS: 1}, true, clocks{backgroundMax, 0, true}, ""},
-		{"in the background for hours", api.Call{Background: true, TimeoutMS: ms(7_200_000)}, true, clocks{2 * time.Hour, 0, true}, ""},
-		{"too short", api.Call{TimeoutMS: ms(999)}, true, clocks{}, "timeout 999ms"},
-		{"too long for one who waits", api.Call{TimeoutMS: ms(300_001)}, true, clocks{}, "timeout 5m0.001s"},
-		{"too long for any", api.Call{Background: true, TimeoutMS: ms(86_400_001)}, true, clocks{}, "timeout 24h"},
-		{"below nothing", api.Call{TimeoutMS: ms(-1)}, true, clocks{}, "timeout"},
-		{"idle below nothing", api.Call{IdleTimeoutMS: ms(-1)}, true, clocks{}, "idle timeout"},
+		{"a person's line", person, api.Call{}, false, clocks{}, ""},
+		{"a script's command", person, api.Call{}, true, clocks{kill: true}, ""},
+		{"a person's in the background", person, api.Call{Background: true}, true, clocks{kill: true}, ""},
+		{"a person's that yields", person, api.Call{YieldMS: 1}, true, clocks{kill: true}, ""},
+		{"a person's that asks", person, api.Call{TimeoutMS: ms(7_200_000), IdleTimeoutMS: ms(7)}, true, clocks{2 * time.Hour, 7 * time.Millisecond, true, 0}, ""},
+		{"an agent's line", agent, api.Call{}, false, clocks{conf.Timeout, conf.IdleTimeout, false, day}, ""},
+		{"an agent's command", agent, api.Call{}, true, clocks{conf.Timeout, conf.IdleTimeout, true, day}, ""},
+		{"its own", agent, api.Call{TimeoutMS: ms(5000), IdleTimeoutMS: ms(7)}, true, clocks{5 * time.Second, 7 * time.Millisecond, true, day}, ""},
+		{"no limit", agent, api.Call{TimeoutMS: ms(0), IdleTimeoutMS: ms(0)}, true, clocks{0, 0, true, day}, ""},
+		{"a line that is killed", agent, api.Call{OnTimeout: "kill"}, false, clocks{conf.Timeout, conf.IdleTimeout, true, day}, ""},
+		{"a command that continues", agent, api.Call{OnTimeout: "background"}, true, clocks{conf.Timeout, conf.IdleTimeout, false, day}, ""},
+		{"in the background", agent, api.Call{Background: true}, true, clocks{day, 0, true, day}, ""},
+		{"that yields", agent, api.Call{YieldMS: 1}, true, clocks{day, 0, true, day}, ""},
+		{"in the background for days", agent, api.Call{Background: true, TimeoutMS: ms(200_000_000)}, true, clocks{200_000 * time.Second, 0, true, day}, ""},
+		{"short", person, api.Call{TimeoutMS: ms(1)}, true, clocks{wall: time.Millisecond, kill: true}, ""},
+		{"long", agent, api.Call{TimeoutMS: ms(3_600_000)}, true, clocks{time.Hour, conf.IdleTimeout, true, day}, ""},
+		{"below nothing", person, api.Call{TimeoutMS: ms(-1)}, true, clocks{}, "timeout -1ms"},
+		{"idle below nothing", agent, api.Call{IdleTimeoutMS: ms(-1)}, true, clocks{}, "idle timeout"},
 	} {
-		got, err := s.clocksOf(&c.call, c.kill)
+		got, err := s.clocksOf(c.actor, &c.call, c.kill)
 		if c.refused == "" {
 			if err != nil || got != c.want {
 				t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
@@ -68,6 +78,37 @@ func TestClocks(t *testing.T) {
 		var e *api.Error
 		if !errors.As(err, &e) || e.Code != api.CodeInvalid || !strings.HasPrefix(e.Message, c.refused) || e.Hint == "" {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// A person's answer has all output; an agent's, and a digest, what the configuration says.
+//
+// FAULT: G10
+func TestDefaultBudget_OnlyForAgents(t *testing.T) {
+	s := withSettings(t)
+	of := func(a actor.Actor, c api.Call) int {
+		return (&Job{s: s, call: c, e: registry.NewHandle(store.Session{ID: "s"}), asking: gateway.Ask{Actor: a}}).limits(0).Bytes
+	}
+	conf := int(s.conf.Get().Exec.MaxOutput)
+	for i, c := range []struct{ got, want int }{
+		{of(person, api.Call{}), maxBudget}, {of(agent, api.Call{}), conf}, {of(person, api.Call{Digest: true}), conf}, {of(person, api.Call{MaxOutput: 7}), 7},
+	} {
+		if c.got != c.want {
+			t.Errorf("%d: %d bytes, want %d", i, c.got, c.want)
+		}
+	}
+}
+
+// People and scripts get the configured grace, agents a shorter one.
+//
+// FEATURES: R15
+// FAULT: G11
+func TestGrace_ByCaller(t *testing.T) {
+	s := withSettings(t)
+	for a, want := range map[actor.Actor]time.Duration{person: 10 * time.Second, agent: 2 * time.Second} {
+		if got := (&Job{s: s, asking: gateway.Ask{Actor: a}}).grace(); got != want {
+			t.Errorf("%v: %v, want %v", a, got, want)
 		}
 	}
 }
@@ -92,6 +133,7 @@ func TestMessages(t *testing.T) {
 		"Its shell has ended":                   {api.Result{State: "ended"}, 0},
 		"Its shell was ended by signal KILL":    {api.Result{State: "ended", Signal: "KILL"}, 0},
 		"Its end was not seen":                  {api.Result{State: "lost"}, 0},
+		"Its end was not seen: why":             {api.Result{State: "lost", Error: "its end was not seen: why"}, 0},
 		"Runs":                                  {api.Result{State: "running"}, 0},
 		"Runs in the background":                {api.Result{State: "running", InBackground: true}, 0},
 		"Waits for input (password)":            {api.Result{State: "needs_input", Needs: "password"}, 0},
@@ -104,11 +146,65 @@ func TestMessages(t *testing.T) {
 		if c.r.TimedOut == "" {
 			c.r.TimedOut = "none"
 		}
-		j := &Job{s: s, how: c.how, command: true, call: api.Call{TimeoutMS: ms(1500), IdleTimeoutMS: ms(2000)}}
+		j := &Job{s: s, how: c.how, command: true, allowance: 1500 * time.Millisecond}
+		if c.r.TimedOut == "idle" {
+			j.allowance = 2 * time.Second
+		}
 		if got := j.message(&c.r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// The output of a command is kept if it failed, or was long.
+//
+// FAULT: G14
+func TestIsWorthKeeping(t *testing.T) {
+	zero, three := 0, 3
+	for i, c := range []struct {
+		r    api.Result
+		want bool
+	}{
+		{api.Result{State: "exited", ExitCode: &zero}, false}, {api.Result{State: "exited", ExitCode: &three}, true},
+		{api.Result{State: "signalled", Signal: "KILL"}, true}, {api.Result{State: "killed", ExitCode: &zero}, true}, {api.Result{State: "lost"}, true},
+		{api.Result{State: "exited", ExitCode: &zero, DurationMS: 10_000}, true},
+		{api.Result{State: "exited", ExitCode: &zero, Range: api.Range{Start: 5, End: 5 + longOutput}}, true},
+	} {
+		if got := isWorthKeeping(&c.r); got != c.want {
+			t.Errorf("%d: %+v: %v", i, c.r, got)
+		}
+	}
+}
+
+// A caller waits for each approval as long as it says, and without limit if it says nothing.
+//
+// FAULT: J
+func TestApprovalPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := approvalPatience{how: &api.Asking{ApprovalTimeoutMS: 5000}}
+		defer p.stop()
+		began := time.Now()
+		for i, id := range []string{"A1", "A1", "A2"} {
+			if i == 1 {
+				time.Sleep(2 * time.Second)
+			}
+			c := p.wait(&api.Approval{ID: id})
+			if i == 0 {
+				continue
+			}
+			<-c
+			if want := time.Duration(i) * 5 * time.Second; time.Since(began) != want {
+				t.Errorf("%s: after %v, want %v", id, time.Since(began), want)
+			}
+		}
+		if p.wait(nil) != nil || (&approvalPatience{}).wait(&api.Approval{ID: "A1"}) != nil || (&approvalPatience{how: &api.Asking{}}).wait(&api.Approval{ID: "A1"}) != nil {
+			t.Error("a limit that is not given")
+		}
+		var e *api.Error
+		if err := p.err(&api.Approval{ID: "A2"}); !errors.As(err, &e) || e.Code != api.CodeNeedsApproval || e.Approval != "A2" || !strings.Contains(e.Message, "within 5s") {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // made is a job that was recorded and not started.
@@ -278,14 +374,14 @@ func TestRecordsLeaveOutput(t *testing.T) {
 func TestRelease(t *testing.T) {
 	s := withSettings(t)
 	timeout := int64(5000)
-	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x", TimeoutMS: &timeout}, clocks{wall: 5 * time.Second, idle: time.Second}, "line",
+	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x", TimeoutMS: &timeout}, clocks{wall: 5 * time.Second, idle: time.Second, background: time.Hour}, "line",
 		lineRecord{Exec: api.Exec{Call: api.Call{TimeoutMS: &timeout, IdleTimeoutMS: &timeout}, Line: "line"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.release()
 	j.release() // once
-	if !isClosed(j.released) || j.clocks != (clocks{wall: backgroundMax, kill: true}) {
+	if !isClosed(j.released) || j.clocks != (clocks{wall: time.Hour, kill: true, background: time.Hour}) {
 		t.Errorf("%+v", j.clocks)
 	}
 	if req := string(j.req); strings.Contains(req, "timeout_ms") || !strings.Contains(req, `"background":true`) || !strings.Contains(req, `"line":"line"`) {

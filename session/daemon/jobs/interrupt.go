@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/ladder"
 )
 
@@ -38,16 +39,28 @@ type lineTarget struct {
 
 // Send implements ladder.Target.
 func (t lineTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
-	if s.Signal != 0 {
-		t.j.s.reg.SignalBegan(t.j.e, t.since, s.Signal)
+	if s.Signal != 0 && !t.j.s.reg.SignalBegan(t.j.e, t.since, s.Signal) && !s.Last() {
+		return ladder.Unheard, nil
 	}
 	return ladder.Heard, nil
 }
 
 // Await implements ladder.Target.
 func (t lineTarget) Await(ctx context.Context, s ladder.Step) bool {
-	return waitClosed(ctx, t.j.ended, s.Grace)
+	if s.Signal != 0 || s.Grace <= questionTime {
+		return waitClosed(ctx, t.j.ended, s.Grace)
+	}
+	if waitClosed(ctx, t.j.ended, questionTime) {
+		return true
+	}
+	if t.j.e.Session.Status().Needs.Kind != evidence.None { // it asks again, and did not end by the interrupt
+		return false
+	}
+	return waitClosed(ctx, t.j.ended, s.Grace-questionTime)
 }
+
+// questionTime is how long a program that waits for input may take to act on an interrupt.
+const questionTime = 2 * time.Second
 
 // interruptible has the session's owner send the signal, if the line still runs: nothing else
 // can be typed in between.
@@ -98,7 +111,7 @@ func (j *Job) abandoned(ctx context.Context, c *api.Call, leaves ending) {
 
 func (j *Job) endWithCaller() {
 	j.mark(endsByCaller)
-	j.ask(j.s.conf.Grace())
+	j.ask(j.grace())
 }
 
 // endUnlessAsked ends a job whose caller does not come back after a loss.

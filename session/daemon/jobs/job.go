@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
-// Bounds of a job's clocks (R16); the defaults are in the configuration.
-const (
-	minWall       = time.Second
-	maxWall       = 300 * time.Second // while a caller waits
-	backgroundMax = 24 * time.Hour
-)
+// agentBackgroundLimit is the time limit in the background of agents' jobs that have no limit of their caller (R16). The
+// other defaults are in the configuration.
+const agentBackgroundLimit = 24 * time.Hour
+
+// timerRearm is how long runClocks sleeps at most where no limit is set.
+const timerRearm = 24 * time.Hour
 
 // stuckTime is how long after a line was typed it should have begun.
 const stuckTime = 2 * time.Second
@@ -33,15 +34,19 @@ const endedTime = 2 * time.Second
 type clocks struct {
 	wall, idle time.Duration // 0: none
 	kill       bool          // on expiry; else it goes on in the background
+	background time.Duration // wall limit once it is in the background
 }
 
-// clocksOf reads a call's clocks. Commands are ended by them, lines go on.
-func (s *Set) clocksOf(c *api.Call, kill bool) (clocks, error) {
-	conf := &s.conf.Get().Exec
-	k := clocks{wall: conf.Timeout, idle: conf.IdleTimeout, kill: kill}
-	limit := maxWall
+// clocksOf returns the limits of a call of a. Only agents have limits that they did not give: a person sees what a
+// command does, and a script that runs one means it to end by itself. Commands are ended by their limits, lines continue.
+func (s *Set) clocksOf(a actor.Actor, c *api.Call, kill bool) (clocks, error) {
+	k := clocks{kill: kill}
+	if a.IsAgent() {
+		conf := &s.conf.Get().Exec
+		k.wall, k.idle, k.background = conf.Timeout, conf.IdleTimeout, agentBackgroundLimit
+	}
 	if inBackground(c) {
-		k.wall, k.idle, limit = backgroundMax, 0, backgroundMax
+		k.wall, k.idle = k.background, 0
 	}
 	if c.TimeoutMS != nil {
 		k.wall = time.Duration(*c.TimeoutMS) * time.Millisecond
@@ -53,11 +58,10 @@ func (s *Set) clocksOf(c *api.Call, kill bool) (clocks, error) {
 		k.kill = c.OnTimeout == "kill"
 	}
 	switch {
-	case k.wall != 0 && (k.wall < minWall || k.wall > limit):
-		return k, api.Errorf(api.CodeInvalid, "timeout %s", k.wall).
-			WithHint("a call gets %s up to %s, one in the background or with a yield time up to %s; 0 is no limit", minWall, maxWall, backgroundMax)
+	case k.wall < 0:
+		return k, api.Errorf(api.CodeInvalid, "timeout %s: negative", k.wall).WithHint("give a positive time, or 0 for no limit")
 	case k.idle < 0:
-		return k, api.Errorf(api.CodeInvalid, "idle timeout %s", k.idle).WithHint("0 is none")
+		return k, api.Errorf(api.CodeInvalid, "idle timeout %s: negative", k.idle).WithHint("give a positive time, or 0 for no limit")
 	}
 	return k, nil
 }
@@ -109,6 +113,7 @@ type Job struct {
 	clocks    clocks
 	away      bool            // it goes on in the background
 	expired   string          // the clock that sent it there, or ended it
+	allowance time.Duration   // that this clock had
 	how       ending          // why it is to end
 	started   session.Command // of a line, as it began
 	final     session.Command // of a line, as it ended
@@ -194,8 +199,11 @@ func (j *Job) failed() <-chan struct{} {
 // endByRule ends a line because a rule that came with it says so.
 func (j *Job) endByRule(ctx context.Context) {
 	j.mark(endsByRule)
-	j.end(ctx, j.s.conf.Grace())
+	j.end(ctx, j.grace())
 }
+
+// grace returns the time that each step of the kill ladder gets where the job's caller gave none.
+func (j *Job) grace() time.Duration { return j.s.conf.GraceFor(j.asking.Actor) }
 
 // left is how much the clocks have left.
 func (j *Job) left() (wall, idle time.Duration) {
@@ -205,15 +213,15 @@ func (j *Job) left() (wall, idle time.Duration) {
 	if began.IsZero() {
 		began = j.began
 	}
-	wall = backgroundMax // and then again: there is no limit
+	wall = timerRearm
 	if held {
-		return wall, backgroundMax
+		return wall, timerRearm
 	}
 	if k.wall != 0 {
 		wall = k.wall - time.Since(began)
 	}
 	if k.idle == 0 {
-		return wall, backgroundMax
+		return wall, timerRearm
 	}
 	last := j.e.Session.Status().LastOutput
 	last = latest(last, j.here, began, wentOn) // what was printed under the daemon before may not be known yet
@@ -222,18 +230,16 @@ func (j *Job) left() (wall, idle time.Duration) {
 
 // expire does what is to be done when a clock ran out.
 func (j *Job) expire(ctx context.Context, wall bool) {
-	which := "idle"
-	if wall {
-		which = "wall"
-	}
 	j.mu.Lock()
-	j.expired = which
+	if j.expired, j.allowance = "idle", j.clocks.idle; wall {
+		j.expired, j.allowance = "wall", j.clocks.wall
+	}
 	kill := j.clocks.kill
 	j.mu.Unlock()
 	switch {
 	case kill:
 		j.mark(endsByClock)
-		j.end(ctx, j.s.conf.Grace())
+		j.end(ctx, j.grace())
 	case !isClosed(j.begun):
 		j.takeBack(ctx)
 	default:
@@ -246,8 +252,8 @@ func (j *Job) release() {
 	j.mu.Lock()
 	away := j.away
 	j.away = true
-	if j.clocks.wall != 0 {
-		j.clocks.wall = backgroundMax
+	if j.clocks.wall != 0 { // no limit stays none
+		j.clocks.wall = j.clocks.background
 	}
 	j.clocks.idle, j.clocks.kill = 0, true
 	j.mu.Unlock()

@@ -45,6 +45,8 @@ func (j *Job) message(r *api.Result) string {
 		return "Taken back by request before it began"
 	case r.State == "killed":
 		return "Ended by request"
+	case r.State == "lost" && strings.HasPrefix(r.Error, "its end was not seen"):
+		return "I" + r.Error[1:]
 	case r.State == "lost":
 		return "Its end was not seen"
 	case r.State == "ended" && r.Signal != "":
@@ -99,14 +101,10 @@ func screenHint(id string) string {
 
 // clock is the time that a clock had, and which one it was if it was not that of the whole.
 func (j *Job) clock(which string) string {
-	k, err := j.s.clocksOf(&j.call, j.command)
-	switch {
-	case err != nil:
-		return which
-	case which == "idle":
-		return seconds(k.idle) + " without output"
+	if which == "idle" {
+		return seconds(j.allowance) + " without output"
 	}
-	return seconds(k.wall)
+	return seconds(j.allowance)
 }
 
 // seconds is a duration as results tell it: 60s and 1.5s, not 1m0s.

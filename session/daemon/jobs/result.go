@@ -43,8 +43,10 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 		j.fillLine(ctx, &r, &st, limit)
 		j.fillAnswers(ctx, &r)
 	}
-	if r.State == "running" && st.Needs.Kind != "" {
-		r.State, r.Needs = "needs_input", string(st.Needs.Kind)
+	if r.State == "running" {
+		if r.Needs = j.inputNeeded(); r.Needs != "" {
+			r.State = "needs_input"
+		}
 	}
 	if r.State == "running" || r.State == "needs_input" {
 		r.PGID = cmp.Or(j.e.Foreground(), r.PGID)
@@ -249,15 +251,32 @@ func (j *Job) neverTyped(c *session.Command, err error) bool {
 func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
 	run := j.given()
 	r.Answers = j.e.AnswersOf(ctx, run)
+	if run != nil && r.TimedOut != "none" {
+		for _, rule := range j.e.Session.UnusedRules(ctx, run) {
+			r.Unused = append(r.Unused, cmp.Or(rule.Text, rule.Regexp))
+		}
+	}
 	if j.why() == endsByRule {
 		r.Error = run.Reason
 	}
 }
 
+// maxBudget bounds the output in the answer to a person or a script that gives no budget, in bytes.
+const maxBudget = 16 << 20
+
+// defaultBudget returns how many bytes of output an answer has at most if its caller gives no number. Only agents pay for
+// each byte; the purpose of a digest is a short text.
+func (j *Job) defaultBudget() int {
+	if j.asking.Actor.IsAgent() || j.call.Digest {
+		return int(j.s.conf.Get().Exec.MaxOutput)
+	}
+	return maxBudget
+}
+
 // limits are how much of an output its answer has.
 func (j *Job) limits(limit int) excerpt.Limits {
 	return excerpt.Limits{
-		Bytes: cmp.Or(limit, j.call.MaxOutput, int(j.s.conf.Get().Exec.MaxOutput)), Line: j.call.MaxLine, Session: j.e.ID(),
+		Bytes: cmp.Or(limit, j.call.MaxOutput, j.defaultBudget()), Line: j.call.MaxLine, Session: j.e.ID(),
 		Digest: j.call.Digest, Fold: j.call.Digest, Hide: j.asking.Actor.IsAgent(),
 	}
 }
@@ -265,7 +284,7 @@ func (j *Job) limits(limit int) excerpt.Limits {
 // fillOutput puts in what was printed.
 func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	l := j.limits(limit)
-	if r.State == "running" && j.e.Session.Status().Needs.Kind == "" {
+	if r.State == "running" && j.inputNeeded() == "" {
 		l.Whole = api.Meanwhile
 	}
 	l.Live = r.State == "running"

@@ -63,7 +63,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 		return errSessionGone
 	}
 	command := r.Kind == store.JobCommand
-	k, err := s.clocksOf(&c, command)
+	k, err := s.clocksOf(rec.Actor, &c, command)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 	if err := s.reg.CheckSandbox(e, x.Sandbox, x.OnDifference); err != nil {
 		return api.Result{}, err
 	}
-	k, err := s.clocksOf(&x.Call, false)
+	k, err := s.clocksOf(actor.Of(ctx), &x.Call, false)
 	if err == nil {
 		err = s.gate.Check(x.Policy)
 	}
@@ -181,7 +181,7 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Warm {
 		return s.warm(ctx, x, asked)
 	}
-	k, err := s.clocksOf(&x.Call, true)
+	k, err := s.clocksOf(actor.Of(ctx), &x.Call, true)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -412,17 +412,28 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 	if leaves == endsByItself { // a client who looks on waits for the end
 		released = nil
 	}
+	patience := approvalPatience{how: how}
+	defer patience.stop()
 	for begun, waits := j.begun, true; waits; {
 		now, changed := j.tells(how)
 		if now {
 			break
 		}
+		open := j.waitsFor()
 		waits = false
 		select {
 		case <-j.over:
 		case <-released:
 		case <-yield:
 		case <-asks:
+		case <-patience.wait(open):
+			if c.OnTimeout != "kill" {
+				j.release()
+				break
+			}
+			j.mark(endsByRequest)
+			j.ask(j.grace())
+			return api.Result{}, patience.err(open)
 		case <-begun:
 			begun, waits = nil, true
 		case <-changed:

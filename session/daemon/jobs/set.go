@@ -72,6 +72,7 @@ func New(h *registry.Registry, st *store.Store, conf *settings.Settings, log *sl
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, wanted: map[string]*wanted{}}
 	s.pool = &pool{jobs: s}
+	h.JobSession = s.sessionOfJob
 	s.unwritten.Max = maxUnwritten
 	return s
 }
@@ -290,6 +291,9 @@ func (j *Job) save() {
 	}
 }
 
+// maxEventOutput is how many bytes of output the event of a job's end has at most: the bus keeps events in memory.
+const maxEventOutput = 64 << 10
+
 // finish makes the result stand and tells of it, once.
 func (j *Job) finish(ctx context.Context) {
 	j.mu.Lock()
@@ -301,6 +305,10 @@ func (j *Job) finish(ctx context.Context) {
 	j.s.gate.Landed(j.e.ID(), j.id)
 	r := j.answer(ctx, 0)
 	j.e.RulesOver(ctx, j.given())
+	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // as it ended: events of kept sessions are others
+	if j.command && j.e.Temporary() && isWorthKeeping(&r) {
+		j.s.reg.KeepRun(j.e)
+	}
 	j.mu.Lock()
 	j.result, j.done = &r, time.Now()
 	j.mu.Unlock()
@@ -312,8 +320,22 @@ func (j *Job) finish(ctx context.Context) {
 	}
 	close(j.over)
 	view := j.view()
-	s := j.s.reg.Describe(j.e, j.e.Session.Status())
-	j.s.reg.Bus.PublishJob(&view, &s)
+	if len(r.Output) > maxEventOutput {
+		view.Result = withoutOutput(view.Result)
+	}
+	j.s.reg.Bus.PublishJob(&view, &described)
+}
+
+// A command that ran for longTime or printed longOutput bytes is kept for a while, although it succeeded.
+const (
+	longTime   = 10 * time.Second
+	longOutput = 16 << 10
+)
+
+// isWorthKeeping reports whether the output of a command is likely to be looked for later: it failed, or it was long.
+func isWorthKeeping(r *api.Result) bool {
+	failed := r.State != "exited" || r.ExitCode == nil || *r.ExitCode != 0
+	return failed || r.DurationMS >= longTime.Milliseconds() || r.Range.End-r.Range.Start >= longOutput
 }
 
 // tellAudit has it recorded how the job ended, and which output is its.

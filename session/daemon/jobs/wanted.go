@@ -44,7 +44,7 @@ type wanted struct {
 
 // want records a command that a person has to allow, and waits beside for the answer.
 func (s *Set) want(ctx context.Context, x api.Run, asking gateway.Ask, p *gateway.Pending) (*wanted, error) {
-	k, err := s.clocksOf(&x.Call, true)
+	k, err := s.clocksOf(asking.Actor, &x.Call, true)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (s *Set) wantAgain(r *store.Job) error {
 		return fmt.Errorf("it was not started: its environment went with the daemon or the machine before (%w); give it again", err)
 	}
 	x.Env = env
-	k, err := s.clocksOf(&x.Call, true)
+	k, err := s.clocksOf(rec.Actor, &x.Call, true)
 	if err != nil {
 		return err
 	}
@@ -283,8 +283,21 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, how *a
 		w.callers.waiting.Add(1)
 		defer w.callers.waiting.Add(-1)
 	}
+	patience := approvalPatience{how: how}
+	defer patience.stop()
+	var open *api.Approval
+	if r := w.result(); r.NeedsApproval {
+		open = &api.Approval{ID: r.Approval}
+	}
 	select {
 	case <-w.over:
+	case <-patience.wait(open):
+		if w.clocks.kill {
+			w.takeBack()
+			return api.Result{}, patience.err(open)
+		}
+		w.release()
+		return w.result(), nil
 	case <-away:
 		return w.result(), nil
 	case <-yield:

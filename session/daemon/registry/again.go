@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -127,7 +128,7 @@ func (r *restarts) again(e *Handle) {
 	}
 	anew, err := r.reg.Restore(ctx, e, req)
 	if err == nil && e.toEnd.Load() { // somebody ended the one before while this one began
-		err = r.reg.Kill(ctx, anew, r.reg.conf.Grace())
+		err = r.reg.Kill(ctx, anew, r.reg.conf.GraceFor(actor.Actor{}))
 	}
 	if err != nil {
 		r.reg.host.Notice("session %s was not started again: %v", e.Record().Name, err)

@@ -165,6 +165,7 @@ func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error 
 		base = spawn.NameFor(e.rec.Argv)
 		e.rec.Name = base
 	}
+	h.freeName(base)
 	for i := 2; ; i++ {
 		err := h.add(e)
 		if err == nil {

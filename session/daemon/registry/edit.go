@@ -19,6 +19,9 @@ func (h *Registry) Edit(e *Handle, edit api.Edit) error {
 		if err := spawn.CheckName(*edit.Name); err != nil {
 			return err
 		}
+		if *edit.Name != e.Record().Name {
+			h.freeName(*edit.Name)
+		}
 	}
 	e.saving.Lock()
 	defer e.saving.Unlock()

@@ -16,7 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/evidence"
 	"github.com/longterm-dev/longterm/session/internal/ladder"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -141,7 +143,8 @@ type sessionTarget struct {
 	known []sys.Process // before the first step
 	all   []sys.Process // at the last look
 	fresh bool          // nothing was waited for since then
-	told  []sys.Process // who got the last step's signal, where that is everybody
+	told  []sys.Process // that got the last step's signal
+	heeds []sys.Process // the receivers that do not ignore it
 }
 
 // Send implements ladder.Target.
@@ -153,16 +156,44 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 		t.all, t.fresh = t.h.processesOf(t.e), true
 	}
 	var err error
-	t.told, err = t.h.sendAll(ctx, t.e, s, t.all, len(t.known) > 0)
+	if s.Foreground {
+		t.told = inGroup(t.all, t.e.device.foreground())
+	}
+	t.heeds = t.heeding(s.Signal) // before the signal, which may end them
+	sent, err := t.h.sendAll(ctx, t.e, s, t.all, len(t.known) > 0)
+	if !s.Foreground {
+		t.told = sent
+	}
 	switch {
 	case errors.Is(err, link.ErrNotFound):
 		return ladder.Leaving, nil // it ended by itself, and was let go, before this step
 	case err != nil && !s.Foreground:
 		return ladder.Heard, fmt.Errorf("signal: %w", err)
-	case len(t.told) > 0 && !slices.ContainsFunc(t.told, func(p sys.Process) bool { return !p.Ignores(s.Signal) }):
+	case len(t.told) > 0 && len(t.heeds) == 0:
 		return ladder.Unheard, nil
 	}
 	return ladder.Heard, nil
+}
+
+// heeding returns those of the processes that a signal is for that do not ignore it. A shell at its prompt is not ended by
+// TERM, also where it handles it.
+func (t *sessionTarget) heeding(sig syscall.Signal) []sys.Process {
+	procs, own := t.all, -1
+	switch {
+	case sig == syscall.SIGINT:
+		procs = t.told
+	case sig == syscall.SIGTERM && t.e.atPrompt():
+		own = t.e.Session.Status().PID
+	}
+	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool { return p.PID == own || p.Ignores(sig) })
+}
+
+// inGroup returns those of some processes that are in a process group.
+func inGroup(procs []sys.Process, group int) []sys.Process {
+	return slices.DeleteFunc(slices.Clone(procs), func(p sys.Process) bool {
+		st, err := sys.ReadStat(p.PID)
+		return err != nil || st.Group != group
+	})
 }
 
 // Await implements ladder.Target. What the process left when it ended is told, or was, and gets the
@@ -170,16 +201,54 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 func (t *sessionTarget) Await(ctx context.Context, s ladder.Step) bool {
 	until := time.Now().Add(s.Grace)
 	t.fresh = false
-	if !t.e.endsWithin(ctx, s.Grace) {
+	waiting, stop := context.WithTimeout(ctx, s.Grace)
+	defer stop()
+	var watch sync.WaitGroup
+	if !s.Last() && len(t.heeds) > 0 {
+		watch.Go(func() { t.stopUnheeded(waiting, stop, s.Signal) })
+	}
+	ended := t.e.endsWithin(waiting, s.Grace)
+	stop()
+	if watch.Wait(); !ended {
 		return false
 	}
 	switch {
 	case s.Signal == syscall.SIGINT:
 		t.h.endLeft(t.e, s.Grace, t.known...)
 	case !s.Last():
-		awaitEnd(t.told, time.Until(until))
+		awaitEnd(t.heeds, time.Until(until))
 	}
 	return true
+}
+
+// maxLeftPoll is how often at least it is checked whether processes that got a signal have ended.
+const maxLeftPoll = 50 * time.Millisecond
+
+// questionTime is how long a program that waits for input may take to act on an interrupt.
+const questionTime = 2 * time.Second
+
+// stopUnheeded calls stop once all processes that handle the step's signal have exited while the session's own process lives:
+// for example a shell whose job ended by an interrupt. A program that waits for input some time after an interrupt does not
+// end by it either.
+func (t *sessionTarget) stopUnheeded(ctx context.Context, stop func(), sig syscall.Signal) {
+	began := time.Now()
+	for wait := leftPoll; ; wait = min(2*wait, maxLeftPoll) {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		st := t.e.Session.Status()
+		own := slices.IndexFunc(t.all, func(p sys.Process) bool { return p.PID == st.PID })
+		if own < 0 || !t.all[own].Lives() { // its end is about to be published
+			return
+		}
+		asks := sig == syscall.SIGINT && st.Needs.Kind != evidence.None && time.Since(began) >= questionTime
+		if asks || len(sys.Living(t.heeds)) == 0 {
+			stop()
+			return
+		}
+	}
 }
 
 // killedTime is how long the kernel gets to carry a SIGKILL out.
@@ -243,11 +312,14 @@ func (h *Registry) sweep(list ...*Handle) {
 	}
 }
 
-// SignalBegan signals what began in a session after a time, its own process not among it.
-func (h *Registry) SignalBegan(e *Handle, since time.Time, sig syscall.Signal) {
-	for _, p := range h.began(e, since) {
+// SignalBegan signals what began in a session after a time, its own process not among it, and reports whether there was
+// such a process.
+func (h *Registry) SignalBegan(e *Handle, since time.Time, sig syscall.Signal) bool {
+	began := h.began(e, since)
+	for _, p := range began {
 		_ = syscall.Kill(p, sig) // gone already is fine
 	}
+	return len(began) > 0
 }
 
 // Remove forgets a session: process (only with force), record and history.
@@ -257,12 +329,12 @@ func (h *Registry) Remove(ctx context.Context, e *Handle, force bool) error {
 			return api.Errorf(api.CodeRunning, "session %s is running", e.Record().Name).
 				WithHint("end it first with `longterm kill`, or remove it with --force")
 		}
-		if err := h.Kill(ctx, e, h.conf.Grace()); err != nil {
+		if err := h.Kill(ctx, e, h.conf.GraceFor(actor.Of(ctx))); err != nil {
 			return err
 		}
 	}
 	if len(h.SeeLeft(e)) > 0 { // it could not be found afterwards
-		h.endLeft(e, h.conf.Grace())
+		h.endLeft(e, h.conf.GraceFor(actor.Of(ctx)))
 		h.sweep(e)
 	}
 	view := h.Describe(e, e.Session.Status())

@@ -159,6 +159,10 @@ func (m *Maintenance) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pr
 			}
 			continue
 		}
+		if e.KeptRun() && now.Sub(e.Session.Status().Ended) > keptRunTime {
+			m.reg.removeKeptRun(e)
+			continue
+		}
 		dir := filepath.Join(m.reg.dirs.Session(e.rec.ID), "journal")
 		before, err := journal.Measure(dir)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/internal/ladder"
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -30,6 +31,7 @@ type orphan struct {
 	cgroups []string // directories
 	live    *Handle  // nil: from the records, no process of ours holds its terminal
 	found   []sys.Process
+	heeds   []sys.Process // that got the last signal, and may end by it
 }
 
 // orphanPoll is how often the end of orphans is looked for.
@@ -54,7 +56,7 @@ func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
 	if h.walker.find(list); !anyLeft(list) {
 		return
 	}
-	if ended, _ := ladder.Climb(ctx, ladder.Lost(h.conf.Grace()), lostTarget{h, list}); ended {
+	if ended, _ := ladder.Climb(ctx, ladder.Lost(h.conf.GraceFor(actor.Actor{})), lostTarget{h, list}); ended {
 		return
 	}
 	for _, o := range list {
@@ -75,28 +77,40 @@ func (t lostTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) 
 	for _, o := range t.list {
 		o.signal(s)
 	}
+	if !anyHeeds(t.list) {
+		return ladder.Unheard, nil
+	}
 	return ladder.Heard, nil
 }
 
 // Await implements ladder.Target: who was born meanwhile has not ended.
 func (t lostTarget) Await(ctx context.Context, s ladder.Step) bool {
-	awaitOrphans(ctx, t.list, s.Grace)
+	awaitOrphans(ctx, t.list, s)
 	t.h.walker.find(t.list)
 	return !anyLeft(t.list)
 }
 
-// awaitOrphans waits until all that were found have ended, d at most, and takes their output.
-func awaitOrphans(ctx context.Context, list []*orphan, d time.Duration) {
-	deadline := time.Now().Add(d)
+// awaitOrphans waits until all have ended that may end by the step's signal, for the step's time at most, and takes their
+// output.
+func awaitOrphans(ctx context.Context, list []*orphan, s ladder.Step) {
+	deadline := time.Now().Add(s.Grace)
 	for {
 		for _, o := range list {
 			o.salvage(ctx)
 		}
-		if !anyLeft(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
+		if !anyHeeds(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
 			return
 		}
 		time.Sleep(min(orphanPoll, time.Until(deadline)))
 	}
+}
+
+// anyHeeds reports whether a process lives that may end by the last signal.
+func anyHeeds(list []*orphan) bool {
+	return slices.ContainsFunc(list, func(o *orphan) bool {
+		o.heeds = sys.Living(o.heeds)
+		return len(o.heeds) > 0
+	})
 }
 
 func anyLeft(list []*orphan) bool {
@@ -110,21 +124,31 @@ func (o *orphan) left() []sys.Process {
 }
 
 func (o *orphan) signal(s ladder.Step) {
-	if s.Foreground && o.live != nil {
-		if pgid := o.live.device.foreground(); pgid > 0 { // the terminal holds the number
-			_ = syscall.Kill(-pgid, s.Signal) // gone already is fine
-			return
+	to, group := o.left(), 0
+	if s.Foreground {
+		if o.live != nil {
+			group = o.live.device.foreground()
 		}
+		to = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool { return group == 0 && p.PID != o.pid })
 	}
+	if group > 0 {
+		to = inGroup(to, group)
+	}
+	// What ignores TERM is an interactive shell, as a rule: an interrupt does not end it either.
+	o.heeds = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool {
+		return p.Ignores(s.Signal) || s.Signal == syscall.SIGINT && p.Ignores(syscall.SIGTERM)
+	})
 	if s.Last() {
 		for _, dir := range o.cgroups {
 			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
 		}
 	}
-	for _, p := range o.left() {
-		if !s.Foreground || p.PID == o.pid {
-			_ = syscall.Kill(p.PID, s.Signal)
-		}
+	if group > 0 { // the terminal holds the number
+		_ = syscall.Kill(-group, s.Signal) // an ended one is fine
+		return
+	}
+	for _, p := range to {
+		_ = syscall.Kill(p.PID, s.Signal)
 	}
 }
 

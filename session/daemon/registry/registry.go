@@ -27,6 +27,7 @@ import (
 	"weak"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/events"
 	"github.com/longterm-dev/longterm/session/daemon/settings"
@@ -56,6 +57,10 @@ type Registry struct {
 	known   *masking.Vault
 	post    func(webhook.Notice) error
 	former  func() string
+
+	// JobSession, if set, returns the session of a job, by id or unique prefix, and whether it is the job's own. id is "" if
+	// the job is not known or has no session.
+	JobSession func(ref string) (id string, own bool)
 
 	Bus         events.Bus
 	pace        *pace.Pace
@@ -181,7 +186,7 @@ func (h *Registry) ByID(id string) *Handle {
 func (h *Registry) LabelsOf(id string) (labels map[string]string, lasting bool) {
 	if e := h.ByID(id); e != nil {
 		r := e.Record()
-		return r.Labels, !r.Temporary && r.Labels[api.OneLineLabel] != api.OneLine
+		return r.Labels, !r.Temporary && r.Labels[api.KeptRunLabel] == "" && r.Labels[api.OneLineLabel] != api.OneLine
 	}
 	return nil, false
 }
@@ -266,10 +271,29 @@ func (h *Registry) Known() []*Handle {
 	return slices.Collect(maps.Values(h.byid))
 }
 
-// Resolve finds a session by id, name or unique prefix of either.
-func (h *Registry) Resolve(ref string) (*Handle, error) {
+// Resolve finds a session by id, name or unique prefix of either, or by the id of a job that ran in it.
+func (h *Registry) Resolve(ref string) (*Handle, error) { return h.resolveRef(ref, false) }
+
+// ResolveToEnd resolves a reference for a request that ends or removes the session. A job's id names its session only if the
+// session was started for that job.
+func (h *Registry) ResolveToEnd(ref string) (*Handle, error) { return h.resolveRef(ref, true) }
+
+// minJobRef is how much of a job's id names a session, in bytes.
+const minJobRef = 4
+
+func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
 	e, err := h.resolve(ref)
 	var missing *api.Error
+	if errors.As(err, &missing) && missing.Code == api.CodeNotFound && h.JobSession != nil && len(ref) >= minJobRef {
+		id, own := h.JobSession(ref)
+		if e := h.ByID(id); e != nil && e.ready.Load() && (own || !toEnd) {
+			return e, nil
+		}
+		if id != "" && own {
+			return nil, api.Errorf(api.CodeNotFound, "the output of job %s was removed with its session", api.ShortID(ref)).
+				WithHint("`run` keeps what failed or was long for a day; give --keep to keep anything")
+		}
+	}
 	if errors.As(err, &missing) && missing.Code == api.CodeNotFound && h.former != nil {
 		if name := h.former(); name != "" {
 			missing.Hint += fmt.Sprintf("; the fleet has kept the histories of a machine that was %s before this one, and `longterm fleet restore %[1]s` has them here", name)
@@ -502,7 +526,7 @@ func (h *Registry) KillAll() {
 		h.Index.resting.Store(true)
 	}
 	list := slices.DeleteFunc(h.All(), func(e *Handle) bool { return e.Session.Status().State != session.Running })
-	for i, err := range h.KillEach(context.Background(), list, h.conf.Grace()) { // each ends by itself
+	for i, err := range h.KillEach(context.Background(), list, h.conf.GraceFor(actor.Actor{})) { // each ends by itself
 		if err != nil {
 			h.log.Error("kill", "session", list[i].ID(), "err", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/notify"
@@ -81,8 +82,13 @@ func (s *Settings) Hooks() (hooks []config.Hook, known bool) {
 	return hooks, now.status.Using != "defaults" || len(now.status.Problems) == 0
 }
 
-// Grace is how long each rung of the kill ladder has to work.
-func (s *Settings) Grace() time.Duration { return s.Get().Exec.Grace }
+// GraceFor returns the time that each step of the kill ladder gets if a ends something.
+func (s *Settings) GraceFor(a actor.Actor) time.Duration {
+	if a.IsAgent() {
+		return s.Get().Exec.AgentGrace
+	}
+	return s.Get().Exec.Grace
+}
 
 // Notify says whom the configuration wants to be told of ends.
 func (s *Settings) Notify() *notify.Options {

@@ -89,12 +89,14 @@ const (
 type Target interface {
 	// Send does a step's part. An error ends the climb.
 	Send(ctx context.Context, s Step) (Sent, error)
-	// Await waits for the end, up to the step's grace, and says whether it came.
+	// Await waits for the end, up to the step's grace, and reports whether it came. It returns false early once
+	// all processes that handle the step's signal have exited.
 	Await(ctx context.Context, s Step) bool
 }
 
-// Climb goes through the steps until the target has ended, and says whether it has. It goes on to the
-// last step when ctx is done: Await then returns at once.
+// Climb performs the steps until the target has ended, and reports whether it has. It performs the next step as
+// soon as Await returns false, also before the step's time is over. It continues to the last step when ctx is
+// done: Await then returns at once.
 func Climb(ctx context.Context, steps []Step, t Target) (ended bool, err error) {
 	for _, s := range steps {
 		sent, err := t.Send(ctx, s)

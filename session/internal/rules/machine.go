@@ -35,6 +35,7 @@ type Firing struct {
 
 // Call is a line with rules of its own, and what became of them.
 type Call struct {
+	IDs     []string // of its rules, in their order, once they are added
 	Firings []Firing
 	Failed  chan struct{} // closed when a rule has failed
 	Reason  string        // why; to be read once Failed is closed
@@ -85,6 +86,9 @@ func (m *Machine) Over() bool { return m.over }
 // Add attaches rules, after those there are; those of a call stand before all others.
 func (m *Machine) Add(rules []respond.Rule, call *Call) ([]Rule, error) {
 	all, now := slices.Clone(m.rules), m.host.View().Now
+	if call != nil {
+		call.IDs = nil // it may be tried again
+	}
 	first := len(all)
 	if call != nil {
 		first = 0
@@ -106,6 +110,9 @@ func (m *Machine) Add(rules []respond.Rule, call *Call) ([]Rule, error) {
 	var added []Rule
 	for _, r := range all[first : first+len(rules)] {
 		added = append(added, *r)
+		if call != nil {
+			call.IDs = append(call.IDs, r.ID)
+		}
 	}
 	return added, nil
 }

@@ -58,12 +58,15 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	return errors.Join(err, Status(&r, c.Named, flags.Timeout, flags.Idle))
 }
 
+// ShortAnswer is how many bytes of output the answer has if the output is read from the history.
+const ShortAnswer = 4096
+
 // allOfIt says that all output is to be printed. It is read from the history then: the
 // answer needs little of it.
 func (c *Caller) allOfIt(r *api.Call) bool {
 	all := !c.JSON && r.MaxOutput == 0 && r.MaxLine == 0
 	if all {
-		r.MaxOutput = 4096
+		r.MaxOutput = ShortAnswer
 	}
 	return all
 }

@@ -7,11 +7,13 @@
 package foreground
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
@@ -44,6 +46,7 @@ type Options struct {
 	Encoding       capture.Encoding
 	Pipe, Terminal bool // pipes were asked for; it is given our terminal
 	Notify         notify.Options
+	Rules          []api.RespondAttached // that answer what it asks
 }
 
 // Run follows a command that was started to its end, and exits as it does.
@@ -252,11 +255,13 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	if left && r.t != nil { // a person's terminal
 		fmt.Fprintf(r.caller.Stderr, "longterm: %d processes run on; `longterm kill %s` ends them\n", len(r.ended.Left), r.ended.Name)
 	}
-	if !r.gone && !r.flags.Keep && !output.IsOpen(r.res.State) && !left && !r.cut() { // else the daemon removes it after a while
+	temporary := r.ended != nil && r.ended.Temporary // else the daemon keeps it for a day
+	if !r.gone && temporary && !left && !r.cut() {   // else the daemon removes it after a while
 		if err := r.s.Remove(after, false); err != nil {
 			fmt.Fprintf(r.caller.Stderr, "longterm: %v\n", err)
 		}
 	}
+	r.fillRules(after)
 	if !r.caller.JSON && r.flags.Format == "" {
 		r.caller.TellRefused(&r.res)
 	}
@@ -280,6 +285,25 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 	return r.status(aborted, followErr)
 }
 
+// fillRules puts the actions of the rules given with the command into its result, unless its session was removed.
+func (r *running) fillRules(ctx context.Context) {
+	if len(r.flags.Rules) == 0 {
+		return
+	}
+	did, err := r.s.Firings(ctx)
+	if err != nil {
+		return
+	}
+	r.res.Answers = did
+	for i := range r.flags.Rules {
+		rule := &r.flags.Rules[i]
+		used := slices.ContainsFunc(did, func(f api.RespondFiring) bool { return f.Rule == rule.ID })
+		if !used && r.res.TimedOut != "none" {
+			r.res.Unused = append(r.res.Unused, cmp.Or(rule.Text, rule.Regexp))
+		}
+	}
+}
+
 // stop ends the command and learns how it went.
 func (r *running) stop(ctx context.Context) error {
 	j, err := r.caller.Client.StopJob(ctx, r.res.Job, api.JobStop{})
@@ -300,9 +324,9 @@ func (r *running) status(aborted bool, followErr error) error {
 	case aborted:
 		return exit.Silent(api.ExitInterrupted)
 	case r.res.TimedOut == "wall" && !output.IsOpen(r.res.State):
-		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout); for long commands use --background or `longterm new`", r.flags.Timeout))
+		err = exit.With(api.ExitTimeout, fmt.Errorf("ended after %s (--timeout)%s; for long commands use --background or `longterm new`", r.flags.Timeout, describeUnused(&r.res)))
 	case r.res.TimedOut == "idle" && !output.IsOpen(r.res.State):
-		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)", r.flags.Idle))
+		err = exit.With(api.ExitTimeout, fmt.Errorf("ended: nothing was printed for %s (--idle-timeout)%s", r.flags.Idle, describeUnused(&r.res)))
 	case followErr != nil:
 		return exit.With(api.ExitOwnFailure, followErr)
 	default:

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,9 +39,9 @@ func Status(r *api.Result, session string, wall, idle time.Duration) error {
 	case r.Error != "" && len(r.Answers) > 0 && r.Answers[len(r.Answers)-1].Error != "":
 		return exit.With(api.ExitOwnFailure, fmt.Errorf("a rule ended it: %s", r.Error))
 	case r.TimedOut == "wall":
-		return exit.With(api.ExitTimeout, fmt.Errorf("no end within %s (--timeout); %s", wall, what))
+		return exit.With(api.ExitTimeout, fmt.Errorf("no end within %s (--timeout)%s; %s", wall, describeUnused(r), what))
 	case r.TimedOut == "idle":
-		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout); %s", idle, what))
+		return exit.With(api.ExitTimeout, fmt.Errorf("nothing was printed for %s (--idle-timeout)%s; %s", idle, describeUnused(r), what))
 	case r.State == "needs_input":
 		return exit.With(api.RefusedNeedsInput, fmt.Errorf("it waits for input (%s); %s", r.Needs, answerHint(r.Needs, session)))
 	case r.State == "denied":
@@ -59,6 +60,29 @@ func answerHint(needs, session string) string {
 		return fmt.Sprintf("see `longterm screen %s`, answer with `longterm keys %[1]s KEY…`", session)
 	}
 	return fmt.Sprintf("answer with `longterm send %s TEXT -e`", session)
+}
+
+// describeUnused returns the question at the end of the output and the rules that matched nothing, for the message of a
+// timeout. It returns "" if all rules matched, or no rules were given.
+func describeUnused(r *api.Result) string {
+	if len(r.Unused) == 0 {
+		return ""
+	}
+	text := ""
+	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(r.Output, "^C", ""), " \r\n"), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		text = fmt.Sprintf(": the output ends with %q", output.Printable(last))
+	}
+	return fmt.Sprintf("%s; no match for --respond %s", text, quoteAll(r.Unused))
+}
+
+// quoteAll quotes texts and joins them.
+func quoteAll(texts []string) string {
+	list := make([]string, 0, len(texts))
+	for _, t := range texts {
+		list = append(list, strconv.Quote(t))
+	}
+	return strings.Join(list, ", ")
 }
 
 // EndStatus is the exit status of what has ended.

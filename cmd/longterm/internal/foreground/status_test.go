@@ -39,6 +39,8 @@ func TestStatus(t *testing.T) {
 		{"the shell ended", api.Result{State: "ended", TimedOut: "none", Error: "gone"}, api.ExitOwnFailure, "gone", ""},
 		{"a REPL", api.Result{State: "exited", TimedOut: "none", Outcome: "stable"}, 0, "", ""},
 		{"unknown", api.Result{State: "exited", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
+		{"rules that matched nothing", api.Result{State: "killed", TimedOut: "wall", Output: "Name: bob\nChoose a fruit: ^C\n", Unused: []string{"fruit?", "Sure"}}, api.ExitTimeout,
+			`no end within 2s (--timeout): the output ends with "Choose a fruit:"; no match for --respond "fruit?", "Sure"; it was ended`, ""},
 		{"taken back", api.Result{State: "killed", TimedOut: "none", Message: "Taken back before it began: its caller went away"}, api.ExitOwnFailure, "Taken back before it began", ""},
 		{"lost", api.Result{State: "lost", TimedOut: "none"}, api.ExitOwnFailure, "its exit status is not known", ""},
 	} {

@@ -13,10 +13,10 @@ import (
 type PipeCollector struct{ out *capture.Output }
 
 func NewPipeCollector(e capture.Encoding, b BudgetFlags) *PipeCollector {
-	return &PipeCollector{capture.NewOutput(e, cmp.Or(b.Bytes, DefaultBudget))}
+	return &PipeCollector{capture.NewOutput(e, cmp.Or(b.Bytes, MaxBudget))}
 }
 
-// DefaultBudget is what a result has of an output unless more is asked for.
+// DefaultBudget is how many bytes of output the result of an interrupted line has.
 const DefaultBudget = 16 << 10
 
 func (c *PipeCollector) Put(o api.Output) error {

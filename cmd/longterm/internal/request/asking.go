@@ -3,6 +3,8 @@
 package request
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/session/actor"
@@ -11,8 +13,9 @@ import (
 
 // AskFlags are the flags of verbs that run something, about the rules it is judged by.
 type AskFlags struct {
-	policy string
-	yes    bool
+	policy   string
+	yes      bool
+	approval time.Duration
 }
 
 // Register adds the flags; agent is where the label goes.
@@ -23,5 +26,12 @@ func (a *AskFlags) Register(c *cobra.Command, agent *string) {
 	f.BoolVarP(&a.yes, "yes", "y", false, "do not ask: what would be asked about is allowed; what is denied stays denied")
 }
 
-// Asking is the request's part.
-func (a *AskFlags) Asking() api.Asking { return api.Asking{Policy: a.policy, Yes: a.yes} }
+// RegisterTimeout adds the flag of verbs that wait for the end of a line or command.
+func (a *AskFlags) RegisterTimeout(c *cobra.Command) {
+	c.Flags().DurationVar(&a.approval, "approval-timeout", 0, "stop waiting for an approval after this time; with --on-timeout kill the command is taken back, else it waits on in the background; 0: no limit")
+}
+
+// Asking returns the request's part.
+func (a *AskFlags) Asking() api.Asking {
+	return api.Asking{Policy: a.policy, Yes: a.yes, ApprovalTimeoutMS: *wholeMS(max(0, a.approval))}
+}

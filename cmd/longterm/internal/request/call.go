@@ -36,8 +36,8 @@ type CallFlags struct {
 
 func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 	f := cmd.Flags()
-	f.DurationVar(&c.Timeout, "timeout", 0, "give up after this time, 1s to 5m, in the background to 24h; 0: no limit (default: exec.timeout of the configuration, 1m; in the background 24h; on a terminal none)")
-	f.DurationVar(&c.Idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: never (default: exec.idle_timeout of the configuration, 5m; in the background and on a terminal 0)")
+	f.DurationVar(&c.Timeout, "timeout", 0, "give up after this time; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m, in the background 24h)")
+	f.DurationVar(&c.Idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: no limit (default: no limit; for agents exec.idle_timeout of the configuration, 5m, in the background none)")
 	f.DurationVar(&c.Yield, "yield", 0, "return after this time with the output so far; the command continues in the background")
 	f.BoolVarP(&c.Background, "background", "b", false, "return at once and print the job's id, for longterm jobs")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a timeout expires: kill (the command and all its descendants) or background")
@@ -46,7 +46,7 @@ func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 	f.StringVar(&c.Format, "format", "", "text: the whole result as labelled text, for a model to read (default: the output)")
 	f.BoolVar(&c.parse, "parse", false, "with --json, parse the output by command: problems, tests, listings")
 	f.BoolVar(&c.digest, "digest", false, "with --json or --format: of more output than --max-output, keep the first failure, errors, warnings and the end")
-	f.IntVar(&c.Budget.Bytes, "max-output", 0, "bytes of output to print: head and tail, and between them the command that prints the rest (default: all, with --json 16384)")
+	f.IntVar(&c.Budget.Bytes, "max-output", 0, "bytes of output to print: head and tail, and between them the command that prints the rest (default: all; for agents with --json, and with --format and --digest, exec.max_output of the configuration, 16384)")
 	f.IntVar(&c.Budget.Line, "max-line", 0, "bytes of one line to print, head and tail (default: all)")
 }
 
@@ -56,15 +56,10 @@ const maxID = 64
 // CallID is the id that the caller gave the call; empty: none.
 func (c *CallFlags) CallID() string { return c.id }
 
-// Call makes the request's part. What was not given is the daemon's to choose.
-// conf is as the daemon reads it, for what we say; person: a person uses the command.
-func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON bool) (api.Call, error) {
-	wall, idle := conf.Timeout, conf.IdleTimeout
-	person = person && !c.Background
-	if person { // who sees what it does, and has Ctrl-C
-		wall, idle = 0, 0
-	}
-	c.Timeout, c.Idle = GivenOr(cmd, "timeout", c.Timeout, wall), GivenOr(cmd, "idle-timeout", c.Idle, idle)
+// Call makes the request's part. The daemon chooses what was not given: it knows whether the caller is an agent, and
+// only agents have limits by default. conf is the configuration as the daemon reads it, for messages.
+func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, asJSON bool) (api.Call, error) {
+	c.Timeout, c.Idle = GivenOr(cmd, "timeout", c.Timeout, conf.Timeout), GivenOr(cmd, "idle-timeout", c.Idle, conf.IdleTimeout)
 	r := api.Call{
 		Job: c.id, YieldMS: c.Yield.Milliseconds(), Background: c.Background, OnInput: c.OnInput,
 		Digest: c.digest, Parse: c.parse, MaxOutput: c.Budget.Bytes, MaxLine: c.Budget.Line,
@@ -98,13 +93,16 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, person, asJSON b
 	if err := values.OneOf("--on-input", c.OnInput, "wait", "return"); err != nil {
 		return r, err
 	}
+	if c.Format != "" && r.MaxOutput == 0 { // which is for a model
+		r.MaxOutput = int(conf.MaxOutput)
+	}
 	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along
 		r.OnTimeout = c.onTimeout
 	}
-	if person || cmd.Flags().Changed("timeout") {
+	if cmd.Flags().Changed("timeout") {
 		r.TimeoutMS = wholeMS(c.Timeout)
 	}
-	if person || cmd.Flags().Changed("idle-timeout") {
+	if cmd.Flags().Changed("idle-timeout") {
 		r.IdleTimeoutMS = wholeMS(c.Idle)
 	}
 	return r, nil

@@ -89,37 +89,41 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// A limit is sent only if it is given; any positive duration is.
+//
+// FAULT: G10
 func TestCall(t *testing.T) {
-	conf := &config.Exec{Timeout: time.Minute, IdleTimeout: 5 * time.Minute}
+	conf := &config.Exec{Timeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxOutput: 16 << 10}
 	for _, c := range []struct {
 		args          string
-		person        bool
 		wall, idle    int64 // -1: not sent
+		output        int
 		waits, waited time.Duration
 	}{
-		{"", false, -1, -1, time.Minute, 5 * time.Minute},
-		{"", true, 0, 0, 0, 0},
-		{"--background", true, -1, -1, time.Minute, 5 * time.Minute},
-		{"--timeout 2s", false, 2000, -1, 2 * time.Second, 5 * time.Minute},
-		{"--idle-timeout 1us", false, -1, 1, time.Minute, time.Microsecond},
+		{"", -1, -1, 0, time.Minute, 5 * time.Minute},
+		{"--background", -1, -1, 0, time.Minute, 5 * time.Minute},
+		{"--timeout 2h", 7_200_000, -1, 0, 2 * time.Hour, 5 * time.Minute},
+		{"--timeout 0", 0, -1, 0, 0, 5 * time.Minute},
+		{"--idle-timeout 1us", -1, 1, 0, time.Minute, time.Microsecond},
+		{"--format text", -1, -1, 16 << 10, time.Minute, 5 * time.Minute},
 	} {
 		var f CallFlags
 		cmd := parsed(t, func(cmd *cobra.Command) { f.Register(cmd, "kill") }, c.args)
-		r, err := f.Call(cmd, conf, c.person, false)
+		r, err := f.Call(cmd, conf, false)
 		sent := func(p *int64) int64 {
 			if p == nil {
 				return -1
 			}
 			return *p
 		}
-		if err != nil || sent(r.TimeoutMS) != c.wall || sent(r.IdleTimeoutMS) != c.idle || f.Timeout != c.waits || f.Idle != c.waited {
-			t.Errorf("%q, person %v: %d, %d, %v, %v: %v", c.args, c.person, sent(r.TimeoutMS), sent(r.IdleTimeoutMS), f.Timeout, f.Idle, err)
+		if err != nil || sent(r.TimeoutMS) != c.wall || sent(r.IdleTimeoutMS) != c.idle || f.Timeout != c.waits || f.Idle != c.waited || r.MaxOutput != c.output {
+			t.Errorf("%q: %d, %d, %v, %v, %d: %v", c.args, sent(r.TimeoutMS), sent(r.IdleTimeoutMS), f.Timeout, f.Idle, r.MaxOutput, err)
 		}
 	}
 	for _, args := range []string{"--timeout -1s", "--yield -1s", "--parse", "--format x", "--on-timeout x", "--on-input x", "--max-output -1"} {
 		var f CallFlags
 		cmd := parsed(t, func(cmd *cobra.Command) { f.Register(cmd, "kill") }, args)
-		if _, err := f.Call(cmd, conf, false, false); !isUsage(err) {
+		if _, err := f.Call(cmd, conf, false); !isUsage(err) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -38,4 +39,35 @@ func TestEnterAfterASecret(t *testing.T) {
 			t.Errorf("a file with%q: %+v, %v", text, rules, err)
 		}
 	}
+}
+
+// A pattern may contain =: the one where a prompt ends counts, or the first; an escaped one never does.
+//
+// FAULT: J
+func TestCutPair(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"a=b=c?=d": {"a=b=c?", "d"}, "Token:=abc==": {"Token:", "abc=="}, "Name=a=b": {"Name", "a=b"}, "Value [x=1] > =y": {"Value [x=1] > ", "y"},
+		`a\=b=c`: {"a=b", "c"}, "re:^x=?=y": {"re:^x=?", "y"}, "Go on?=": {"Go on?", ""}, "$ =ls a=b": {"$ ", "ls a=b"}, "=x": {"", "x"},
+	} {
+		pattern, reply, ok := cutPair(in)
+		if !ok || pattern != want[0] || reply != want[1] {
+			t.Errorf("%q: %q, %q, %v", in, pattern, reply, ok)
+		}
+	}
+	for _, in := range []string{"", "x", `a\=b`} {
+		if _, _, ok := cutPair(in); ok {
+			t.Errorf("%q is cut", in)
+		}
+	}
+}
+
+// FuzzCutPair checks that no byte of a pair is lost.
+func FuzzCutPair(f *testing.F) {
+	f.Add("a=b=c?=d")
+	f.Fuzz(func(t *testing.T, s string) {
+		pattern, reply, ok := cutPair(s)
+		if lost := len(s) - len(pattern) - len(reply); ok && lost != 1+strings.Count(s[:len(s)-len(reply)-1], `\=`) || !ok && pattern != s {
+			t.Errorf("%q: %q, %q, %v", s, pattern, reply, ok)
+		}
+	})
 }

@@ -23,13 +23,16 @@ type RespondFlags struct {
 
 func (r *RespondFlags) Register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&r.pairs, "respond", nil, "PATTERN=REPLY: type REPLY and Enter when PATTERN appears, repeatable; re:PATTERN is a regexp, keys:REPLY are keys, secret:REPLY types the secret that it refers to, and Enter")
-	f.StringVar(&r.file, "respond-file", "", "file of rules (YAML) for this line")
+	f.StringArrayVar(&r.pairs, "respond", nil, "PATTERN=REPLY: type REPLY and Enter when PATTERN appears, repeatable; re:PATTERN is a regexp, keys:REPLY are keys, secret:REPLY types the secret that it refers to, and Enter; of several =, the first after one of ? : > ] ) # $ % ends PATTERN, else the first; \\= is a part of it")
+	f.StringVar(&r.file, "respond-file", "", "file of rules (YAML) for this line or command")
 }
+
+// HasRules reports whether a rule or a file of rules is given.
+func (r *RespondFlags) HasRules() bool { return len(r.pairs) > 0 || r.file != "" }
 
 // Request is what the flags ask for; nil: nothing.
 func (r *RespondFlags) Request(in Input) (*api.RespondRules, error) {
-	if len(r.pairs) == 0 && r.file == "" {
+	if !r.HasRules() {
 		return nil, nil
 	}
 	var rules api.RespondRules
@@ -63,11 +66,34 @@ func (r *RespondFlags) Request(in Input) (*api.RespondRules, error) {
 	return &more, nil
 }
 
+// cutPair cuts PATTERN=REPLY. A prompt may contain =, as in "a=b=c?": it is cut at the first = after the end of a prompt, or else
+// at the first. One after a backslash is a part of the pattern.
+func cutPair(s string) (pattern, reply string, ok bool) {
+	at := -1
+	for i := range len(s) {
+		if s[i] != '=' || i > 0 && s[i-1] == '\\' {
+			continue
+		}
+		before := strings.TrimRight(s[:i], " ")
+		ends := before != "" && strings.ContainsAny(before[len(before)-1:], "?:>])#$%")
+		if at < 0 || ends {
+			at = i
+		}
+		if ends {
+			break
+		}
+	}
+	if at < 0 {
+		return s, "", false
+	}
+	return strings.ReplaceAll(s[:at], `\=`, "="), s[at+1:], true
+}
+
 // parsePair reads PATTERN=REPLY.
 func parsePair(s string) (api.RespondRule, error) {
-	pattern, answer, ok := strings.Cut(s, "=")
+	pattern, answer, ok := cutPair(s)
 	if !ok || pattern == "" {
-		return api.RespondRule{}, exit.Usagef("--respond %q is not PATTERN=REPLY; a pattern with = in it goes into --respond-file", s)
+		return api.RespondRule{}, exit.Usagef("--respond %q is not PATTERN=REPLY", s)
 	}
 	r := api.RespondRule{Text: pattern}
 	if expr, is := strings.CutPrefix(pattern, "re:"); is {

@@ -229,7 +229,7 @@ func viewSession(s *api.Session) model.Session {
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
 		ExitCode: s.ExitCode, Signal: s.Signal, Stopped: s.Stopped, FullScreen: s.Alt,
 		Started: s.Started, Past: s.Labels[pastLabel],
-		Aside: s.Temporary || s.Labels[api.HookLabel] != "",
+		Aside: s.Temporary || s.Labels[api.HookLabel] != "" || s.Labels[api.KeptRunLabel] != "",
 	}
 	if vs.Started.IsZero() { // an older daemon's
 		vs.Started = s.Created

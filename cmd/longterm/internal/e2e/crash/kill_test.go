@@ -79,6 +79,34 @@ func TestGraceOfTheKillLadder(t *testing.T) {
 	}
 }
 
+// Without a configured grace a program has the time to save its data, and a kill takes no longer than that.
+//
+// FAULT: G11
+// FEATURES: R15
+func TestKill_GivesTimeToSave(t *testing.T) {
+	i := e2e.New(t)
+	for _, name := range []string{"shell", "own"} {
+		saved := filepath.Join(i.Dir, name)
+		program := fmt.Sprintf(`trap 'sleep 1.5; echo saved > %s; exit' TERM; trap "" INT HUP; echo ready; while :; do sleep 0.01; done`, saved)
+		if name == "own" {
+			i.Run("new", "-n", name, "--", "sh", "-c", program)
+		} else { // which ignores TERM, and ends by HUP once nothing else is left
+			i.Run("new", "-n", name, "--", "bash", "--norc")
+			i.Run("wait", name, "--for", "prompt", "--since", "0")
+			i.Run("exec", name, "-b", "sh -c '"+strings.ReplaceAll(program, "'", `'\''`)+"'")
+		}
+		i.Run("wait", name, "--for", "text=ready", "--since", "0")
+		began := time.Now()
+		i.Run("kill", name)
+		if b, err := os.ReadFile(saved); err != nil || string(b) != "saved\n" {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+		if took := time.Since(began); took < 1500*time.Millisecond || took > 9*time.Second {
+			t.Errorf("%s: killed after %v", name, took)
+		}
+	}
+}
+
 // longRunning begins a process in a terminal session of its own.
 const longRunning = `setsid sh -c 'echo $$ > %s; exec sleep 600' & while ! [ -s %[1]s ]; do sleep 0.01; done`
 

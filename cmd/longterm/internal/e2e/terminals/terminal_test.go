@@ -88,20 +88,23 @@ func TestRunIsTheCommand(t *testing.T) {
 	q.ExpectExit(5)
 }
 
-// Who sits before a terminal is not told how long something may take: there is no limit but
-// the one asked for. What has no terminal keeps the configured one.
+// People and scripts have no limit but the one that they give, on a terminal or without. Agents have the configured one.
 //
 // FAULT: A9
+// FAULT: G10
 // FEATURES: R16
-func TestNoLimitOnATerminal(t *testing.T) {
+func TestNoLimit_ForPeopleAndScripts(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
 	i.Run("config", "set", "exec.timeout", "1s")
 	i.Run("config", "set", "exec.idle_timeout", "1s")
 	script := "sleep 1.6; echo slow but there; exit 4"
-	if _, errOut, code := i.Try("run", "--", "sh", "-c", script); code != 124 || !strings.Contains(errOut, "1s") {
-		t.Errorf("without a terminal: %d %s", code, errOut)
+	if _, errOut, code := i.Try("run", "--agent", "a", "--", "sh", "-c", script); code != 124 || !strings.Contains(errOut, "1s") {
+		t.Errorf("an agent's: %d %s", code, errOut)
+	}
+	if out, errOut, code := i.Try("run", "--", "sh", "-c", script); code != 4 || out != "slow but there\n" {
+		t.Errorf("without a terminal: %d %q %s", code, out, errOut)
 	}
 	p := terminal(i, "run", "--", "sh", "-c", script)
 	p.Expect("slow but there")

@@ -1,0 +1,40 @@
+package config
+
+import "fmt"
+
+const docsCallers = `
+## Defaults by caller
+
+An agent is a caller with ` + "`--agent`, `LONGTERM_AGENT`" + ` or MCP. All others are people and scripts, on a terminal or not.
+A flag or a field of the request overrides each default: any positive time, and 0 is no limit.
+
+| what | people and scripts | agents | reason |
+|---|---|---|---|
+`
+
+// callerLimit is a default that depends on the caller.
+type callerLimit struct {
+	what, people string
+	key          string // the setting with the agents' default, if there is one
+	fixed        string // the agents' default if no setting has it, else a text after it
+	why          string
+}
+
+// agents returns the agents' default as the docs have it.
+func (l *callerLimit) agents() string {
+	if l.key == "" {
+		return l.fixed
+	}
+	return fmt.Sprintf("`%s` (`%s`)%s", rowOf(l.key).Default, l.key, l.fixed)
+}
+
+// callerLimits are the defaults that depend on the caller.
+var callerLimits = []callerLimit{
+	{"time limit of `run` and `exec` (`--timeout`)", "none", "exec.timeout", "", "a model that waits cannot act; a person sees what a command does, and a script means it to end by itself"},
+	{"time limit without output (`--idle-timeout`)", "none", "exec.idle_timeout", "", "the same; a build or a backup may print nothing for long"},
+	{"time limit in the background (`--background`)", "none", "", "24h", "what an agent forgets does not run for ever"},
+	{"when a limit is over (`--on-timeout`)", "`run` kills the command, a line of `exec` continues in the background", "", "the same", "a session outlives its callers, a command without session does not"},
+	{"time that each step of the kill ladder gets (`--grace`)", "`10s` (`exec.grace`)", "exec.agent_grace", "", "programs save their data first; an agent pays for the time. A step ends early once all processes that handle its signal have exited"},
+	{"output in an answer (`--max-output`)", "all, up to 16 MiB", "exec.max_output", "", "each byte costs an agent tokens; a script parses all of it"},
+	{"output of a `run` that failed, or was long", "kept for 24h", "", "the same", "it is what one looks for afterwards; `run --keep` keeps any"},
+}

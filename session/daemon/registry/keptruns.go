@@ -1,0 +1,60 @@
+//go:build unix
+
+package registry
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store"
+)
+
+// keptRunTime is how long the session of a `run` stays that failed, or was long: its output is what one looks for afterwards.
+const keptRunTime = 24 * time.Hour
+
+// maxKeptRuns bounds those sessions. A script may run what fails over and over.
+const maxKeptRuns = 500
+
+// KeepRun keeps the temporary session of a command that has ended for a day, and removes the oldest of these sessions if there
+// are too many.
+func (h *Registry) KeepRun(e *Handle) {
+	h.Save(e, func(r *store.Session) {
+		r.Temporary, r.Labels = false, labelled(r.Labels, map[string]string{api.KeptRunLabel: api.KeptRun})
+	})
+	kept := slices.DeleteFunc(h.All(), func(e *Handle) bool { return !e.KeptRun() })
+	for _, old := range kept[:max(0, len(kept)-maxKeptRuns)] {
+		h.removeKeptRun(old)
+	}
+}
+
+// KeptRun reports whether the session is there only for the output of a command that has ended.
+func (e *Handle) KeptRun() bool { return e.Record().Labels[api.KeptRunLabel] != "" }
+
+// removeKeptRun removes the kept session of a command, unless it has leftover processes.
+func (h *Registry) removeKeptRun(e *Handle) {
+	if e.Session.Status().State == session.Running || len(h.NoteLeft(e)) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := h.Remove(ctx, e, false); err != nil {
+		h.log.Error("remove the session of a command that has ended", "session", e.ID(), "err", err)
+	}
+}
+
+// freeName renames the session that has a name if it is only kept for its output. A new session may take the name then.
+func (h *Registry) freeName(name string) {
+	h.mu.RLock()
+	e := h.byname[name]
+	h.mu.RUnlock()
+	if e == nil || !e.ready.Load() || !e.KeptRun() {
+		return
+	}
+	other := name + "-" + api.ShortID(e.ID())
+	if err := h.Edit(e, api.Edit{Name: &other}); err != nil {
+		h.log.Warn("rename the session of a command that has ended", "session", e.ID(), "err", err)
+	}
+}
