@@ -218,7 +218,7 @@ var moreWrongCalls = []wrongCall{
 	{"get-command", "shell/999", nil, api.CodeNotFound, "longterm commands shell"},
 	{"get-command", "over/0", nil, api.CodeNotFound, ""},
 	{"exec", "over", api.Exec{Line: "true"}, api.CodeEnded, ""},
-	{"exec", "cat", api.Exec{Line: "x", Call: api.Call{TimeoutMS: ptr(int64(1))}}, api.CodeInvalid, "0 is no limit"},
+	{"exec", "cat", api.Exec{Line: "x", Call: api.Call{TimeoutMS: ptr(int64(-1))}}, api.CodeInvalid, "0 for no limit"},
 	{"batch", "shell", api.Batch{Lines: []string{"true"}, Call: api.Call{Background: true}}, api.CodeInvalid, "one by one"},
 	{"run", "", api.Run{}, api.CodeInvalid, "argv or line"},
 	{"run", "", api.Run{Warm: true, NewSession: api.NewSession{Argv: []string{"true"}}}, api.CodeInvalid, "longterm new"},
