@@ -144,7 +144,7 @@ type Grant struct {
 	Rule     string   // that asked
 	Prefix   []string // words that the command begins with
 	Exact    string   // or all of what was asked; empty: the prefix counts
-	Dir      string   // in which it holds, of a prefix also below; empty: everywhere
+	Dir      string   // in which it holds, of a prefix also below, or "" if that is everywhere
 	Commands string   // digest of the commands that were shown with Exact
 	Approval int64
 	Created  time.Time

@@ -427,6 +427,9 @@ func (fs *files) outside(p string) bool {
 
 // temporary reports a path below /tmp that is in no home: a home may be there, too.
 func (fs *files) temporary(full string) bool {
+	if below, is := strings.CutPrefix(full, fs.home+"/"); is && fs.cwd == fs.home && strings.HasPrefix(full, "/tmp/") {
+		return below[0] != '.' || strings.HasPrefix(below, "...")
+	}
 	return strings.HasPrefix(full, "/tmp/") && !isBelow(full, fs.home) && (fs.account == "" || !isBelow(full, fs.account))
 }
 

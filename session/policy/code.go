@@ -61,7 +61,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	}
 	text = cr.homesIn(lang, text)
 	cr.changesVital(lang, text, x)
-	cr.computed(lang, text, x)
+	cr.judgeComputed(lang, text, x)
 	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
 		cr.bang("vim", text) // they have ! too
 	}

@@ -315,8 +315,10 @@ func (cr *codeReader) seen(lang, arg string, known map[string]string) {
 	}
 	switch {
 	case len(argv) == 0:
-	case len(argv) == 1 && hasHole(argv[0]):
+	case len(argv) == 1 && hasHole(argv[0]) && (lang != "awk" || strings.Contains(arg, "$") || strings.HasPrefix(argv[0], someText)):
 		cr.mayAsk(func() { cr.unknown([]string{shown.Replace(argv[0])}, whyComputed) })
+		cr.runsText(strings.ReplaceAll(argv[0], someText, hole))
+	case len(argv) == 1 && lang == "awk":
 		cr.runsText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1:
 		cr.runsText(argv[0])

@@ -7,8 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Commands that code puts together when it runs are unknown. Here are the forms of languages in which no quotes tell a literal
-// from a computed text.
+// Commands that code puts together when it runs are unknown. This file has the forms of languages in which a literal needs no quotes.
 
 const whyComputed = "what it runs is put together when it runs"
 
@@ -28,7 +27,7 @@ var (
 	rubyShell    = pattern.Lazy("`[^`]*#\\{[^`]*`|%x[({\\[][^)}\\]]*#\\{")
 )
 
-// giveCode are programs that Tcl hands text of its own to, which they run.
+// giveCode are programs that run the text which Tcl gives them.
 const giveCode = words("sh bash zsh dash ksh env sudo doas su xargs eval python python3 perl ruby rm dd find chmod")
 
 // computes reports code that runs a command which is not written out.
@@ -58,8 +57,8 @@ func computes(name, lang, text string) bool {
 	return false
 }
 
-// computed asks about code that runs what is not written out, and judges what stands in the escapes of dc and the calls of nim.
-func (cr *codeReader) computed(lang, text string, x *invocation) {
+// judgeComputed reports code that runs what is not written out as unknown, and judges the escapes of dc and the calls of nim.
+func (cr *codeReader) judgeComputed(lang, text string, x *invocation) {
 	switch x.name {
 	case "dc":
 		for _, m := range dcEscape.FindAllStringSubmatch(text, maxCalls) {

@@ -14,7 +14,7 @@ import (
 // whyEach is the reason for asking about a command that gets every name of a walk.
 const whyEach = "it may change every file of a home or of the system: no literal name narrows the walk"
 
-// narrowing says how far the tests of find restrict what it finds.
+// narrowing is how far the tests of find restrict its results.
 type narrowing uint8
 
 const (
@@ -92,7 +92,7 @@ func (fs *files) ofAll(full string) bool {
 	return full == "/" || full == "/root" || fs.holdsHome(full) || dir == "/home" || dir == "/Users" || fs.otherHome(full)
 }
 
-// everyName reports a word that stands for every file of a walk, also behind an equals sign.
+// everyName reports whether a word is the name of every file of a walk, also behind an equals sign.
 func (fs *files) everyName(word string) bool {
 	if !strings.HasSuffix(word, anyBelow) {
 		return false
@@ -108,7 +108,7 @@ func (fs *files) printsEvery(in stream) bool {
 	return slices.ContainsFunc(strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16), fs.everyName)
 }
 
-// everyFile asks about a command that may change, remove or run each file of a walk, whose names it gets as words or as input.
+// everyFile requires approval of a command that may change, remove or run each file of a walk. It gets the names as words or as input.
 func (h *hardRules) everyFile(c *Command, x *invocation) {
 	if c.Verdict != Allow {
 		return
@@ -192,7 +192,7 @@ func (h *hardRules) listsEvery(x *invocation) bool {
 	return known && h.printsEvery(stream{text: text, is: true})
 }
 
-// lockedOut asks about a mode by which a user cannot use a home any longer.
+// lockedOut requires approval of a mode that takes a home from its user.
 func (h *hardRules) lockedOut(c *Command, mode string, dirs []string) {
 	for _, p := range dirs {
 		if full, ok := h.clean(p); ok && h.ofAll(full) && locksOut(mode, '7') {

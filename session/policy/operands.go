@@ -265,7 +265,7 @@ func (ho *handovers) ownForms(x *invocation) {
 				if text = strings.TrimLeft(text, ":="); text == "" && i+2 < len(x.argv) {
 					text = x.argv[i+2]
 				}
-				ho.computed("other", text, x)
+				ho.judgeComputed("other", text, x)
 			}
 		}
 	case x.name == "dosbox":

@@ -7,7 +7,7 @@ import (
 )
 
 // A name lookup or a fetch sends the words that it is given to another machine. So a reading command that looks names up, or
-// fetches, only reads with words that stand on the line.
+// fetches, only reads if its words are written out.
 
 // askers are readers that ask another machine about the words that they are given, with their subcommands.
 var askers = fieldSet("gh glab|npm view|npm info|npm show|npm outdated|gem list|brew info|go list|go doc|svn info|svn status")
@@ -15,7 +15,7 @@ var askers = fieldSet("gh glab|npm view|npm info|npm show|npm outdated|gem list|
 // hostTables are databases of getent that are looked up by the name service of the network.
 const hostTables = words("hosts ahosts ahostsv4 ahostsv6 networks netgroup")
 
-// sendsOut returns why a command that else only reads sends words to another machine; empty: it does not.
+// sendsOut returns the reason if a command that else only reads sends words to another machine, and else "".
 func (pr *presets) sendsOut(x *invocation) string {
 	args := x.argv[1:]
 	for _, a := range args {

@@ -189,7 +189,7 @@ func (v *verdicts) unknownFor(c *Command, why, instead string) {
 	v.record(*c)
 }
 
-// runsFile asks about a file of commands that a shell is given.
+// runsFile requires approval of a file of commands that a shell is given.
 func (v *verdicts) runsFile(argv []string) {
 	c := Command{Argv: argv, OfFile: !slices.ContainsFunc(argv, hasHole)}
 	if v.at.engine.preset != Off || v.at.engine.denies {

@@ -307,7 +307,7 @@ func (wr *wrapping) atOnce(x *invocation, n int) int {
 	return max(n, 1)
 }
 
-// everyBelow is a start of a walk with the mark for everything below it.
+// everyBelow returns a start of a walk with the mark for everything below it.
 func everyBelow(start string) string {
 	if bare := strings.TrimRight(start, "/"); bare != "" {
 		start = bare

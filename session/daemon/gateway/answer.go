@@ -304,7 +304,7 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 // elsewhere counts where these were shown, and below.
 func (a *Ask) roots(r *policy.Rule) ([]string, error) {
 	switch {
-	case !r.Exact || !policy.Placed(append([]string{r.Program}, r.Words...)):
+	case !r.Exact || !policy.IsPlaced(append([]string{r.Program}, r.Words...)):
 		return nil, nil
 	case a.Cwd == "":
 		return nil, errors.New("the directory of its words is not known")
@@ -312,7 +312,7 @@ func (a *Ask) roots(r *policy.Rule) ([]string, error) {
 	return []string{a.Cwd}, nil
 }
 
-// ruleDir returns the directory in which a proposed rule would count; empty: everywhere.
+// ruleDir returns the directory in which a proposed rule would count, or "" if that is everywhere.
 func (a *Ask) ruleDir(text string) string {
 	rules, err := policy.ParseTexts(text)
 	if err != nil {

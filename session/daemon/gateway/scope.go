@@ -12,7 +12,7 @@ import (
 )
 
 // What an answer reaches. Words that mean something else in another directory, with another environment or with other aliases
-// hold only where they were shown. "For this session" allows commands that begin with the same words and that the
+// hold only where they were shown. "For this session" allows commands that start with the same words and that the
 // same rule asked about. A prefix has to mean something: where the danger is in the rest (what is removed,
 // the code an interpreter is given, a word that is not known before it runs), all of it has to be the same.
 
@@ -87,7 +87,7 @@ type scoped struct {
 	Prefix []string `json:"prefix,omitempty"`
 	Exact  string   `json:"exact,omitempty"` // instead of the prefix
 
-	Dir      string `json:"dir,omitempty"`      // in which it holds; empty: everywhere
+	Dir      string `json:"dir,omitempty"`      // in which it holds, or "" if that is everywhere
 	Commands string `json:"commands,omitempty"` // digest of the commands behind Exact
 }
 
@@ -113,7 +113,7 @@ func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 			s = scoped{Rule: ruleLost, Exact: a.earlier.WhyLost()}
 		case meant: // else one that has to be the same makes all of it so
 			s = scoped{Rule: c.Rule, Prefix: prefixOf(&c)}
-			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.Placed(s.Prefix) { // touch alone is about any file
+			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.IsPlaced(s.Prefix) { // touch alone is about any file
 				s.Dir = firstOf(c.Dir, unknownDir)
 			}
 		}
@@ -163,11 +163,11 @@ func allows(g *store.Grant, need *scoped) bool {
 	return need.Dir == g.Dir || below
 }
 
-// dir returns the directory to which an exact answer about commands is bound; empty: their words mean the same everywhere.
+// dir returns the directory to which an exact answer about commands is bound, or "" if their words mean the same everywhere.
 func (a *Ask) dir(commands []policy.Command) string {
 	placed := len(commands) == 0
 	for i := range commands {
-		if placed = placed || policy.Placed(commands[i].Argv); placed {
+		if placed = placed || policy.IsPlaced(commands[i].Argv); placed {
 			return firstOf(a.Cwd, unknownDir)
 		}
 	}
@@ -180,7 +180,7 @@ func digestOfCommands(commands []policy.Command) string {
 	sum := sha256.New()
 	for i := range commands {
 		dir := ""
-		if policy.Placed(commands[i].Argv) {
+		if policy.IsPlaced(commands[i].Argv) {
 			dir = commands[i].Dir
 		}
 		fmt.Fprintf(sum, "%q %q\n", commands[i].Argv, dir)

@@ -302,8 +302,8 @@ func projectsOf(s *Subject) (found []string) {
 	return found
 }
 
-// Own returns the absolute paths of the files and directories that are longterm's, for policy.Options.Own.
-func (b *Book) Own() (all []string) {
+// ListOwn returns the absolute paths of the files and directories that are longterm's, for policy.Options.Own.
+func (b *Book) ListOwn() (all []string) {
 	if b.o.File != "" {
 		dir := filepath.Dir(b.o.File)
 		all = append(all, b.o.File, filepath.Join(dir, "config.toml"), filepath.Join(dir, "run")) // sockets, with LONGTERM_DIR

@@ -94,11 +94,11 @@ func (c *chooser) compile() *compiled {
 		rules[i] = s.Rules[i].Rule
 	}
 	var err error
-	if out.engine, err = policy.New(policy.Options{Preset: s.Preset, Rules: rules, Own: c.book.Own()}); err != nil {
+	if out.engine, err = policy.New(policy.Options{Preset: s.Preset, Rules: rules, Own: c.book.ListOwn()}); err != nil {
 		// Each rule was checked where it was read. What cannot be is asked about, all of it.
 		c.book.o.Log.Error("rules cannot be compiled", "err", err)
 		s.Preset, s.From = policy.Listed, err.Error()
-		out.engine, _ = policy.New(policy.Options{Preset: policy.Listed, Own: c.book.Own()})
+		out.engine, _ = policy.New(policy.Options{Preset: policy.Listed, Own: c.book.ListOwn()})
 	}
 	return out
 }

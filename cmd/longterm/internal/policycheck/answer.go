@@ -85,8 +85,8 @@ func (a *Answer) ExitStatus() int {
 	return 0
 }
 
-// shownVerdict returns the verdict of a command with that of the command which it runs: sudo rm -rf / is no more allowed than
-// rm -rf /.
+// shownVerdict returns the verdict of a command with that of the command which it runs: sudo rm -rf / is
+// denied as rm -rf / is.
 func (a *Answer) shownVerdict(c *Command) string {
 	verdict := c.Verdict
 	words := strings.Join(c.Argv, " ")

@@ -91,7 +91,7 @@ func (g *Judge) engine(preset policy.Preset, allow, deny []string) (*policy.Engi
 	}
 	o := policy.Options{Preset: preset, Allow: allow, Deny: deny}
 	if g.Book != nil && !g.Elsewhere {
-		o.Own = g.Book.Own()
+		o.Own = g.Book.ListOwn()
 	}
 	e, err := policy.New(o)
 	if err != nil {
