@@ -181,7 +181,7 @@ var notInSnapshots = map[string]string{
 	"at": "counts within one Write", "before": "set by each control function before it is looked at",
 	"events": "what is not drained is not part of it", "events[].*": "what is not drained is not part of it",
 	"eventsLost": "what is not drained is not part of it", "replies": "what is not drained is not part of it",
-	"bell": "said in a Write that has ended", "colors.out": "the terminal's own answers",
+	"bell": "said in a Write that has ended", "colors.out": "the terminal's own answers", "colors.outer": "in opts",
 
 	"cell": "derived from the pen", "penStale": "derived from the pen", "penAt": "derived from the pen",
 	"blank": "derived from blankBG", "blankBG": "derived from the pen when something is erased",
@@ -233,7 +233,7 @@ var notReset = map[string]string{
 
 	"parser.*": "RIS is a sequence that it reads; after one it is at its beginning", "decoder.*": "cleared by the escape",
 	"written": "counts on", "events": "kept for the owner", "events[].*": "kept for the owner",
-	"eventsLost": "kept for the owner", "replies": "kept for the owner", "bell": "kept for the owner", "colors.out": "the terminal's own answers",
+	"eventsLost": "kept for the owner", "replies": "kept for the owner", "bell": "kept for the owner", "colors.out": "the terminal's own answers", "colors.outer": "in opts",
 	"lastModes.*": "derived, and compared when the Write ends",
 	"cell":        "derived from the pen when something is printed", "sgrSeen.*": "a cache",
 
