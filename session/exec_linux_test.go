@@ -132,13 +132,13 @@ func TestGuessedText_NeedsTheEditor(t *testing.T) {
 // FAULT: H12
 func TestReplacedShell_IsSeen_BeforeTheFirstPrompt(t *testing.T) {
 	h := &lineHost{s: &Session{cfg: Config{Shell: &shell.Launch{Argv: []string{"/bin/bash", "--init-file", "/d/longterm.bash"}}}}}
-	if h.replaced(1, []string{"bash", "--init-file", "/d/longterm.bash"}) || !h.replaced(1, []string{"bash"}) {
+	if h.isReplaced(1, []string{"bash", "--init-file", "/d/longterm.bash"}) || !h.isReplaced(1, []string{"bash"}) {
 		t.Error("the arguments do not count")
 	}
-	if h.prepared = true; h.replaced(1, []string{"bash"}) {
+	if h.prepared = true; h.isReplaced(1, []string{"bash"}) {
 		t.Error("a shell that was prepared counts as replaced before it sent a mark")
 	}
-	if h.s.cfg.Shell.Argv, h.prepared = nil, false; h.replaced(1, []string{"bash"}) {
+	if h.s.cfg.Shell.Argv, h.prepared = nil, false; h.isReplaced(1, []string{"bash"}) {
 		t.Error("arguments that are not known count")
 	}
 }

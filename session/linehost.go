@@ -26,7 +26,7 @@ type lineHost struct {
 	prober  *evidence.Prober // its own: what ran since is asked between its looks; nil: not yet
 	argv    string           // the shell's process as it was started
 	image   string           // of that process, see sys.Image
-	// prepared is set once a shell in the place of the first was prepared.
+	// prepared is set once a shell that replaced the first was prepared.
 	prepared bool
 	last     Command   // of the shell, begun or ended
 	reads    time.Time // of the prompt at which the editor was seen to read, for pastes

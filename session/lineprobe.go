@@ -55,7 +55,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	p.Shell, p.Pastes = r.PID == s.Leader(), s.engine.Modes().BracketedPaste
 	if p.Shell && len(p.Argv) > 0 && h.shell != nil {
 		kind := shell.Detect(p.Argv)
-		p.Replaced = h.replaced(r.PID, p.Argv) || kind != shell.Unknown && kind != h.shell.kind
+		p.Replaced = h.isReplaced(r.PID, p.Argv) || kind != shell.Unknown && kind != h.shell.kind
 	}
 	if p.Blocked = r.State == evidence.Reading; p.Blocked {
 		p.Bytes = evidence.ReadSize(r.PID, r.TID)
@@ -72,10 +72,10 @@ func (h *lineHost) rememberShell() {
 	}
 }
 
-// replaced reports whether the shell's process runs another program, or the same one again: exec
+// isReplaced reports whether the shell's process runs another program, or the same one again: exec
 // leaves its PID and start time as they are. Before the first prompt its arguments are those it
 // was started with, unless a start file replaced it.
-func (h *lineHost) replaced(pid int, argv []string) bool {
+func (h *lineHost) isReplaced(pid int, argv []string) bool {
 	switch l := h.s.cfg.Shell; {
 	case h.argv != "":
 		return h.argv != joinArgv(argv) || h.image != "" && h.image != sys.Image(pid)

@@ -58,7 +58,7 @@ func (g *Gateway) earlier(ctx context.Context, a *Ask, goes bool) (state *policy
 // follow brings t, which is locked, up to what the session has run, and is the state that the next line may find.
 func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 	t.at(a.Since)
-	if why := t.state.WhyLost(); why != "" && g.vouched(a.Session, why) {
+	if why := t.state.WhyLost(); why != "" && g.isVouched(a.Session, why) {
 		t.read, t.state = 0, nil // followed again, from the shell's first command
 	}
 	list, err := g.c.Store.Commands(ctx, store.CommandQuery{Session: a.Session, After: t.read})
@@ -125,14 +125,14 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 // lose returns the state of a session's shell after something unknown: lost for the reason why, or unchanged if a user
 // vouched for it.
 func (g *Gateway) lose(session string, state *policy.State, why string) *policy.State {
-	if g.vouched(session, why) {
+	if g.isVouched(session, why) {
 		return state
 	}
 	return policy.Forgotten(why)
 }
 
-// vouched reports whether a user answered for the session that the reason why its shell's state is lost does not matter.
-func (g *Gateway) vouched(session, why string) bool {
+// isVouched reports whether a user answered for the session that the reason why its shell's state is lost does not matter.
+func (g *Gateway) isVouched(session, why string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.ContainsFunc(g.grants, func(gr store.Grant) bool { return gr.Session == session && gr.Rule == ruleLost && gr.Exact == why })
