@@ -42,7 +42,7 @@ const (
 	Close   Kind = "close"   // a daemon closed the log; the next record is of a daemon that opened it
 )
 
-// isOwn reports whether a record tells of the log itself.
+// isOwn reports whether a record is about the log itself.
 func (k Kind) isOwn() bool {
 	switch k {
 	case Begin, Gap, Torn, Missing, Damage, Drop, Close:

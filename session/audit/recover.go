@@ -131,7 +131,7 @@ func (w *writer) compare(head *Head, herr error) *Record {
 		r = Record{Kind: Missing, Note: fmt.Sprintf("records %d to %d were there and are not: cut off, or lost with the machine's power", w.last.Seq+1, head.Seq)}
 		w.last = *head
 	default:
-		hash, appended, err := behind(w.o.FS, w.o.Dir, head.Seq)
+		hash, appended, err := hashAndAppended(w.o.FS, w.o.Dir, head.Seq)
 		if err == nil && hash == head.Hash {
 			if appended == 0 {
 				return nil
@@ -144,9 +144,9 @@ func (w *writer) compare(head *Head, herr error) *Record {
 	return &r
 }
 
-// behind returns the hash of the record with a number and, if that closed the log, the number of the first record after it
+// hashAndAppended returns the hash of the record with a number and, if that closed the log, the number of the first record after it
 // that needs a daemon which had opened the log; 0: none.
-func behind(fsys FS, dir string, seq uint64) (hash string, appended uint64, err error) {
+func hashAndAppended(fsys FS, dir string, seq uint64) (hash string, appended uint64, err error) {
 	closed := false
 	err = walk(fsys, dir, seq, func(l line) bool {
 		switch r := &l.record; {

@@ -95,7 +95,7 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 		return r, fmt.Errorf("read the audit log: %w", err)
 	}
 	c.end()
-	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // else a daemon opened it meanwhile
+	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // if not, a daemon has just opened it
 		r.find(*c.appended)
 	}
 	if kept == nil && herr == nil && c.seen {
@@ -127,7 +127,7 @@ type checker struct {
 	dropped uint64   // the newest record that tells of what was dropped
 	torn    *Finding // half a record at the end of the segment before
 
-	kept     uint64   // the newest record by the head that is kept beside the log
+	kept     uint64   // number of the newest record, by the kept head
 	closed   uint64   // the newest record of kind Close
 	appended *Finding // what follows the one that is the kept head
 }

@@ -25,6 +25,8 @@ const (
 	// freely is how many columns are looked at without that.
 	freely = 32 << 10
 	near   = 128
+	// maxRepeated bounds the characters of a line that are repeated (REP).
+	maxRepeated = maxEdited
 	// closer is for how many columns one counts that may have a secret: it is looked at closer.
 	closer = 15
 )
@@ -44,20 +46,23 @@ const (
 
 // edited is a line that is being written.
 type edited struct {
-	b       []byte
-	strokes []stroke
-	cols    []int  // strokes that are shown
-	plain   []byte // what they show, in lines of nothing but ASCII
-	other   bool   // it is not
-	first   int    // before this column there are none
-	col     int
-	begin   int  // where in b it begins
-	at      int  // where in b is what is taken now
-	looked  int  // columns
-	fresh   bool // something was done to it since it was looked at
-	others  span // columns that may read otherwise since
-	look    looking
-	text    text // that was looked at last
+	b        []byte
+	strokes  []stroke
+	cols     []int  // strokes that are shown
+	plain    []byte // what they show, in lines of nothing but ASCII
+	other    bool   // it is not
+	first    int    // before this column there are none
+	col      int
+	insert   bool   // mode IRM: what is printed moves the rest of the line
+	newest   [3]int // the newest character: where it is in b, its length and its width
+	repeated int    // characters, by REP
+	begin    int    // where in b it begins
+	at       int    // where in b is what is taken now
+	looked   int    // columns
+	fresh    bool   // something was done to it since it was looked at
+	others   span   // columns that may read otherwise since
+	look     looking
+	text     text // that was looked at last
 }
 
 // looking is what is done with a line as it reads.
@@ -164,8 +169,11 @@ func (e *edited) step(b []byte, at int) int {
 
 // print puts a character into the column of the cursor.
 func (e *edited) print(at, n, width int) {
-	if e.col >= maxColumn {
+	if e.newest = [3]int{at, n, width}; e.col >= maxColumn {
 		return
+	}
+	if e.insert {
+		e.makeRoom(width)
 	}
 	if !e.same(at, n, width) {
 		e.going(e.col, e.col+width)
@@ -317,11 +325,17 @@ func (e *edited) edit(final byte, arg int) {
 	case 'G', '`':
 		e.move(n - 1)
 	case '@':
-		if e.col < len(e.cols) && len(e.cols)+n <= maxColumn {
-			e.going(e.col, len(e.cols))
-			e.cols = slices.Insert(e.cols, e.col, slices.Repeat([]int{blankColumn}, n)...)
-			e.plain = slices.Insert(e.plain, e.col, bytes.Repeat([]byte{' '}, n)...)
-			e.changed(e.col, maxColumn)
+		e.makeRoom(n)
+	case 'b': // REP
+		if last := e.newest; last[1] > 0 {
+			for ; n > 0 && e.col < maxColumn && e.repeated < maxRepeated; n-- {
+				e.repeated++
+				e.print(last[0], last[1], last[2])
+			}
+		}
+	case 'h', 'l': // IRM
+		if arg == 4 {
+			e.insert = final == 'h'
 		}
 	case 'P':
 		if e.col < len(e.cols) {
@@ -342,6 +356,16 @@ func (e *edited) edit(final byte, arg int) {
 		case 2:
 			e.erase(0, len(e.cols))
 		}
+	}
+}
+
+// makeRoom moves the rest of the line by n columns.
+func (e *edited) makeRoom(n int) {
+	if e.col < len(e.cols) && len(e.cols)+n <= maxColumn {
+		e.going(e.col, len(e.cols))
+		e.cols = slices.Insert(e.cols, e.col, slices.Repeat([]int{blankColumn}, n)...)
+		e.plain = slices.Insert(e.plain, e.col, bytes.Repeat([]byte{' '}, n)...)
+		e.changed(e.col, maxColumn)
 	}
 }
 
