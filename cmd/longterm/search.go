@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/places"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/pattern"
 )
 
 func searchVerb(a *app, c *cobra.Command) {
@@ -98,7 +98,7 @@ func (f *searchFlags) query(args []string) (client.SearchQuery, error) {
 }
 
 // regexpSigns is what a text has that is meant as a regular expression.
-var regexpSigns = regexp.MustCompile(`\\[|dswbDSWB().]|\.[*+]|\[[^\]]+\][*+]?|\(.*\|.*\)|^\^|\$$`)
+var regexpSigns = pattern.Lazy(`\\[|dswbDSWB().]|\.[*+]|\[[^\]]+\][*+]?|\(.*\|.*\)|^\^|\$$`)
 
 // hintRegexp prints the command that searches for a regular expression, if the text that was not found looks like one.
 func (f *searchFlags) hintRegexp(a *app, text string) {

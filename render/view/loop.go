@@ -6,6 +6,9 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // loop is what runs beside the viewer's goroutine, and what is handed to that.
@@ -62,4 +65,22 @@ func (l *loop) beside(work func(ctx context.Context) (then func())) {
 			l.later(then)
 		}
 	})
+}
+
+// setKeyboard sets which events the terminal reports: those that the modes of the focused session have, and always the place of
+// keys on the US layout.
+func (v *viewer) setKeyboard() {
+	if v.problems.opening { // another program has the terminal
+		return
+	}
+	want := uint8(vterm.KittyDisambiguate | vterm.KittyAlternateKeys)
+	if p := v.focused(); p != nil && v.m.Running(p.ID) {
+		want |= p.Terminal().Kitty & vterm.KittyEventTypes
+		if p.Terminal().Kitty&vterm.KittyAllAsEscapes != 0 {
+			want |= vterm.KittyAllAsEscapes | vterm.KittyAssociatedText
+		}
+	}
+	if want != v.keyboard && canvas.SetKeyboard(v.o.Screen, want) {
+		v.keyboard = want
+	}
 }

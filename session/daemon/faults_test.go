@@ -284,7 +284,8 @@ func TestConfigurationChanges(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	long := api.NewSession{Argv: []string{"seq", "1000"}}
-	res := get[api.Result](r, "POST", "/run", api.Run{NewSession: long})
+	agent := r.as("claude") // the limit is for agents
+	res := get[api.Result](agent, "POST", "/run", api.Run{NewSession: long})
 	if !res.Truncated || len(res.Output) > 300 {
 		t.Errorf("in effect: %d bytes", len(res.Output))
 	}
@@ -292,14 +293,14 @@ func TestConfigurationChanges(t *testing.T) {
 	if c.Using != "kept" || len(c.Problems) == 0 || !strings.Contains(c.Problems[0], "max_output") {
 		t.Errorf("broken: %+v", c)
 	}
-	if res := get[api.Result](r, "POST", "/run", api.Run{NewSession: long}); len(res.Output) > 300 {
+	if res := get[api.Result](agent, "POST", "/run", api.Run{NewSession: long}); len(res.Output) > 300 {
 		t.Errorf("the last good one is not in effect: %d bytes", len(res.Output))
 	}
 	c = write("[exec]\nmax_output = 100000\n")
 	if c.Using != "file" || len(c.Problems) != 0 {
 		t.Errorf("mended: %+v", c)
 	}
-	if res := get[api.Result](r, "POST", "/run", api.Run{NewSession: long}); res.Truncated {
+	if res := get[api.Result](agent, "POST", "/run", api.Run{NewSession: long}); res.Truncated {
 		t.Errorf("not in effect: %d bytes", len(res.Output))
 	}
 }

@@ -4,6 +4,7 @@ package registry
 
 import (
 	"sync"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -61,4 +62,17 @@ func (w *walker) run() {
 		}
 		close(k.done)
 	}
+}
+
+// began are a session's processes, the shell not among them, that started after a time.
+func (h *Registry) began(e *Handle, since time.Time) []int {
+	shellPID := e.Session.Status().PID
+	var pids []int
+	for _, p := range h.processesOf(e) {
+		pid := p.PID
+		if started, ok := startOf(pid); ok && pid != shellPID && started.After(since.Add(-ClockTick)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

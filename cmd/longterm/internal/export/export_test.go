@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 const recorded = `{"version": 2, "width": 20, "height": 4, "timestamp": 1700000000}
@@ -43,15 +44,20 @@ func exportFile(t *testing.T, args ...string) (string, error) {
 	return b.String(), err
 }
 
+// FAULT: H25
 func TestFormats(t *testing.T) {
 	for _, f := range formats {
-		got, err := exportFile(t, "--format", f.name)
-		if err != nil || got == "" {
-			t.Errorf("%s: %d bytes, %v", f.name, len(got), err)
-		}
 		if !strings.Contains(Help(), f.text) {
 			t.Errorf("%s is not in the help", f.name)
 		}
+		t.Run(f.name, func(t *testing.T) {
+			if f.name == "mp4" || f.name == "webm" {
+				tier.Need(t, "ffmpeg")
+			}
+			if got, err := exportFile(t, "--format", f.name); err != nil || got == "" {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
 	}
 	for name, want := range map[string]string{
 		"text": "one\ntwo\nthree\n", "raw": "one\r\n\x1b[31mtwo\x1b[m\r\nthree\r\n",

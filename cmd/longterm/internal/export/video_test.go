@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 const shortCast = `{"version": 2, "width": 20, "height": 3}
@@ -38,11 +39,7 @@ func exportShort(t *testing.T, file string) error {
 //
 // FEATURES: R120
 func TestVideo(t *testing.T) {
-	for _, program := range []string{"ffmpeg", "ffprobe"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip("videos are made by ffmpeg, which is not here")
-		}
-	}
+	tier.Need(t, "ffmpeg", "ffprobe")
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	for _, format := range []string{"mp4", "webm"} {
