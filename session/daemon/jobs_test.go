@@ -335,6 +335,29 @@ func TestJobsThatAsk(t *testing.T) {
 	}
 }
 
+// TestJob_NeedsInput_InEveryList compares the state of a job that asks in the call's result, the list of jobs and the list of sessions.
+//
+// FAULT: H2
+func TestJob_NeedsInput_InEveryList(t *testing.T) {
+	t.Parallel()
+	r := serve(t)
+	asks := api.NewSession{Argv: []string{"sh", "-c", "printf 'Password: '; stty -echo; read x"}, Cwd: t.TempDir()}
+	res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{OnInput: "return"}, NewSession: asks})
+	if res.State != "needs_input" {
+		t.Fatalf("result: %+v", res)
+	}
+	for _, j := range get[[]api.Job](r, "GET", "/jobs", nil) {
+		if j.ID == res.Job && (j.State != "needs_input" || j.Needs != "password") {
+			t.Errorf("list of jobs: %s, %q", j.State, j.Needs)
+		}
+	}
+	for _, s := range get[[]api.Session](r, "GET", "/sessions", nil) {
+		if s.ID == res.Session && (s.Needs == nil || s.Needs.Kind != "password") {
+			t.Errorf("list of sessions: %+v", s.Needs)
+		}
+	}
+}
+
 // A program that tells nothing of its commands is given lines, too: the answer is what it printed until it
 // rested, and no status.
 //
