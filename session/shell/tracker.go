@@ -240,7 +240,7 @@ func (t *Tracker) output(e Event) []Change {
 	line := typedLine{Text: m.Text, At: e.At, Time: e.Time}
 	source := TextShell
 	switch typed := t.s.Typed; {
-	case typed != nil && (m.Given || !m.HasText || m.Guess || sameText(typed.Text, m.Text)):
+	case typed != nil && (m.Given || !m.HasText || m.Guess || t.s.Sentinel != "" || sameText(typed.Text, m.Text)): // a wrapped line has other text
 		line.Text, source = typed.Text, TextTyped
 	case m.Guess:
 		source = TextGuess
@@ -426,6 +426,10 @@ func (t *Tracker) exited(e Event) []Change {
 func (t *Tracker) sentinel(e Event) []Change {
 	switch e.Mark.Kind {
 	case MarkOutput:
+		if r := t.s.Running; r != nil && !t.s.Done && r.TextSource == TextTyped { // the shell has marked the wrapped line as its own
+			r.Start, r.Began, r.Quality = e.At, e.Time, Basic
+			return nil
+		}
 		changes := t.output(e)
 		t.s.Running.Quality = Basic
 		return changes

@@ -337,3 +337,32 @@ func FuzzTracker(f *testing.F) {
 func lost(out string) bool {
 	return strings.Count(out, "\a")+strings.Count(out, "\x1b") > vterm.EventQueueMax/2
 }
+
+// TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo follows a line in fish that was wrapped for its tab: the shell's own mark begins
+// the command, and the wrapper's marks set where its output is and how it ended.
+//
+// FAULT: G1
+func TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo(t *testing.T) {
+	const nonce, token = "00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"
+	tr := NewTracker(Launch{Nonce: nonce, Quality: Full})
+	zero := 0
+	var finished []Command
+	apply := func(e Event) {
+		for _, c := range tr.Apply(e) {
+			if c.Kind == ChangeFinished {
+				finished = append(finished, c.Command)
+			}
+		}
+	}
+	apply(Event{Kind: EventMark, At: 1, Mark: Mark{Kind: MarkPrompt, Nonce: nonce, Count: 1, Prompt: 1}})
+	apply(Event{Kind: EventSentinel, At: 2, Text: token})
+	apply(Event{Kind: EventTyped, At: 2, Text: "echo 'a\tb'"})
+	apply(Event{Kind: EventMark, At: 10, Mark: Mark{Kind: MarkOutput, Nonce: nonce, Count: 2, HasText: true, Text: "begin; eval …"}})
+	apply(Event{Kind: EventMark, At: 20, Mark: Mark{Kind: MarkOutput, Nonce: token}})
+	apply(Event{Kind: EventMark, At: 30, Mark: Mark{Kind: MarkDone, Nonce: token, Exit: &zero}})
+	apply(Event{Kind: EventMark, At: 31, Mark: Mark{Kind: MarkDone, Nonce: nonce, Count: 3, Exit: &zero}})
+	apply(Event{Kind: EventMark, At: 40, Mark: Mark{Kind: MarkPrompt, Nonce: nonce, Count: 4, Prompt: 2, Exit: &zero}})
+	if len(finished) != 1 || finished[0].Text != "echo 'a\tb'" || finished[0].Exit == nil || finished[0].Start != 20 || finished[0].End != 30 {
+		t.Errorf("%+v", finished)
+	}
+}

@@ -30,7 +30,7 @@ func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 	e2e.Eventually(t, "the daemon has it", func() bool { return i.Status().Config.Loaded.After(before) && !starts(i) })
 	<-heard
 
-	out := i.Run("exec", "b", "--json", "--parse", `seq 2000; echo "OOPS main.x:7 it broke"`)
+	out := i.Run("exec", "b", "--json", "--agent", "a", "--parse", `seq 2000; echo "OOPS main.x:7 it broke"`)
 	r := e2e.Decode[api.Result](t, out)
 	if len(r.Output) > 1100 || !r.Truncated {
 		t.Errorf("%d bytes of output", len(r.Output))

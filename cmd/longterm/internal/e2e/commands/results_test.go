@@ -55,7 +55,7 @@ func TestBudgetsEverywhere(t *testing.T) {
 	check("run", i.Run("run", "--max-output", "1000", "--", "seq", "20000"), 1000)
 	check("run --pipe", i.Run("run", "--pipe", "--max-output", "1000", "--", "seq", "20000"), 1000)
 	check("run --raw", strings.ReplaceAll(i.Run("run", "--pipe", "--raw", "--max-output", "1000", "--", "seq", "20000"), "\r", ""), 1000)
-	for _, args := range [][]string{{"run", "--json", "--max-output", "1000", "--"}, {"run", "--json", "--"}, {"run", "--json", "--pipe", "--"}} {
+	for _, args := range [][]string{{"run", "--json", "--max-output", "1000", "--"}, {"run", "--json", "--agent", "a", "--"}, {"run", "--json", "--pipe", "--agent", "a", "--"}} {
 		r := e2e.Decode[api.Result](t, i.Run(append(args, "seq", "20000")...))
 		if !r.Truncated || r.Omitted == nil || r.Omitted.Bytes == 0 || r.Omitted.End <= r.Omitted.Start {
 			t.Errorf("%q: truncated %t, %+v", args, r.Truncated, r.Omitted)
@@ -64,7 +64,7 @@ func TestBudgetsEverywhere(t *testing.T) {
 	}
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	check("exec", i.Run("exec", "--max-output", "1000", "b", "seq 20000"), 1000)
-	r := e2e.Decode[api.Result](t, i.Run("exec", "--json", "b", "seq 20000"))
+	r := e2e.Decode[api.Result](t, i.Run("exec", "--json", "--agent", "a", "b", "seq 20000"))
 	check("exec --json", r.Output, 16<<10)
 	body, _ := i.Post("/sessions/b/exec", `{"line":"seq 20000","max_output":500}`)
 	check("POST exec", e2e.Decode[api.Result](t, body).Output, 500)
