@@ -53,9 +53,9 @@ func sameExit(a, b *Run) bool {
 }
 
 // identity is what an error keeps while its file is edited: not its line.
-type identity struct{ file, code, message string }
+type identity struct{ pkg, file, code, message string }
 
-func errorKey(d Diagnostic) identity { return identity{d.File, d.Code, d.Message} }
+func errorKey(d Diagnostic) identity { return identity{d.Package, d.File, d.Code, d.Message} }
 
 func errorsOf(r *Result) []Diagnostic {
 	var list []Diagnostic

@@ -19,6 +19,9 @@ type Diagnostic struct {
 	File string `json:"file,omitempty"`
 	// Directories are those that File may be in: several makes worked at a time.
 	Directories []string `json:"directories,omitempty"`
+	// Package is the import path of the Go package whose directory a failed test's file is in. File has the directory
+	// in which go test ran.
+	Package string `json:"package,omitempty"`
 
 	Line     int      `json:"line,omitempty"`
 	Column   int      `json:"column,omitempty"`

@@ -127,6 +127,7 @@ func (p *Parser) Parse(line string, exit *int, text string) Result {
 	}
 	if t := bestTests(tests); t != nil {
 		r.Kind, r.Tests = TestRun, t
+		r.Diagnostics = withTests(r.Diagnostics, tests, t, &probs.dirs)
 		for i := range t.Failures {
 			t.Failures[i].Directory = probs.dirs.when(t.Failures[i].At)
 		}

@@ -54,6 +54,7 @@ func (c *compiled) isFor(name string) bool {
 var runners = set("make", "gmake", "ninja", "cmake", "npm", "yarn", "pnpm", "bun", "just", "task", "bazel", "gradle", "gradlew", "mvn", "tox", "nox", "sh", "bash", "pre-commit", "turbo", "nx", "rake")
 
 func (p *problems) read(i int, line string) {
+	line = goBuildOutput(line)
 	line = line[:min(len(line), maxJudgedLine)]
 	p.line = line
 	if p.moves(i, line) {

@@ -14,7 +14,7 @@ type Summary struct {
 	Lines      int      `json:"lines"`
 	FirstError *Excerpt `json:"first_error,omitempty"`
 	Last       []string `json:"last,omitempty"` // the last lines that are not blank
-	Errors     int      `json:"errors"`         // diagnostics, else tests that failed, else lines that look like it
+	Errors     int      `json:"errors"`         // of compilers, else tests that failed and packages not built, else lines that look like it
 	Warnings   int      `json:"warnings"`
 	Gist       string   `json:"gist"` // one line
 }
@@ -138,10 +138,12 @@ func (s *summarizer) finish(r *Result, p *problems) Summary {
 		}
 	}
 	if r.Kind == TestRun && (p == nil || p.errors == 0) {
-		sum.Errors, sum.FirstError = r.Tests.Failed, nil
+		sum.Errors = r.Tests.Failed + len(r.Tests.Unbuilt)
 		if len(r.Tests.Failures) > 0 {
 			f := r.Tests.Failures[0]
 			sum.FirstError = &Excerpt{f.At, short(f.Name)}
+		} else if len(r.Tests.Unbuilt) == 0 {
+			sum.FirstError = nil
 		}
 	}
 	sum.Gist = short(gist(r, &sum))
@@ -185,8 +187,14 @@ func gist(r *Result, s *Summary) string {
 	switch r.Kind {
 	case TestRun:
 		add("%d failed, %d passed, %d skipped", r.Tests.Failed, r.Tests.Passed, r.Tests.Skipped)
-		if len(r.Tests.Failures) > 0 {
+		if n := len(r.Tests.Unbuilt); n > 0 {
+			add("%s not built", plural(n, "package", "packages"))
+		}
+		switch {
+		case len(r.Tests.Failures) > 0:
 			add("first: %s", r.Tests.Failures[0].Name)
+		case s.FirstError != nil && len(r.Tests.Unbuilt) > 0:
+			add("first: %s", strings.TrimSpace(s.FirstError.Text))
 		}
 	case Listing:
 		add("%s", plural(len(r.Listing), "entry", "entries"))

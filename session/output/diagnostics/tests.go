@@ -11,6 +11,7 @@ type Tests struct {
 	Failed    int       `json:"failed"`    // tests, and packages or files that failed without one
 	Skipped   int       `json:"skipped"`
 	Failures  []Failure `json:"failures,omitempty"`
+	Unbuilt   []string  `json:"unbuilt,omitempty"` // Go packages whose tests did not compile
 }
 
 // Failure is a test that failed.

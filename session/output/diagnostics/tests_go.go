@@ -14,21 +14,22 @@ type goTests struct {
 	plain goOutput
 	json  map[string]*goOutput
 	seen  bool
+	found []Diagnostic // places that failed tests named
 }
 
 // goOutput is what is known while a package's output is read.
 type goOutput struct {
-	logs    map[string]*excerpt // of tests that run, by name
-	running string              // whose log lines come
-	failed  string              // the failure whose log lines come
-	pending []goFailure         // of the package
-	line    string              // of -json: an unfinished line
+	logs    map[string]*goLog // of tests that run, by name
+	running string            // whose log lines come
+	failed  string            // the failure whose log lines come
+	pending []goFailure       // of the package
+	line    string            // of -json: an unfinished line
 }
 
 type goFailure struct {
 	name string
 	at   int
-	log  *excerpt
+	log  *goLog
 }
 
 func newGoTests() *goTests {
@@ -114,7 +115,7 @@ func (g *goTests) take(o *goOutput, i int, line string) {
 			g.result(o, i, outcome, name)
 			return
 		}
-		o.log(line)
+		o.log(i, line)
 	case line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "exit status "):
 		o.running, o.failed = "", ""
 	case isGoSuite(line):
@@ -122,7 +123,7 @@ func (g *goTests) take(o *goOutput, i int, line string) {
 			g.suite(o, i, m[1], m[2], m[3])
 		}
 	default:
-		o.log(line)
+		o.log(i, line)
 	}
 }
 
@@ -137,10 +138,10 @@ func isGoSuite(line string) bool {
 }
 
 // log adds a line to the test that it is from: before its result with -v, after it else.
-func (o *goOutput) log(line string) {
+func (o *goOutput) log(i int, line string) {
 	if o.failed != "" {
 		if len(o.pending) > 0 {
-			o.pending[len(o.pending)-1].log.add(line)
+			o.pending[len(o.pending)-1].log.add(i, line)
 		}
 		return
 	}
@@ -148,17 +149,17 @@ func (o *goOutput) log(line string) {
 		return
 	}
 	if o.logs == nil {
-		o.logs = map[string]*excerpt{}
+		o.logs = map[string]*goLog{}
 	}
 	e := o.logs[o.running]
 	if e == nil {
 		if len(o.logs) >= maxFailures {
 			return
 		}
-		e = &excerpt{}
+		e = &goLog{}
 		o.logs[o.running] = e
 	}
-	e.add(line)
+	e.add(i, line)
 }
 
 func (g *goTests) result(o *goOutput, i int, outcome, name string) {
@@ -174,7 +175,7 @@ func (g *goTests) result(o *goOutput, i int, outcome, name string) {
 	case "FAIL":
 		g.Failed++
 		if log == nil {
-			log = &excerpt{}
+			log = &goLog{}
 		}
 		o.failed = name
 		if len(o.pending) < maxFailures {
@@ -184,10 +185,15 @@ func (g *goTests) result(o *goOutput, i int, outcome, name string) {
 }
 
 // suite ends a package: its failures get its name. A test with failed subtests is not
-// counted beside them.
+// counted itself, nor is a package that was not built.
 func (g *goTests) suite(o *goOutput, i int, outcome, name, rest string) {
 	g.seen = true
-	if outcome == "FAIL" && len(o.pending) == 0 {
+	rest = strings.TrimRight(rest, " ")
+	unbuilt := rest == "[build failed]" || rest == "[setup failed]"
+	if unbuilt && len(g.Unbuilt) < maxFailures {
+		g.Unbuilt = append(g.Unbuilt, strings.Clone(name))
+	}
+	if outcome == "FAIL" && len(o.pending) == 0 && !unbuilt {
 		g.Failed++
 		if f := g.fail(Failure{Name: name, Suite: name, At: i}); f != nil {
 			f.Excerpt = strings.Clone(rest)
@@ -209,6 +215,7 @@ func (g *goTests) flush(o *goOutput, suite string) {
 		}
 	}
 	for _, p := range o.pending {
+		g.problems(&p, suite)
 		if parents[p.name] {
 			g.Failed--
 			continue

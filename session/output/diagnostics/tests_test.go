@@ -64,7 +64,7 @@ FAIL	example.org/x/p	0.003s
 FAIL	example.org/x/q [build failed]
 ok  	example.org/x/r	0.003s
 FAIL
-`, "go", 0, 3, 0, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed", "example.org/x/q|example.org/x/q|[build failed]"}},
+`, "go", 0, 2, 0, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
 		{"go test -v", "go test -v ./p", goVerbose, "go", 2, 2, 1, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
 		{"go test -json", "go test -json ./p", asJSON(t, goVerbose), "go", 2, 2, 1, []string{"TestBad|example.org/x/p|want 2", "TestSub/two|example.org/x/p|sub failed"}},
 		{"go test, all well", "go test .", "ok  \texample.org/x\t0.1s\n", "go", 0, 0, 0, nil},

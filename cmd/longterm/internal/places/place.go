@@ -9,6 +9,7 @@
 package places
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,7 +81,7 @@ func of(ds []diagnostics.Diagnostic, dir string, about Place) (list []Place) {
 		line, column int
 		message      string
 	}
-	seen := map[spot]bool{}
+	seen, dirs := map[spot]bool{}, map[string]string{}
 	for i := range ds {
 		d := &ds[i]
 		if d.Severity != diagnostics.Error || d.File == "" {
@@ -88,8 +89,8 @@ func of(ds []diagnostics.Diagnostic, dir string, about Place) (list []Place) {
 		}
 		p := about
 		p.Path, p.Line, p.Column, p.Message = within(dir, d.File), d.Line, d.Column, d.Message
-		if one := onlyIn(dir, d); one != "" && about.Host == "" {
-			p.Path = one
+		if about.Host == "" {
+			p.Path = cmp.Or(onlyIn(dir, d), inPackage(p.Path, d.Package, dirs), p.Path)
 		}
 		if s := (spot{p.Path, p.Line, p.Column, p.Message}); !seen[s] {
 			seen[s] = true
@@ -102,29 +103,39 @@ func of(ds []diagnostics.Diagnostic, dir string, about Place) (list []Place) {
 // Of are the errors of a result of a directory that have a place.
 func Of(r *diagnostics.Result, dir, host string) []Place { return errorsOf(r, dir, Place{Host: host}) }
 
-// errorsOf are the errors of a result that have a place: those of compilers and linters, else of tests that failed.
+// inPackage returns the file of a failed Go test in its package's directory, or "" if no file of that name is there. dirs
+// caches directories.
+func inPackage(path, importPath string, dirs map[string]string) string {
+	if importPath == "" {
+		return ""
+	}
+	from := filepath.Dir(path)
+	key := from + "\x00" + importPath
+	in, known := dirs[key]
+	if !known {
+		in = goPackageDir(from, importPath)
+		dirs[key] = in
+	}
+	if there := filepath.Join(in, filepath.Base(path)); in != "" && isFile(there) {
+		return there
+	}
+	return ""
+}
+
+// errorsOf are the errors of a result that have a place: those of compilers, linters and Go's tests, else of other tests
+// that failed.
 func errorsOf(r *diagnostics.Result, dir string, about Place) []Place {
 	list := of(r.Diagnostics, dir, about)
 	if len(list) > 0 || r.Tests == nil {
 		return list
 	}
-	packages := map[string]string{}
-	top := dir
 	for _, f := range r.Tests.Failures {
-		if dir = top; f.Directory != "" {
-			dir = within(top, f.Directory)
-		}
-		suite := dir + "\x00" + f.Suite
-		in, known := packages[suite]
-		if r.Tests.Framework == "go" && about.Host == "" && !known {
-			in = goPackageDir(dir, f.Suite)
-			packages[suite] = in
+		in := dir
+		if f.Directory != "" {
+			in = within(dir, f.Directory)
 		}
 		for line := range strings.Lines(f.Excerpt) {
-			if at, ok := InLine(strings.TrimSpace(line), dir); ok {
-				if there, ok := InLine(strings.TrimSpace(line), in); ok && in != "" && isFile(there.Path) {
-					at = there
-				}
+			if at, ok := InLine(strings.TrimSpace(line), in); ok {
 				p := about
 				p.Path, p.Line, p.Column, p.Message = at.Path, at.Line, at.Column, f.Name+" failed"
 				list = append(list, p)

@@ -59,6 +59,8 @@ func TestErrorsOf(t *testing.T) {
 // A Go test that failed is in its package's directory, whichever it was run from: of the module, or of one of the
 // workspace's. What cannot be found there is named as it was printed.
 //
+// FAULT: H22
+//
 // FEATURES: R118 R82
 func TestGoTestsInPackages(t *testing.T) {
 	root := t.TempDir()
@@ -98,7 +100,7 @@ func TestGoTestsInPackages(t *testing.T) {
 		text := "--- FAIL: TestX (0.00s)\n    " + c.file + ":12: broken\nFAIL\nFAIL\t" + c.pkg + "\t0.01s\nFAIL\n"
 		r := diagnostics.Parse("go test ./...", &one, text)
 		dir := filepath.Join(root, c.dir)
-		if list := errorsOf(&r, dir, Place{}); len(list) != 1 || list[0].Path != filepath.Join(root, c.want) || list[0].Line != 12 {
+		if list := errorsOf(&r, dir, Place{}); len(list) != 1 || list[0].Path != filepath.Join(root, c.want) || list[0].Line != 12 || list[0].Message != "broken" {
 			t.Errorf("%s in %s: %+v, want %s", c.pkg, c.dir, list, c.want)
 		}
 		if list := errorsOf(&r, dir, Place{Host: "far"}); len(list) != 1 || list[0].Path != filepath.Join(dir, c.file) {

@@ -60,9 +60,7 @@ func (r *report) json(w io.Writer) error {
 	if j.Changed == nil {
 		j.Changed = []string{}
 	}
-	if f := r.state.First; f != nil {
-		j.FirstError = &api.Problem{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message, Offset: f.Offset}
-	}
+	j.FirstError = r.firstError()
 	if r.changes != nil {
 		j.Changes = &changesJSON{*r.changes, r.changes.Slower.Milliseconds()}
 	}
@@ -107,13 +105,32 @@ func (r *report) lines() []string {
 	if r.lost() {
 		lines = append(lines, Lost)
 	}
-	if f := r.state.First; f != nil && r.changes == nil {
+	if f := r.firstError(); f != nil && r.changes == nil {
 		lines = append(lines, "first error: "+output.ProblemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
 	}
 	if t := r.run.Result.Tests; t != nil && r.changes == nil {
 		lines = tell(lines, "fails: ", t.Failures, func(f diagnostics.Failure) string { return f.Name })
 	}
 	return append(lines, r.changed()...)
+}
+
+// firstError returns the first error, or nil after a run without errors. It replaces a failed test's name by its first assertion.
+func (r *report) firstError() *api.Problem {
+	f := r.state.First
+	if f == nil {
+		return nil
+	}
+	p := &api.Problem{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message, Offset: f.Offset}
+	if f.File != "" || r.run.Result.Tests == nil {
+		return p
+	}
+	for _, d := range r.run.Result.Diagnostics {
+		if d.Severity == diagnostics.Error {
+			p.File, p.Line, p.Column, p.Message = d.File, d.Line, d.Column, d.Message
+			break
+		}
+	}
+	return p
 }
 
 // slowerText is a difference of durations worth a word.

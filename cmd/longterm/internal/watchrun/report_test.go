@@ -47,6 +47,20 @@ func TestReportLines(t *testing.T) {
 	}
 }
 
+// FAULT: H22
+//
+// FEATURES: R82
+func TestReport_FirstErrorIsTheAssertion(t *testing.T) {
+	one := 1
+	text := "--- FAIL: TestA (0.00s)\n    a_test.go:4: got 1, want 2\nFAIL\nFAIL\texample.org/x\t0.1s\n"
+	r := report{run: &diagnostics.Run{Exit: &one, Duration: time.Second, Result: diagnostics.Parse("go test", &one, text)}}
+	r.state.Errors, r.state.First = 1, &progress.Problem{Message: "TestA failed"}
+	want := "✗ exit 1 in 1.0s, 1 error, tests: 0 passed, 1 failed\nfirst error: a_test.go:4: got 1, want 2\nfails: TestA"
+	if got := strings.Join(r.lines(), "\n"); got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
 // What got better is green, what got worse red, and the line that stays says how much of both.
 //
 // FEATURES: R82
