@@ -237,6 +237,28 @@ func TestMarkdownFence(t *testing.T) {
 	}
 }
 
+// FAULT: H20
+//
+// FEATURES: R31
+func TestUsualThemes(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range UsualThemeNames() {
+		th, err := ThemeFor(name, nil)
+		if err != nil || th.Name != name || th.FG == th.BG || th.Cursor == th.BG || seen[themeKey(name)] {
+			t.Errorf("%s: %+v, %v", name, th, err)
+		}
+		seen[themeKey(name)] = true
+	}
+	for given, want := range map[string]string{
+		"dracula": "Dracula", "catppuccin-mocha": "Catppuccin Mocha", "nord": "Nord", "Gruvbox Dark": "Gruvbox Dark", "Builtin Solarized Dark": "Solarized Dark",
+		"TokyoNight": "Tokyo Night", "OneDark": "One Dark", "rose-pine": "Rose Pine", "Rosé Pine": "Rose Pine", "github_light": "GitHub Light", "Dark": "dark", "SESSION": "session",
+	} {
+		if th, err := ThemeFor(given, nil); err != nil || th.Name != want {
+			t.Errorf("%s: %s, %v; want %s", given, th.Name, err, want)
+		}
+	}
+}
+
 // FEATURES: R31
 func TestTheme(t *testing.T) {
 	e := native(10, 2)

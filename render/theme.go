@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/longterm-dev/longterm/vterm"
@@ -43,7 +44,7 @@ var themes = []Theme{
 	},
 }
 
-// ThemeNames are the names that ThemeFor knows; the first is the default.
+// ThemeNames returns the names of longterm's themes; the first is the default. ThemeFor also knows UsualThemeNames.
 func ThemeNames() []string {
 	var names []string
 	for i := range themes {
@@ -52,25 +53,35 @@ func ThemeNames() []string {
 	return append(names, SessionTheme)
 }
 
+// UsualThemeNames returns the names of themes that most terminals have.
+func UsualThemeNames() []string {
+	var names []string
+	for i := range usualThemes {
+		names = append(names, usualThemes[i].Name)
+	}
+	return names
+}
+
 // ThemeFor is a theme by name ("" is the default) for a screen with a palette. Colours
 // that the program has set (OSC 4, 10–12) win over a theme's, as they would in a
-// terminal; the session theme has the palette's alone.
+// terminal; the session theme has the palette's alone. Case, blanks and hyphens in a name do not matter.
 func ThemeFor(name string, p *vterm.Palette) (Theme, error) {
 	if p == nil {
 		p = defaultPalette
 	}
-	if name == SessionTheme {
-		t := Theme{Name: name, FG: p.Foreground, BG: p.Background, Cursor: p.Cursor, Selection: 0x3b4a61}
+	key := themeKey(name)
+	if key == SessionTheme {
+		t := Theme{Name: SessionTheme, FG: p.Foreground, BG: p.Background, Cursor: p.Cursor, Selection: 0x3b4a61}
 		copy(t.Colors[:], p.Colors[:])
 		return t, nil
 	}
-	for _, t := range themes {
-		if t.Name == name || name == "" {
+	for _, t := range slices.Concat(themes, usualThemes) {
+		if themeKey(t.Name) == key || name == "" {
 			t.adopt(p)
 			return t, nil
 		}
 	}
-	return Theme{}, fmt.Errorf("unknown theme %q; there are %s", name, strings.Join(ThemeNames(), ", "))
+	return Theme{}, fmt.Errorf("unknown theme %q; there are %s", name, strings.Join(append(ThemeNames(), UsualThemeNames()...), ", "))
 }
 
 // adopt takes over what of a palette is not as it was at the start.

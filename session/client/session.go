@@ -376,7 +376,7 @@ type ScreenQuery struct {
 // Picture says how a screen looks in formats that show its looks. The zero value leaves
 // all to the daemon.
 type Picture struct {
-	Theme    string  // dark, light, high-contrast, session
+	Theme    string  // as render.ThemeFor knows
 	Scale    float64 // 1 is a font of 16 pixels
 	Padding  int     // pixels at scale 1; -1 is none
 	NoCursor bool

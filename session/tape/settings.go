@@ -1,12 +1,14 @@
 package tape
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/spelling"
 )
 
@@ -16,7 +18,7 @@ var settings = map[string]struct {
 	set  func(p *parser, v string) bool
 }{
 	"Shell":    {"a shell", func(p *parser, v string) bool { p.t.Settings.Shell = v; return v != "" && !strings.Contains(v, "\x00") }},
-	"Theme":    {"dark, light or high-contrast", func(p *parser, v string) bool { p.t.Settings.Theme = v; return v != "" }},
+	"Theme":    {"a theme's name", func(p *parser, v string) bool { p.theme(v); return v != "" }},
 	"Columns":  {"1 to 1000 cells", func(p *parser, v string) bool { return whole(v, 1, 1000, &p.t.Settings.Cols) }},
 	"Rows":     {"1 to 1000 cells", func(p *parser, v string) bool { return whole(v, 1, 1000, &p.t.Settings.Rows) }},
 	"Width":    {"1 to 10000 pixels", func(p *parser, v string) bool { return whole(v, 1, 10_000, &p.t.Settings.Width) }},
@@ -49,6 +51,18 @@ var settings = map[string]struct {
 // ignored are settings of VHS for what our pictures do not have.
 var ignored = []string{
 	"BorderRadius", "CursorBlink", "FontFamily", "LetterSpacing", "LineHeight", "LoopOffset", "Margin", "MarginFill", "WindowBar", "WindowBarSize",
+}
+
+// theme sets a theme. It ignores unknown ones of VHS's list and colours in JSON, with a warning.
+func (p *parser) theme(v string) {
+	if strings.HasPrefix(v, "{") {
+		v, p.words = "{…}", nil
+	}
+	if _, err := render.ThemeFor(v, nil); err == nil {
+		p.t.Settings.Theme = v
+	} else if name := fmt.Sprintf("Theme %q", v); v != "" && !slices.Contains(p.t.Ignored, name) {
+		p.t.Ignored = append(p.t.Ignored, name)
+	}
 }
 
 func (p *parser) set() error {

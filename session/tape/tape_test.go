@@ -181,3 +181,20 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// FAULT: H20
+//
+// FEATURES: R120
+func TestThemes_OfVHS(t *testing.T) {
+	for _, c := range []struct{ set, theme, ignored string }{
+		{`"Dracula"`, "Dracula", ""},
+		{`"Catppuccin Mocha"`, "Catppuccin Mocha", ""},
+		{`"Aardvark Blue"`, "", `Theme "Aardvark Blue"`},
+		{`{ "name": "Whimsy", "black": "#535178" }`, "", `Theme "{…}"`},
+	} {
+		tape, err := Read("demo.tape", []byte("Output x.gif\nSet Theme "+c.set+"\nEnter\n"), nil)
+		if err != nil || tape.Settings.Theme != c.theme || strings.Join(tape.Ignored, "|") != c.ignored || len(tape.Steps) != 1 {
+			t.Errorf("%s: %+v, %v", c.set, tape, err)
+		}
+	}
+}

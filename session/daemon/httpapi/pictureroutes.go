@@ -23,7 +23,7 @@ import (
 type pictureQuery struct {
 	ScreenQuery
 	Format   string  `path:"format" enum:"text,ansi,html,svg,png,md,gemini"`
-	Theme    string  `query:"theme" enum:"dark,light,high-contrast,session" doc:"colours of a picture"`
+	Theme    string  `query:"theme" doc:"colours of a picture: dark, light, high-contrast, session, or a usual theme, as dracula"`
 	Scale    float64 `query:"scale" minimum:"0" maximum:"8" doc:"size of a picture; 1 is a font of 16 pixels"`
 	Padding  int     `query:"padding" minimum:"-1" maximum:"500" doc:"space around a picture in pixels at scale 1; default 8, -1 is none"`
 	NoCursor bool    `query:"no_cursor" doc:"leave the cursor out"`
@@ -105,6 +105,9 @@ func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	}
 	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "screen"); err != nil {
 		return nil, err
+	}
+	if _, err := render.ThemeFor(in.Theme, nil); err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	if format.Whole(in.Format) {
 		in.Since = 0

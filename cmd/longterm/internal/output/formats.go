@@ -43,7 +43,7 @@ func (s *ScreenFlags) Add(f *pflag.FlagSet) {
 
 // AddLook adds what says how pictures look.
 func (s *ScreenFlags) AddLook(f *pflag.FlagSet, formats, pixels string) {
-	f.StringVar(&s.Look.Theme, "theme", "", formats+": colours: "+strings.Join(render.ThemeNames(), ", ")+" (the session's own); default dark")
+	f.StringVar(&s.Look.Theme, "theme", "", formats+": colours: "+strings.Join(render.ThemeNames(), ", ")+" (the session's own), or a usual one, as dracula (docs/pictures.md); default dark")
 	f.Float64Var(&s.Look.Scale, "scale", 1, formats+": size, 1 being a font of 16 pixels")
 	f.IntVar(&s.Look.Padding, "padding", format.DefaultPadding, formats+": space around it, in pixels at scale 1")
 	f.BoolVar(&s.Look.NoCursor, "no-cursor", false, formats+": leave the cursor out")
