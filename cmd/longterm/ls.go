@@ -5,12 +5,14 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/listing"
 )
@@ -19,8 +21,8 @@ func lsVerb(a *app, c *cobra.Command) {
 	var labels []string
 	var format string
 	var all, running bool
-	c.Long = `List sessions. --format writes each by a template instead of the table, in a line of its own: Go's
-text/template over the fields that --json has, \t and \n as usual.
+	c.Long = `List sessions. On a terminal, rows fit its width and ~ is the home directory. --format writes each by a
+template instead of the table, on a separate line: Go's text/template over the fields that --json has, \t and \n as usual.
 
   longterm ls -F '{{.name}}\t{{.state}}\t{{.cwd}}'
   longterm ls -F '{{short .id}} {{elapsed .duration_ms}} {{with .needs_input.kind}}asks: {{.}}{{end}}'
@@ -46,7 +48,7 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 			return a.listAll(cmd.Context(), b, labels, running, template)
 		}
 		if !a.JSON && template == nil && !running {
-			table, err := b.client.Table(cmd.Context(), labels...)
+			table, err := b.client.TableWithin(cmd.Context(), termio.Width(a.Stdout), labels...)
 			if err == nil {
 				_, err = a.Stdout.Write(table)
 			}
@@ -67,7 +69,8 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 		if a.JSON {
 			return a.Print(list, nil)
 		}
-		return listing.Table(a.Stdout, list)
+		home, _ := os.UserHomeDir() // "": directories stay whole
+		return listing.Fit(a.Stdout, list, termio.Width(a.Stdout), home)
 	}
 	c.Flags().StringVarP(&format, "format", "F", "", "template for each session, as in '{{.name}} {{.state}}'")
 	c.Flags().BoolP("all", "a", false, "those that have ended, too; they are listed without it as well") // what people type whose tools hide them
@@ -99,7 +102,8 @@ func (a *app) listAll(ctx context.Context, b *backend, labels []string, running 
 				s.Name = s.Host + "/" + s.Name
 			}
 		}
-		err = listing.Table(a.Stdout, list)
+		home, _ := os.UserHomeDir()
+		err = listing.Fit(a.Stdout, list, termio.Width(a.Stdout), home)
 	}
 	if err != nil || len(missing) == 0 {
 		return err

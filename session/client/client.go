@@ -33,6 +33,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -183,6 +184,15 @@ func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, err
 func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
 	q := url.Values{"label": labels}
 	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
+}
+
+// TableWithin returns Table with rows of at most width cells; 0: rows are not cut.
+func (c *Client) TableWithin(ctx context.Context, width int, labels ...string) ([]byte, error) {
+	if width <= 0 {
+		return c.Table(ctx, labels...)
+	}
+	q := url.Values{"label": labels, "width": {strconv.Itoa(width)}}
+	return c.Get(ctx, "/sessions.txt?"+q.Encode())
 }
 
 // NewSession starts a session. It goes on by itself over a restart of the daemon, and over a lost connection to another

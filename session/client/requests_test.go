@@ -47,6 +47,8 @@ var calls = []struct {
 	{name: "table", line: "GET /sessions.txt", cut: either, call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx)) }},
 	{name: "table by labels", line: "GET /sessions.txt?label=a&label=b%3D1+2", cut: either,
 		call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx, "a", "b=1 2")) }},
+	{name: "table of a width", line: "GET /sessions.txt?label=a&width=80", cut: either,
+		call: func(ctx context.Context, c *Client) error { return drop(c.TableWithin(ctx, 80, "a")) }},
 	{name: "new", line: "POST /sessions", body: `{"argv":["sh"],"umask":"0027","ask_id":"a1"}`, cut: again,
 		call: func(ctx context.Context, c *Client) error {
 			return drop(c.NewSession(ctx, api.NewSession{Argv: []string{"sh"}, Umask: "0027", AskID: "a1"}))

@@ -5,6 +5,7 @@ package listing
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -19,9 +20,14 @@ func Table(w io.Writer, list []api.Session) error {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tTIME\tPID\tCWD\tDOING\tCOMMAND")
 	for i := range list {
-		s := &list[i]
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID[:min(8, len(s.ID))], s.Name, StateText(s),
-			Elapsed(s.Duration), PidText(s), Printable(s.Cwd), Doing(s), Printable(Shorten(s.Command, 60)))
+		fmt.Fprintln(tw, strings.Join(cells(&list[i]), "\t"))
 	}
 	return tw.Flush()
+}
+
+// cells returns a session's row of a table.
+func cells(s *api.Session) []string {
+	return []string{
+		s.ID[:min(8, len(s.ID))], s.Name, StateText(s), Elapsed(s.Duration), PidText(s), Printable(s.Cwd), Doing(s), Printable(Shorten(s.Command, 60)),
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -53,14 +54,21 @@ type table struct {
 	Body        []byte
 }
 
-func (s *Server) tableSessions(ctx context.Context, in *listQuery) (*table, error) {
-	list, err := s.listSessions(ctx, in)
+// tableQuery is listQuery with the width of a terminal.
+type tableQuery struct {
+	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only, ended commands of run by longterm.kept"`
+	Width int      `query:"width" minimum:"0" maximum:"10000" doc:"cells of a row at most, with ~ for the home directory; 0: rows are as long as they are"`
+}
+
+func (s *Server) tableSessions(ctx context.Context, in *tableQuery) (*table, error) {
+	list, err := s.listSessions(ctx, &listQuery{in.Label})
 	if err != nil {
 		return nil, err
 	}
 	s.hand(ctx, &list)
 	var b bytes.Buffer
-	if err := listing.Table(&b, list); err != nil {
+	home, _ := os.UserHomeDir() // "": directories stay whole
+	if err := listing.Fit(&b, list, in.Width, home); err != nil {
 		return nil, err
 	}
 	return &table{"text/plain; charset=utf-8", b.Bytes()}, nil

@@ -79,7 +79,9 @@ func askList(g *given) (asking, bool) {
 	if g.has("json") {
 		return asking{method: "GET", uri: "/v1/sessions"}, len(g.words) == 0
 	}
-	return asking{method: "GET", uri: "/v1/sessions.txt"}, len(g.words) == 0
+	st, err := os.Stdout.Stat()
+	terminal := err == nil && st.Mode()&os.ModeCharDevice != 0 // its width matters
+	return asking{method: "GET", uri: "/v1/sessions.txt"}, len(g.words) == 0 && !terminal
 }
 
 // tellText prints an answer that is a text, or JSON.
