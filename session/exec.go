@@ -338,7 +338,7 @@ func (h *lineHost) advanceExec(c *shell.Change) {
 		h.rememberShell()
 	}
 	if !s.quiet {
-		h.machine.Changed(c.Kind)
+		h.machine.HandleChange(c.Kind)
 	}
 }
 

@@ -124,7 +124,7 @@ func TestArrivals(t *testing.T) {
 			t.Errorf("after %d: settled up to %d, at least %d", i*10+10, settled, least)
 		}
 		for off := range i*10 + 10 {
-			due := a.due(off, i*10+10, now)
+			due := a.settlesIn(off, i*10+10, now)
 			if (due <= 0) != (off <= settled) || due > secrets.Settle {
 				t.Fatalf("after %d: %d is due in %v, settled up to %d", i*10+10, off, due, settled)
 			}
@@ -133,7 +133,7 @@ func TestArrivals(t *testing.T) {
 			t.Fatalf("%d arrivals are kept", len(a.young))
 		}
 	}
-	if due := a.due(5000, 2000, now); due != secrets.Settle {
+	if due := a.settlesIn(5000, 2000, now); due != secrets.Settle {
 		t.Errorf("what was not seen yet is due in %v", due)
 	}
 }

@@ -70,7 +70,7 @@ func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error)
 // boxTime is how long a secret waits until a full-screen program is found to show a password box.
 const boxTime = time.Second
 
-// TypeIn is Type, and returns more of what is known. A secret waits for what was typed before it to be read, and for a password
+// TypeIn types like Type, and returns more about the result. A secret waits for what was typed before it to be read, and for a password
 // box to be found.
 func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 	for began := time.Now(); ; {

@@ -26,9 +26,9 @@ type lineHost struct {
 	prober  *evidence.Prober // its own: what ran since is asked between its looks; nil: not yet
 	argv    string           // the shell's process as it was started
 	image   string           // of that process, see sys.Image
-	// prepared is set once a shell that replaced the first was prepared.
+	// prepared is set once the integration was given to a shell that replaced the first.
 	prepared bool
-	last     Command   // of the shell, begun or ended
+	last     Command   // of the shell, running or ended
 	reads    time.Time // of the prompt at which the editor was seen to read, for pastes
 }
 
@@ -187,9 +187,9 @@ func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
 	return end
 }
 
-// shows reports whether the shell's editor shows the text of a mark that is a guess. Then the
-// line repeats the newest entry of the history; if not, the history did not take the line.
-func (h *lineHost) shows(e *shell.Event) bool {
+// editorShows reports whether the shell's editor shows the text of a mark that is a guess: the newest
+// entry of the history. If not, the history did not record the line that runs.
+func (h *lineHost) editorShows(e *shell.Event) bool {
 	from, end := h.shell.State().InputAt, e.At-min(e.Mark.Bytes, e.At)
 	if from == 0 || end <= from {
 		return false

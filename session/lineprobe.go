@@ -73,8 +73,8 @@ func (h *lineHost) rememberShell() {
 }
 
 // isReplaced reports whether the shell's process runs another program, or the same one again: exec
-// leaves its PID and start time as they are. Before the first prompt its arguments are those it
-// was started with, unless a start file replaced it.
+// leaves its PID and start time as they are. Before the first prompt its arguments are those
+// of its start, unless a start file replaced it.
 func (h *lineHost) isReplaced(pid int, argv []string) bool {
 	switch l := h.s.cfg.Shell; {
 	case h.argv != "":

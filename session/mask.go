@@ -14,11 +14,11 @@ const (
 	maskBefore = "lt="
 	// markBegin is the start of a mark.
 	markBegin = "\x1b]133;"
-	// markReach bounds what stands between the beginning of a mark and its nonce, both counted.
+	// markReach bounds the bytes from the start of a mark to its nonce.
 	markReach = 64
 )
 
-// nonce returns that of the shell's marks, empty for a program that is no shell.
+// nonce returns the nonce of the shell's marks, or "" for a program that is no shell.
 func (s *Session) nonce() string {
 	if s.cfg.Shell != nil && s.cfg.Shell.Nonce != "" {
 		return s.cfg.Shell.Nonce
@@ -34,7 +34,7 @@ func (s *Session) Mask(from uint64, data []byte) {
 		return
 	}
 	all, begin := data, 0 // data with what stands around it; where data begins in it
-	if n := min(uint64(markReach+len(maskBefore)+len(nonce)), from); n > 0 && goesOnNonce(data, len(nonce)) {
+	if n := min(uint64(markReach+len(maskBefore)+len(nonce)), from); n > 0 && mayContinueNonce(data, len(nonce)) {
 		before := s.peek(from-n, make([]byte, n))
 		all, begin = append(before, data...), len(before)
 	}
@@ -60,8 +60,8 @@ func (s *Session) Mask(from uint64, data []byte) {
 	}
 }
 
-// goesOnNonce reports whether the start of a nonce, or of its mark, may be before data.
-func goesOnNonce(data []byte, digits int) bool {
+// mayContinueNonce reports whether the start of a nonce, or of its mark, may be before data.
+func mayContinueNonce(data []byte, digits int) bool {
 	n := hexRun(data, digits)
 	if n > 0 || bytes.IndexByte([]byte(maskBefore[1:]), data[0]) >= 0 {
 		return true
@@ -86,7 +86,7 @@ func inMark(out []byte) bool {
 	return i >= 0 && bytes.IndexFunc(near[i+1:], func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
-// hexRun returns the number of hexadecimal digits at the start of b, most at most.
+// hexRun returns the number of hexadecimal digits at the start of b, up to most.
 func hexRun(b []byte, most int) (n int) {
 	for n < len(b) && n < most && (b[n] >= '0' && b[n] <= '9' || b[n] >= 'a' && b[n] <= 'f') {
 		n++

@@ -130,7 +130,7 @@ func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rul
 		}
 	}
 	if len(r.Rules) > 0 && s.do(ctx, find) != nil {
-		find() // the owner has ended
+		find() // the owner has exited
 	}
 	return unused
 }
@@ -171,7 +171,7 @@ func (s *Session) resumeRules() {
 	s.rulesChanged()
 }
 
-// echoState returns which part shows what is typed, by the terminal's settings. A password box reads keys, and shows none.
+// echoState returns what echoes input, by the terminal's settings: terminal, program or nothing. A password box echoes nothing.
 func (s *Session) echoState() respond.EchoState {
 	if s.cfg.Device == nil {
 		return respond.EchoOn

@@ -45,7 +45,7 @@ func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) erro
 	return s.do(ctx, func() { s.engine.Frame(f, q) })
 }
 
-// SetOuter sets the answers to the program about the terminal around its own. Engines without such answers ignore it.
+// SetOuter sets the description of the client's terminal that programs get in answers. Engines without such answers ignore it.
 func (s *Session) SetOuter(ctx context.Context, o vterm.Outer) error {
 	return s.do(ctx, func() {
 		if e, ok := s.engine.(interface{ SetOuter(vterm.Outer) }); ok {

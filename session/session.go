@@ -142,8 +142,8 @@ type Session struct {
 	arrivals  arrivals
 	followers history.RingReader
 
-	mu    sync.Mutex    // guards cfg.Status, which is what is known now, and what others found (see learn)
-	read  wait.Progress // by the reader of the output
+	mu    sync.Mutex    // guards cfg.Status, which is what is known now, and findings of other goroutines (see storeFinding)
+	read  wait.Progress // found by the reader of the output
 	agent wait.Agent
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/longterm-dev/longterm/session/secrets"
 )
 
-// arrivals is when the newest output came.
+// arrivals records when the newest output came.
 type arrivals struct {
 	mu    sync.Mutex
-	young []arrival // in order, all younger than secrets.Settle when they were looked at last
+	young []arrival // in order; forget drops those older than secrets.Settle
 }
 
 // arrival is output that came within a quarter of secrets.Settle.
@@ -41,7 +41,7 @@ func (a *arrivals) forget(now time.Time) {
 	a.young = append(a.young[:0], a.young[n:]...)
 }
 
-// settledOffset returns the offset up to which output has settled; known bytes were seen.
+// settledOffset returns the offset up to which output has settled, of known bytes in total.
 func (a *arrivals) settledOffset(known uint64, now time.Time) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,8 +51,8 @@ func (a *arrivals) settledOffset(known uint64, now time.Time) uint64 {
 	return known
 }
 
-// due returns how long it takes until output up to an offset has settled; known bytes were seen.
-func (a *arrivals) due(off, known uint64, now time.Time) time.Duration {
+// settlesIn returns how long it takes until output up to off has settled, of known bytes in total.
+func (a *arrivals) settlesIn(off, known uint64, now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(now)
@@ -79,13 +79,13 @@ func (s *Session) SettledOffset() uint64 {
 	return s.arrivals.settledOffset(s.Status().Offset, time.Now())
 }
 
-// WaitSettled waits until output that is there up to an offset can be shown to a caller that is shown no secrets: a fixed
+// WaitSettled waits until output up to an offset can be shown to a caller that is shown no secrets: a fixed
 // time after it came, none once the program has ended. It may be called from any goroutine.
 func (s *Session) WaitSettled(ctx context.Context, off uint64) error {
 	if s.Status().State != Running {
 		return nil
 	}
-	wait := s.arrivals.due(off, s.Status().Offset, time.Now())
+	wait := s.arrivals.settlesIn(off, s.Status().Offset, time.Now())
 	if wait <= 0 {
 		return nil
 	}

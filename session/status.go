@@ -110,17 +110,17 @@ func (s *Session) update(c Change, f func(*Status)) {
 // Progressed tells the session what its output says of the program's progress, up to an
 // offset, for those who wait for it.
 func (s *Session) Progressed(percent int, at uint64) {
-	s.learn(func() { s.read = wait.Progress{Known: true, Percent: percent, At: at} })
+	s.storeFinding(func() { s.read = wait.Progress{Known: true, Percent: percent, At: at} })
 }
 
 // AgentIs tells the session how the agent in it is, for those who wait for it.
 func (s *Session) AgentIs(a AgentState) {
-	s.learn(func() { s.agent = a })
+	s.storeFinding(func() { s.agent = a })
 }
 
-// learn stores a finding of another goroutine and wakes the owner. Each wait that is started or checked after learn returns
-// sees it, and of two calls the later one counts: post would guarantee neither.
-func (s *Session) learn(set func()) {
+// storeFinding stores a finding of another goroutine and wakes the owner. Each wait that is started or checked after
+// storeFinding returns sees it, and of two calls the later one counts: post would guarantee neither.
+func (s *Session) storeFinding(set func()) {
 	s.mu.Lock()
 	set()
 	s.mu.Unlock()
@@ -128,4 +128,4 @@ func (s *Session) learn(set func()) {
 }
 
 // Progresses forgets how far the program before was: another one begins.
-func (s *Session) Progresses() { s.learn(func() { s.read = wait.Progress{} }) }
+func (s *Session) Progresses() { s.storeFinding(func() { s.read = wait.Progress{} }) }

@@ -135,7 +135,7 @@ func (h *lineHost) track(e *vterm.Event) {
 		if (replayed || taken) && h.shell.State().Offered == shell.Full {
 			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line)
 		}
-		if ev.Mark.Guess && !h.shows(&ev) {
+		if ev.Mark.Guess && !h.editorShows(&ev) {
 			ev.Mark.Text, ev.Mark.HasText, ev.Mark.Guess = "", false, false
 		}
 	}

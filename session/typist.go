@@ -32,7 +32,7 @@ type typist struct {
 	texts   echo.Texts
 	editor  echo.Region // of the shell's newest prompt
 	begun   typing.Begun
-	by      string // who ended a line last: see Command.By
+	by      string // actor of the newest line end: see Command.By
 	half    half   // what was typed since
 	line    typing.LineLength
 	last    byte          // that was typed

@@ -224,7 +224,7 @@ func (t *Terminal) SetOuter(o Outer) {
 	}
 }
 
-// spec returns the specification of a dynamic colour for an answer: of one that no program has set that of the outer terminal.
+// spec returns a dynamic colour for an answer: the outer terminal's, unless a program has set another.
 func (c *colors) spec(i int) string {
 	if i < 2 && c.outer != nil && c.Dynamic[i] == [...]uint32{color.Defaults.Foreground, color.Defaults.Background}[i] {
 		of := [...]string{c.outer.Foreground, c.outer.Background}[i]

@@ -55,7 +55,7 @@ user in the session (longterm attach): no form and no model gets to see it.`
 	fl.StringArrayVar(&f.origins, "origin", nil, "with --http: a page that may ask, as in https://example.org, repeatable")
 	fl.StringVar(&f.level, "tools", "all", "which tools there are: read, change or all; over HTTP the token's level counts, too")
 	fl.StringVar(&f.agent, "agent", "", "label of the agent in rules and records (default: LONGTERM_AGENT, the token's name, or what the client calls itself)")
-	fl.StringVar(&f.elicit, "elicit", "passwords", "what the user is asked by forms of the client: never, passwords (approvals only), or always (yes or no as well)")
+	fl.StringVar(&f.elicit, "elicit", "passwords", "questions that the client shows in forms: never, passwords (approvals only), or always (yes or no as well)")
 }
 
 func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {

@@ -145,7 +145,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	if r.warm && n.MaxOutput == 0 && !a.JSON {
 		n.MaxOutput = maxWarm
 	}
-	if n.MaxOutput == 0 && !a.JSON { // its output is read from its history
+	if n.MaxOutput == 0 && !a.JSON { // the output is printed from the history
 		n.MaxOutput = foreground.ShortAnswer
 	}
 	if a.agent != "" && encoding.Other() && r.Budget.Bytes == 0 {
@@ -175,13 +175,13 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	return errors.Join(err, observe.Learn(a.Stderr, r.observe, differs, &n.NewSession))
 }
 
-// addRules attaches the rules of a command that was started. A question that it asked before is answered, too.
+// addRules attaches rules to a command that was started. They also answer a question that it asked before.
 func addRules(ctx context.Context, s *client.Session, rules *api.RespondRules) ([]api.RespondAttached, error) {
 	if rules == nil {
 		return nil, nil
 	}
 	added, err := s.AddRules(ctx, *rules)
-	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeEnded { // before it asked anything
+	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeEnded { // it asked nothing
 		return nil, nil
 	}
 	return added, err

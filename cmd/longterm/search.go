@@ -97,7 +97,7 @@ func (f *searchFlags) query(args []string) (client.SearchQuery, error) {
 	return q, nil
 }
 
-// regexpSigns is what a text has that is meant as a regular expression.
+// regexpSigns matches a text that is probably meant as a regular expression.
 var regexpSigns = pattern.Lazy(`\\[|dswbDSWB().]|\.[*+]|\[[^\]]+\][*+]?|\(.*\|.*\)|^\^|\$$`)
 
 // hintRegexp prints the command that searches for a regular expression, if the text that was not found looks like one.

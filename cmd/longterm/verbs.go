@@ -157,9 +157,9 @@ A session S is named by its id, its name, or a unique prefix of either.
 Exit status: 0 success, 1 failure, 2 wrong usage, 3 no such session,
 4 conflict (ambiguous, name taken, already ended), 5 daemon unreachable,
 124 timeout, 130 interrupted; run and exec exit with the command's own status,
-128+N when signal N ended it, or with 111 to 123 when it was refused (docs/errors.md
-says for what), 125 when longterm itself failed or the status is not known (0 and a
-note for a REPL's line), 126 when the program cannot be run, 127 when there is none. With --json errors are JSON too, on standard error.`,
+128+N when signal N ended it, or with 111 to 123 when it was refused (reasons in
+docs/errors.md), 125 when longterm itself failed or the status is unknown (0 and a
+note for a REPL's line), 126 when the program cannot be run, 127 when it does not exist. With --json errors are JSON too, on standard error.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {

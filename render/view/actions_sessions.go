@@ -38,7 +38,7 @@ func createOf(v *viewer, what made, then func(id string)) {
 			}
 			defer v.releaseInput()
 			if err != nil {
-				v.ahead.events = nil // they were meant for it
+				v.ahead.events = nil // they were meant for that session
 				v.message = "no new session: " + err.Error()
 				return
 			}

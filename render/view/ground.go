@@ -57,7 +57,7 @@ func (v *viewer) groundIs(g theme.Ground) {
 	}
 }
 
-// listenOuter passes on to sessions what the terminal answers about itself.
+// listenOuter sends what the terminal answers about itself to the sessions.
 func (v *viewer) listenOuter() {
 	known := make(chan vterm.Outer, 16)
 	canvas.OnOuter(v.o.Screen, func(o vterm.Outer) {

@@ -39,7 +39,7 @@ func (v *viewer) key(e *tcell.EventKey) {
 	v.keyPress(k)
 }
 
-// passEvent sends the focused session the release of a key that it got, or a modifier by itself. Neither does anything else.
+// passEvent sends the focused session the release of a key that it got, or a modifier by itself. The viewer itself has no use for them.
 func (v *viewer) passEvent(k input.Key) {
 	p := v.focused()
 	got := v.down[k.Code]
@@ -53,7 +53,7 @@ func (v *viewer) passEvent(k input.Key) {
 	}
 }
 
-// keyPress handles a key that is pressed, or repeats. To the viewer's own commands the keypad's keys are like others.
+// keyPress handles a key that is pressed, or repeats. The viewer's own commands do not distinguish keys of the keypad.
 func (v *viewer) keyPress(pressed input.Key) {
 	k := pressed.Plain()
 	p := v.focused()

@@ -195,6 +195,6 @@ func (k *layoutKeeper) saveAtEnd(ctx context.Context) {
 	if b := k.unsaved(); b != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
-		_ = k.store.Save(ctx, k.ownName(), b) // there is no screen left to tell of an error
+		_ = k.store.Save(ctx, k.ownName(), b) // the screen is closed: an error cannot be shown
 	}
 }

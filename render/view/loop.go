@@ -67,8 +67,8 @@ func (l *loop) beside(work func(ctx context.Context) (then func())) {
 	})
 }
 
-// setKeyboard sets which events the terminal reports: those that the modes of the focused session have, and always the place of
-// keys on the US layout.
+// setKeyboard sets which key events the terminal reports: those that the focused session has asked its terminal to report, and
+// always the place of keys on the US layout.
 func (v *viewer) setKeyboard() {
 	if v.problems.opening { // another program has the terminal
 		return

@@ -8,10 +8,10 @@ import (
 	"github.com/longterm-dev/longterm/render/view/events"
 )
 
-// typeAhead holds keys and pastes, in order, while the pane that they are meant for is not there yet.
+// typeAhead holds keys and pastes, in order, until the pane that they are meant for exists.
 type typeAhead struct {
 	events   []tcell.Event
-	begun    time.Time // when the viewer began
+	opened   time.Time // when the viewer was opened
 	starting int       // sessions that are being started and will have the focus
 	prefixed bool      // the last key that was held was the prefix
 }
@@ -25,7 +25,7 @@ const (
 	quitTime = time.Second
 )
 
-// awaitsPane reports whether the pane that keys are meant for is still to come.
+// awaitsPane reports whether the pane that keys are meant for does not exist yet.
 func (v *viewer) awaitsPane() bool {
 	switch {
 	case !v.m.Loaded:
@@ -35,7 +35,7 @@ func (v *viewer) awaitsPane() bool {
 	case v.ahead.starting > 0, v.m.IsExpected(v.m.Focus):
 		return true
 	}
-	return len(v.m.Shown()) == 0 && v.m.NeverHeard() && v.o.Now().Sub(v.ahead.begun) < typeAheadTime
+	return len(v.m.Shown()) == 0 && v.m.NeverHeard() && v.o.Now().Sub(v.ahead.opened) < typeAheadTime
 }
 
 // holdInput keeps a key or paste event for later. It returns false if the event can be handled now.
@@ -47,7 +47,7 @@ func (v *viewer) holdInput(e tcell.Event) bool {
 		v.quitUnloaded(k)
 	}
 	if len(v.ahead.events) == 0 {
-		v.after(typeAheadTime, v.giveUpWaiting)
+		v.after(typeAheadTime, v.dropLate)
 	}
 	if len(v.ahead.events) < maxTypeAhead {
 		v.ahead.events = append(v.ahead.events, e)
@@ -68,8 +68,8 @@ func (v *viewer) quitUnloaded(e *tcell.EventKey) {
 	}
 }
 
-// giveUpWaiting drops what is held for a started session that does not come.
-func (v *viewer) giveUpWaiting() {
+// dropLate drops the events that are held for a started session that has not appeared in time.
+func (v *viewer) dropLate() {
 	if v.m.Loaded && (v.ahead.starting > 0 || v.m.IsExpected(v.m.Focus)) {
 		v.ahead.starting, v.ahead.events = 0, nil
 		v.m.Unexpect(v.m.Focus)
@@ -78,8 +78,8 @@ func (v *viewer) giveUpWaiting() {
 	v.releaseInput()
 }
 
-// releaseInput handles what was held, as far as its pane is there now. In a viewer without sessions it was meant for one, and
-// is no command.
+// releaseInput handles the held events, until a pane is missing. In a viewer without sessions they were meant for a session and
+// are not run as commands.
 func (v *viewer) releaseInput() {
 	for len(v.ahead.events) > 0 && !v.quit && !v.awaitsPane() {
 		if len(v.m.Shown()) == 0 {

@@ -116,7 +116,7 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 		typedTo: map[string]bool{}, killed: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
 	}
 	v.m.Quiet, v.m.TabsLast = o.Alerts, o.Tmux
-	v.ahead.begun = o.Now()
+	v.ahead.opened = o.Now()
 	v.canvas.UseASCII(o.ascii())
 	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)

@@ -11,7 +11,7 @@ import (
 )
 
 // Source says which requests may come at all, whoever makes them: the host has to be one of ours (else a name was
-// made to point here), and a page's origin has to be the same host and port. Loopback is always our host.
+// made to point here), and a page's origin must be the same host and port. Loopback is always our host.
 type Source struct {
 	Hosts   []string // names that requests may give as their host, besides those of loopback
 	Origins []string // origins of pages that may ask, as https://host
@@ -29,7 +29,7 @@ func (s Source) Check(r *http.Request) error {
 			continue
 		}
 		u, err := url.Parse(origin)
-		if err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) { // what another port serves is another site
+		if err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) { // a page of another port is another site
 			return &SourceError{What: "origin", Value: origin}
 		}
 	}
@@ -63,7 +63,7 @@ func Bearer(authorization string) (token string, ok bool) {
 	return token, found && strings.EqualFold(scheme, "bearer") && token != ""
 }
 
-// hostOf returns the host of HOST or HOST:PORT in lower case. What has no number as its port is a host as a whole.
+// hostOf returns the host of HOST or HOST:PORT in lower case. If the port is no number, all of it is the host.
 func hostOf(hostport string) string {
 	host := hostport
 	if h, port, err := net.SplitHostPort(hostport); err == nil {

@@ -494,7 +494,7 @@ type Found struct {
 	// Truncated says that the search stopped early; next goes on.
 	Truncated bool   `json:"truncated,omitempty" doc:"it was stopped early: the pattern needs no fixed text; go on with next"`
 	Next      string `json:"next,omitempty" doc:"for before, to go on; absent: there is no more"`
-	// Behind and Note are of older daemons, which did not search what was printed last.
+	// Behind and Note are set by older daemons only, which did not search the newest output.
 	Behind uint64 `json:"behind_bytes,omitempty" doc:"how much was printed last, in bytes, that is not searched yet: search again in a moment"`
 	Note   string `json:"note,omitempty" doc:"the same in words"`
 }
@@ -708,7 +708,7 @@ const ProjectLabel = "longterm.project"
 // ProjectFromLabel has the output offset at which the program that runs began.
 const ProjectFromLabel = ProjectLabel + ".from"
 
-// KeptRunLabel marks, with the value KeptRun, the session of a command that has ended, and whose output is kept for a while.
+// KeptRunLabel marks, with the value KeptRun, the session of an ended command whose output is kept for a day.
 const (
 	KeptRunLabel = "longterm.kept"
 	KeptRun      = "run"

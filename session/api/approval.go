@@ -59,7 +59,7 @@ type Approval struct {
 	Note     string       `json:"note,omitempty" doc:"what else there is to know of it: a full disk did not take the answer so far"`
 }
 
-// Answers returns the answers that the approval takes as it stands. With a rule of the user's own (Rule), always may be another.
+// Answers returns the answers that the approval accepts. If none is always, a user may still give it with a rule.
 func (a *Approval) Answers() []string {
 	list := []string{"once"}
 	if a.Session != "" {

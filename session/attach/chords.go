@@ -177,7 +177,7 @@ func readKey(in []byte) key {
 	return key{bytes: n}
 }
 
-// usChar returns the ASCII character of a key, on another layout that of its place; else 0.
+// usChar returns the ASCII character of a key, or of its place on the US layout; 0 for other characters.
 func usChar(k input.Key) byte {
 	if us, ok := k.US(); ok {
 		k = us
@@ -188,6 +188,7 @@ func usChar(k input.Key) byte {
 	return byte(k.Code)
 }
 
+// chordKey returns r, which takes n bytes of input, as a key of a chord.
 func chordKey(n int, r input.Key) key {
 	k := key{bytes: n, noise: r.Action == input.KeyRelease || r.IsModifier()}
 	r.Mods &^= input.CapsLock | input.NumLock

@@ -215,7 +215,7 @@ func (l *Log) Dir() string { return l.o.Dir }
 // Close writes and syncs what is queued.
 func (l *Log) Close() error { return l.closeWith(nil) }
 
-// CloseMarked does what Close does after a last record of kind Close: Verify and the next Open find records appended after it.
+// CloseMarked closes like Close, after a last record of kind Close: Verify and the next Open find records appended after it.
 func (l *Log) CloseMarked(r Record) error {
 	r.Kind, r.Time = Close, l.o.Now()
 	return l.closeWith(&r)

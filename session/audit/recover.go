@@ -144,8 +144,8 @@ func (w *writer) compare(head *Head, herr error) *Record {
 	return &r
 }
 
-// hashAndAppended returns the hash of the record with a number and, if that closed the log, the number of the first record after it
-// that needs a daemon which had opened the log; 0: none.
+// hashAndAppended returns the hash of record seq. If that record closed the log, appended is the number of the first later record
+// that only a daemon with an open log can write, or 0.
 func hashAndAppended(fsys FS, dir string, seq uint64) (hash string, appended uint64, err error) {
 	closed := false
 	err = walk(fsys, dir, seq, func(l line) bool {

@@ -95,7 +95,7 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 		return r, fmt.Errorf("read the audit log: %w", err)
 	}
 	c.end()
-	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // if not, a daemon has just opened it
+	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // else a daemon has just opened the log
 		r.find(*c.appended)
 	}
 	if kept == nil && herr == nil && c.seen {
@@ -129,7 +129,7 @@ type checker struct {
 
 	kept     uint64   // number of the newest record, by the kept head
 	closed   uint64   // the newest record of kind Close
-	appended *Finding // what follows the one that is the kept head
+	appended *Finding // the first record after the kept head, if that closed the log
 }
 
 func (c *checker) line(l line) bool {
@@ -192,7 +192,7 @@ func (c *checker) line(l line) bool {
 	return true
 }
 
-// afterClose checks that a record after the end of a daemon is of the log itself or of a daemon that opened it.
+// afterClose checks that after a record of kind Close a daemon opens the log before any other record is written.
 func (c *checker) afterClose(r *Record, at Finding) {
 	if own := r.Kind.isOwn(); c.closed > 0 && !own {
 		at.What = fmt.Sprintf("record %d was appended after record %d closed the log", r.Seq, c.closed)

@@ -103,7 +103,7 @@ func (w *writer) write(records []Record) (first uint64, err error) {
 		all, gaps = append([]Record{{Kind: Begin, Time: w.o.Now()}}, all...), gaps+1
 	}
 	first = w.last.Seq + 1 + uint64(gaps)
-	if w.closed && len(all) > 1 { // the head is on the disk before a record that a log without a daemon may not have
+	if w.closed && len(all) > 1 { // the head is on disk before a record that a closed log may not have
 		if err = w.put(all[:1]); err == nil {
 			err = w.put(all[1:])
 		}
@@ -204,10 +204,10 @@ func (w *writer) put(records []Record) error {
 		return err
 	}
 	w.size += int64(len(buf))
-	opens := w.closed
+	reopens := w.closed
 	w.last, w.own, w.dirty, w.closed = last, last, true, len(records) > 0 && records[len(records)-1].Kind == Close
 	w.keepHead()
-	if opens {
+	if reopens {
 		w.sync()
 	}
 	return nil

@@ -62,11 +62,11 @@ func (g *Gate) some(p []byte) (err error) {
 	return err
 }
 
-// fields passes text on, with its fields in lines.
+// fields writes text, with each field on a line.
 func (g *Gate) fields(p []byte) error {
 	g.lines.text(p)
 	if g.nuls.ended || bytes.IndexByte(p, 0) >= 0 {
-		p = bytes.Clone(p) // the caller's stay
+		p = bytes.Clone(p) // the caller's bytes stay as they are
 		g.held += uint64(g.nuls.apply(p))
 		p = bytes.ReplaceAll(p, []byte{0}, nil)
 	} else {

@@ -5,24 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// A NUL is what separates fields for `env -0` and `find -print0`, and padding elsewhere. One behind text reads as the end of a
-// line, so that fields stay apart; all others show nothing. Output that is text but for its NULs is no binary data, however
-// many there are.
+// A NUL separates fields in output of `env -0` and `find -print0`, and is padding elsewhere. A NUL behind text is shown as the end
+// of a line, so that fields stay apart; all others show nothing. Text with NULs in it is not binary data, for any number of them.
 
-// separators makes ends of lines of NULs behind text. The zero value is at the beginning of a stream.
+// separators turns NULs behind text into ends of lines. The zero value is for the start of a stream.
 type separators struct {
 	text  bool // the last byte was text
-	ended bool // a NUL ended a line, and nothing but ends of lines came since
-	odd   bool // something came that is neither text nor a NUL
+	ended bool // a NUL ended a line, and only ends of lines came since
+	odd   bool // a byte came that is neither text nor a NUL
 }
 
-// Bounds of fields: text in 16-bit characters has a NUL behind each, and is none.
+// Text in fields has at least ratioBytes bytes of text for each ratioFields NULs behind text. Text in 16-bit characters, with a NUL
+// behind each character, has fewer.
 const (
-	fieldBytes = 3 // of text, for each so many fields
-	fields     = 2
+	ratioBytes  = 3
+	ratioFields = 2
 )
 
-// inFields reports whether p, which was judged binary, is text with NULs between, as all was since the stream was last text.
+// inFields reports whether p, which was judged binary, and all output since the last text are text with NULs in between.
 func (s *separators) inFields(p []byte) bool {
 	text, ends := 0, 0
 	for i := 0; i < len(p) && !s.odd; {
@@ -35,7 +35,7 @@ func (s *separators) inFields(p []byte) bool {
 			continue
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRune(p[i:])
-			wrong := r == utf8.RuneError && n == 1 && utf8.FullRune(p[i:]) && i >= utf8.UTFMax-1 // the rest of one before p
+			wrong := r == utf8.RuneError && n == 1 && utf8.FullRune(p[i:]) && i >= utf8.UTFMax-1 // at the start of p it may be the rest of a character
 			s.odd = wrong || r < 0xa0
 			i, text = i+n, text+n
 			continue
@@ -44,15 +44,15 @@ func (s *separators) inFields(p []byte) bool {
 		}
 		i, text = i+1, text+1
 	}
-	return !s.odd && text*fields >= ends*fieldBytes
+	return !s.odd && text*ratioFields >= ends*ratioBytes
 }
 
 // controls are the control characters of text on a terminal.
 var controls = [' ']bool{'\a': true, '\b': true, '\t': true, '\n': true, '\r': true, 0x0e: true, 0x0f: true, 0x1b: true}
 
-// apply replaces NULs behind text in place, and an end of a line right behind such a NUL by a NUL. It returns how many
-// NULs came that show nothing.
-func (s *separators) apply(p []byte) (none int) {
+// apply replaces NULs behind text by ends of lines, and an end of a line right behind such a NUL by a NUL. It returns the
+// number of NULs that show nothing.
+func (s *separators) apply(p []byte) (unshown int) {
 	if !s.ended && bytes.IndexByte(p, 0) < 0 {
 		s.text = len(p) > 0 && endsInText(p)
 		return 0
@@ -62,7 +62,7 @@ func (s *separators) apply(p []byte) (none int) {
 		case c == 0 && s.text:
 			p[i], s.text, s.ended = '\n', false, true
 		case c == 0:
-			none++
+			unshown++
 		case s.ended && (c == '\r' || c == '\n'):
 			p[i], s.ended = 0, c == '\r'
 		default:
@@ -70,7 +70,7 @@ func (s *separators) apply(p []byte) (none int) {
 			s.text = i+1 < len(p) && p[i+1] != 0 || endsInText(p[:i+1])
 		}
 	}
-	return none
+	return unshown
 }
 
 // maxSequence bounds how far back a control sequence is looked for.

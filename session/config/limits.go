@@ -12,7 +12,7 @@ A flag or a field of the request overrides each default: any positive time, and 
 |---|---|---|---|
 `
 
-// callerLimit is a default that depends on the caller.
+// callerLimit is a row of the table of defaults that depend on the caller.
 type callerLimit struct {
 	what, people string
 	key          string // the setting with the agents' default, if there is one
@@ -20,7 +20,7 @@ type callerLimit struct {
 	why          string
 }
 
-// agents returns the agents' default as the docs have it.
+// agents returns the cell with the agents' default.
 func (l *callerLimit) agents() string {
 	if l.key == "" {
 		return l.fixed

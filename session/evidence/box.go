@@ -15,10 +15,10 @@ var secretWord = pattern.Lazy(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)s?(?:$|
 // boxField is an input field without its label: nothing, what fills it, or a mark for each key.
 var boxField = pattern.Lazy(`^[ _.*•●∙·x]*$`)
 
-// boxRows bounds the rows above the cursor that are taken for a box.
+// boxRows is how many rows above the cursor may be of the box.
 const boxRows = 12
 
-// passwordBox returns the words of a box that asks for a secret where the cursor is; empty: none does.
+// passwordBox returns the words of a box with a prompt for a secret at the cursor, or "" if none does.
 func passwordBox(f *Facts) string {
 	if f.Modes == nil || f.Modes.Canonical || f.Modes.Echo || !f.AltScreen || f.BracketedPaste {
 		return ""
@@ -28,7 +28,7 @@ func passwordBox(f *Facts) string {
 	if !boxField.MatchString(after) || !left && !right {
 		return ""
 	}
-	if label := strings.TrimRight(before, " _*•●∙·"); label != "" { // the field's name stands before it
+	if label := strings.TrimRight(before, " _*•●∙·"); label != "" { // the label before the field
 		if secretWord.MatchString(label) {
 			return label
 		}

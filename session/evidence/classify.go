@@ -88,7 +88,7 @@ func newScene(f *Facts) *scene {
 	}
 	s.asks, s.kind, s.what = asks, p.kind, p.what
 	if words := passwordBox(f); words != "" {
-		s.asks, s.kind, s.what, s.asked, s.box = true, Password, "asks for a secret in a box", words, true
+		s.asks, s.kind, s.what, s.asked, s.box = true, Password, "shows a password box", words, true
 	}
 	s.own = s.isRepl() || s.takesKeys(f.Above)
 	s.repl = s.own || replPrompt.MatchString(s.line)

@@ -118,6 +118,6 @@ type Target struct {
 	// its descendants, every process of the machine is looked at. A member whose parent
 	// is gone is missed while others of the group are found: no shell's job has one.
 	Leader int
-	// NoEcho: the terminal echoes nothing. Then a helper outside of its session may read a secret there.
+	// NoEcho is set if the terminal echoes nothing. Then a helper outside of its session may read a secret from it.
 	NoEcho bool
 }

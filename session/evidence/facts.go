@@ -76,7 +76,7 @@ type Verdict struct {
 	Kind  Kind
 	// Repl: a program that takes commands waits for one at its prompt, and asks nobody anything.
 	Repl bool
-	// Box: a full-screen program asks for a secret in a password box. It reads keys without echo, and shows none.
+	// Box is set for a password box of a full-screen program, which reads keys without echo and shows none of them.
 	Box bool
 	// Confidence, in percent, that input is awaited; Needs is set from 50 on.
 	Confidence int

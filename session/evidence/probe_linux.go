@@ -165,7 +165,7 @@ func (p *Prober) all() {
 }
 
 // probeHelpers examines programs that read a secret from a terminal that is not their own, as pinentry does, which gpg-agent
-// starts: the group waits for them asleep, and they descend from none of it.
+// starts: the foreground group sleeps until they end, and does not descend to them.
 func (p *Prober) probeHelpers() {
 	if !p.target.NoEcho || p.found == 0 || p.result.State != Sleeping {
 		return

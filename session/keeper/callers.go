@@ -15,40 +15,40 @@ import (
 )
 
 // A process of a session whose executions are judged, or that is bound (wire.Bound), is served in no role (K8): at this
-// socket it could start programs that are not judged, read and type into each session, and end all of them. The daemon
-// is such a session's only way to longterm. A caller below no keeper is as good as its user: it is in no session.
+// socket it could start programs that are not judged, read and type into each session, and end all of them. Such a
+// process may only use the daemon. A caller that descends from no keeper is in no session and acts as its user.
 
-// refusal is why a caller is not served; the zero value is none.
+// refusal is the reason for refusing a caller. The zero value means that the caller is served.
 type refusal struct {
-	session string // empty: not known
+	session string // "" if unknown
 	why     string
 }
 
 const (
-	inBound    = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; ask the daemon instead"
-	ofDaemon   = "the daemon runs it; ask the daemon instead"
-	isFiltered = "it has a filter of system calls, as processes of judged sessions have; ask the daemon instead"
+	whyBound    = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; use the daemon instead"
+	whyOfDaemon = "the daemon runs it; use the daemon instead"
+	whyFiltered = "it has a filter of system calls, as processes of judged sessions have; use the daemon instead"
 )
 
-// identify returns why a caller is not served. It reads nothing of a process's memory (command line, environment), which can
-// be a file whose server hangs: only what the kernel tells by itself.
-func (k *Keeper) identify(c *conn) refusal {
+// checkCaller returns why a caller is not served. It uses only data that the kernel has itself: a process's memory (command line,
+// environment) can be a mapped file whose server hangs.
+func (k *Keeper) checkCaller(c *conn) refusal {
 	pid := int(c.pid)
 	if pid <= 0 || pid == os.Getpid() {
 		return refusal{} // the system names no callers, or it is outside of our pid namespace, where no session is
 	}
-	who, err := caller.Identify(c.File(), pid)
+	peer, err := caller.Identify(c.File(), pid)
 	if err != nil {
-		if errors.Is(err, caller.ErrEnded) || k.keepsBound() {
+		if errors.Is(err, caller.ErrEnded) || k.hasBound() {
 			return refusal{why: err.Error()}
 		}
-		return refusal{} // a system without /proc
+		return refusal{} // the system has no /proc
 	}
-	line := who.Below(func(pid int) bool { return pid == os.Getpid() })
-	cgroup := who.Cgroup()
-	inSession := len(line) > 0 || cgroup != "" || len(who.Below(isLongterm)) > 0
+	line := peer.Below(func(pid int) bool { return pid == os.Getpid() })
+	cgroup := peer.Cgroup()
+	inSession := len(line) > 0 || cgroup != "" || len(peer.Below(isLongterm)) > 0
 	filtered := inSession && sys.Filtered(pid)
-	k.spawning.Lock() // what was forked is known
+	k.spawning.Lock() // so that each forked child is known
 	defer k.spawning.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -57,18 +57,18 @@ func (k *Keeper) identify(c *conn) refusal {
 	}
 	if ch, ok := caller.SessionOf(line, k.leadsLocked()); ok {
 		if k.isBoundLocked(ch) {
-			return refusal{ch.id, inBound}
+			return refusal{ch.id, whyBound}
 		}
 		return refusal{}
 	}
 	if ch := k.children[cgroup]; ch != nil && k.isBoundLocked(ch) {
-		return refusal{cgroup, inBound}
+		return refusal{cgroup, whyBound}
 	}
 	switch {
 	case k.isRunByDaemonLocked(line):
-		return refusal{why: ofDaemon}
+		return refusal{why: whyOfDaemon}
 	case filtered:
-		return refusal{why: isFiltered}
+		return refusal{why: whyFiltered}
 	}
 	return refusal{}
 }
@@ -80,14 +80,14 @@ func isLongterm(pid int) bool {
 	return exe == "longterm" || exe == name(sys.Exe(os.Getpid()))
 }
 
-// isDaemonLocked reports whether a process is the daemon that this keeper started. Its number is its own until it is reaped.
+// isDaemonLocked reports whether a process is the daemon that this keeper started. Its PID is not reused until it is reaped.
 func (k *Keeper) isDaemonLocked(pid int) bool {
 	_, ours := k.waiting[pid]
 	return ours && pid == k.super.pid
 }
 
-// isRunByDaemonLocked reports whether the daemon started a process: a hook, or a command for an agent. What another keeper
-// holds, which the daemon started, is not.
+// isRunByDaemonLocked reports whether the daemon started a process: a hook, or a command for an agent. Programs of
+// another keeper that the daemon started do not count.
 func (k *Keeper) isRunByDaemonLocked(line []sys.Ancestor) bool {
 	for i, p := range line {
 		if i > 0 && k.isDaemonLocked(p.PID) {
@@ -97,8 +97,8 @@ func (k *Keeper) isRunByDaemonLocked(line []sys.Ancestor) bool {
 	return false
 }
 
-// keepsBound reports whether there is a session whose processes are not served.
-func (k *Keeper) keepsBound() bool {
+// hasBound reports whether this keeper has a session whose processes are not served.
+func (k *Keeper) hasBound() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, ch := range k.children {
@@ -109,7 +109,7 @@ func (k *Keeper) keepsBound() bool {
 	return len(k.listeners) > 0
 }
 
-// leadsLocked returns the sessions by the numbers of their first processes, which are theirs until they are reaped.
+// leadsLocked returns the sessions by the PIDs of their first processes that are not reaped.
 func (k *Keeper) leadsLocked() map[int]*child {
 	leads := map[int]*child{}
 	for _, ch := range k.children {
@@ -120,7 +120,7 @@ func (k *Keeper) leadsLocked() map[int]*child {
 	return leads
 }
 
-// isBoundLocked reports whether no process of a session is served.
+// isBoundLocked reports whether a session's processes are refused.
 func (k *Keeper) isBoundLocked(ch *child) bool {
 	for r, l := range k.listeners {
 		if r.id == ch.id && (l.lead == 0 || l.lead == int64(ch.pid)) {
@@ -139,24 +139,24 @@ func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
 	return nil
 }
 
-// refusals are what the daemon is to record, as the keeper opens no file. Guarded by Keeper.mu.
+// refusals wait to be sent to the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
 type refusals struct {
 	waiting []*wire.Refused
-	told    time.Time
+	sent    time.Time // when the last batch was sent
 }
 
 const (
-	// Refusals are counted for so long before the daemon is told again: a caller that tries in a loop fills no log.
+	// refusalEvery is the shortest time between two batches: a caller that tries in a loop does not fill the log.
 	refusalEvery = time.Second
-	maxRefusals  = 32 // that differ; what is beyond is counted with the last
+	maxRefusals  = 32 // different ones in a batch; further ones are counted with the last
 )
 
-// refused notes a caller that is not served.
-func (k *Keeper) refused(c *conn, role string, no refusal) {
-	const longest = 64 // a role is a word
+// noteRefused counts a refused caller and reports it to the daemon.
+func (k *Keeper) noteRefused(c *conn, role string, no refusal) {
+	const longest = 64 // bytes; a role is one word
 	role = role[:min(len(role), longest)]
 	path := sys.Exe(int(c.pid))
-	k.pace.Stir() // the next look is soon
+	k.pace.Stir() // the next batch is soon due
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := &k.refusals
@@ -176,23 +176,23 @@ func (k *Keeper) refused(c *conn, role string, no refusal) {
 	}
 	of.Count++
 	of.PID, of.Path = c.pid, path
-	k.tellRefusalsLocked()
+	k.reportRefusalsLocked()
 }
 
-// tellRefusals reports what waits to the daemon.
-func (k *Keeper) tellRefusals() {
+// reportRefusals sends the waiting refusals to the daemon, if the last batch is old enough.
+func (k *Keeper) reportRefusals() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.tellRefusalsLocked()
+	k.reportRefusalsLocked()
 }
 
-func (k *Keeper) tellRefusalsLocked() {
+func (k *Keeper) reportRefusalsLocked() {
 	r := &k.refusals
-	if !k.super.ready || k.super.conn == nil || len(r.waiting) == 0 || time.Since(r.told) < refusalEvery {
+	if !k.super.ready || k.super.conn == nil || len(r.waiting) == 0 || time.Since(r.sent) < refusalEvery {
 		return
 	}
 	for _, m := range r.waiting {
 		k.super.conn.send(m)
 	}
-	r.waiting, r.told = nil, time.Now()
+	r.waiting, r.sent = nil, time.Now()
 }

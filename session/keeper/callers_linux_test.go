@@ -185,7 +185,7 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	counted := map[string]uint64{}
 	for range roles {
 		m := receive(t, c.refused, "refusal")
-		if counted[m.Role] += m.Count; m.Session != "a" || m.Why != inBound || m.UID != int64(os.Getuid()) {
+		if counted[m.Role] += m.Count; m.Session != "a" || m.Why != whyBound || m.UID != int64(os.Getuid()) {
 			t.Errorf("%+v", m)
 		}
 	}

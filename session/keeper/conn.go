@@ -20,7 +20,7 @@ type conn struct {
 	*wire.Conn
 	role string
 	uid  int
-	pid  int64 // by the kernel where it tells; else as the peer says
+	pid  int64 // from the kernel if possible, else from the peer's Hello
 
 	mu      sync.Mutex
 	queue   []outgoing
@@ -183,13 +183,13 @@ func (k *Keeper) greet(c *conn) error {
 	if err := wire.Decode(f.Payload, &hello); err != nil {
 		return err
 	}
-	no := k.identify(c)
+	no := k.checkCaller(c)
 	c.send(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version, Build: k.cfg.Build,
 		PID: int64(os.Getpid()), Key: k.cfg.Key, Reach: true, Refused: no.why,
 	})
 	if no.why != "" {
-		k.refused(c, hello.Role, no)
+		k.noteRefused(c, hello.Role, no)
 		return fmt.Errorf("caller refused: role %q, pid %d, session %q: %s", hello.Role, c.pid, no.session, no.why)
 	}
 	if hello.MinVersion > wire.Version || hello.Version < wire.Version {

@@ -140,7 +140,7 @@ func Run(cfg Config) error {
 			k.look()
 			k.dropGone()
 			k.rouse()
-			k.tellRefusals()
+			k.reportRefusals()
 			k.restAll()
 		case <-calmly.C():
 			calmly.Next()
@@ -224,7 +224,7 @@ func (k *Keeper) finish(err error) {
 	}
 }
 
-// checkPeer lets only our own user (and root) in, whatever the socket's mode says. It returns the peer.
+// checkPeer lets only our own user (and root) in, with any mode of the socket. It returns the peer.
 func checkPeer(c syscall.Conn) (uid, pid int, err error) {
 	uid, pid, err = sys.PeerOf(c)
 	if own := os.Getuid(); err == nil && uid != own && uid != 0 {

@@ -45,7 +45,7 @@ func isOurs(pid int) bool {
 	return (runsAs(pid, "keeper") || runsAs(pid, "daemon")) && !sys.Filtered(pid)
 }
 
-// runsAs reports whether a process has the command line of ours with a verb.
+// runsAs reports whether a process has the command line `longterm VERB`.
 func runsAs(pid int, verb string) bool {
 	argv, err := sys.Cmdline(pid)
 	return err == nil && len(argv) > 1 && argv[0] == "longterm" && argv[1] == verb

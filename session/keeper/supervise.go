@@ -222,7 +222,7 @@ func handleReady(k *Keeper, c *conn, _ *wire.Ready, _ []*os.File) error {
 	if k.super.conn == c {
 		k.super.ready, k.super.served = true, true
 		k.tellExecutionsLocked()
-		k.tellRefusalsLocked()
+		k.reportRefusalsLocked()
 		k.answerWaitersLocked(nil)
 	}
 	return nil

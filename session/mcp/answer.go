@@ -25,21 +25,21 @@ type answer struct {
 	Signal   string `json:"signal,omitempty"`
 	Needs    string `json:"needs,omitempty"`
 	Approval string `json:"approval,omitempty"`
-	Why      string `json:"why,omitempty"` // it was denied, or has to be allowed
+	Why      string `json:"why,omitempty"` // why it was denied, or needs approval
 	Session  string `json:"session,omitempty"`
 	Job      string `json:"job,omitempty"`
 	Command  int    `json:"command,omitempty"`
 	Cwd      string `json:"cwd,omitempty"`
 	Output   string `json:"output"`
-	Screen   string `json:"screen,omitempty"` // of a full-screen program that rests, with its version and cursor
+	Screen   string `json:"screen,omitempty"` // of an idle full-screen program, with its version and cursor
 	Version  uint64 `json:"version,omitempty"`
-	// ScreenSince: Screen has the rows that changed since that version, each after its number; 0: it has all rows.
+	// ScreenSince is 0 if Screen has all rows. Else Screen has the rows that changed since that version, each after its number.
 	ScreenSince uint64   `json:"screen_since,omitempty"`
 	Row         int      `json:"cursor_row,omitempty"`
 	Col         int      `json:"cursor_col,omitempty"`
 	Cursor      uint64   `json:"cursor,omitempty"` // none: nothing was printed, or nothing more will be
 	Omitted     *omitted `json:"omitted,omitempty"`
-	Message     string   `json:"message,omitempty"` // what no other field says
+	Message     string   `json:"message,omitempty"` // text that the other fields do not have
 	Next        string   `json:"next,omitempty"`
 
 	took     time.Duration
@@ -58,7 +58,7 @@ type omitted struct {
 	To    uint64 `json:"to"`
 }
 
-// MarshalJSON adds the duration, which calls change until they answer.
+// MarshalJSON adds the duration, which is only known when the answer is sent.
 func (a *answer) MarshalJSON() ([]byte, error) {
 	type plain answer
 	return json.Marshal(struct {
@@ -198,7 +198,7 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.State == "ended" && a.Signal != "" {
 		a.State = "signalled"
 	}
-	a.noStatus = r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" // the state says so in two words
+	a.noStatus = r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" // the state is "exited, no status" then
 	if saysMore(r) && !a.noStatus {
 		a.Message = r.Message
 	}
@@ -227,12 +227,12 @@ func answerOf(r *api.Result, session string) *answer {
 	}
 	switch {
 	case a.State == "needs_approval":
-		a.Message = askedFor(a.Approval, r.Policy)
+		a.Message = approvalMessage(a.Approval, r.Policy)
 		a.Next = call("wait", "for", []string{a.Job})
 	case a.State == "needs_input", a.Needs == "screen": // a full-screen program rests: its screen says what it is at
 		a.Next = answering(a)
 		if a.Needs == "password" {
-			a.Message = join(a.Message, attaching(a.Session))
+			a.Message = join(a.Message, attachHint(a.Session))
 		}
 	case a.going() && a.Next == "":
 		a.Next = call("wait", append([]any{"for", []string{a.Job}}, sinceOf(a.Cursor)...)...)
@@ -282,23 +282,23 @@ func whyOf(j *api.Judgement) string {
 	return why
 }
 
-// askedFor returns what an agent passes on to its user about an approval: why it is needed, and the commands that answer it.
-func askedFor(approval string, j *api.Judgement) string {
+// approvalMessage returns the text for an agent's user about an approval: why it is needed, and the commands that answer it.
+func approvalMessage(approval string, j *api.Judgement) string {
 	text := "approval required (" + approval + ")"
 	if why := whyOf(j); why != "" {
 		text += ": " + why
 	}
 	answer := "`longterm approvals answer " + approval + " "
-	text += "; tell your user: " + answer + "once` allows it, " + answer + "reject` rejects it"
+	text += "; pass on to your user: " + answer + "once` allows it, " + answer + "reject` rejects it"
 	if j != nil && j.Instead != "" {
 		text += "; instead: " + j.Instead
 	}
 	return text
 }
 
-// attaching returns what an agent passes on to its user about a password: no form and no model gets to see it.
-func attaching(session string) string {
-	return "tell your user to type it there: `longterm attach " + session + "`; never ask for it here"
+// attachHint returns the text for an agent's user about a password. Neither a form nor the model gets to see the password.
+func attachHint(session string) string {
+	return "pass on to your user to type it there: `longterm attach " + session + "`; never request it here"
 }
 
 // answering is the call that answers what is asked.

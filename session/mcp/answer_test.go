@@ -174,7 +174,7 @@ func TestApproval_NamesCommandsForUser(t *testing.T) {
 	r := api.Result{State: "needs_approval", Job: "j", Approval: "A14", Policy: &api.Judgement{Rule: "unknown", Why: "the code cannot be seen", Instead: "write it to a file first"}}
 	text := answerOf(&r, "s").text()
 	for _, want := range []string{
-		"approval required (A14): the code cannot be seen", `rule "unknown"`, "tell your user: `longterm approvals answer A14 once`",
+		"approval required (A14): the code cannot be seen", `rule "unknown"`, "pass on to your user: `longterm approvals answer A14 once`",
 		"`longterm approvals answer A14 reject`", "instead: write it to a file first", `next: wait{"for":["j"]}`,
 	} {
 		if !strings.Contains(text, want) {

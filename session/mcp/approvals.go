@@ -53,7 +53,7 @@ func (s *Server) approvals(ctx context.Context, _ json.RawMessage) (*sdk.CallToo
 	case len(all) == 0:
 		text.WriteString("nothing waits for approval")
 	default:
-		fmt.Fprintf(&text, "tell your user: `longterm approvals answer %s %s`, or in the viewer", all[0].ID, strings.Join(all[0].Answers(), "|"))
+		fmt.Fprintf(&text, "pass on to your user: `longterm approvals answer %s %s`, or in the viewer", all[0].ID, strings.Join(all[0].Answers(), "|"))
 	}
 	return reply(text.String(), out), nil
 }
@@ -77,7 +77,7 @@ func approvalText(v *api.Approval) string {
 	return b.String()
 }
 
-// quotedRule returns a rule's name in quotes: without them "rule unknown" reads as a question.
+// quotedRule returns a rule's name in quotes: without them "rule unknown" reads as if the rule were unknown.
 func quotedRule(name string) string {
 	if name == "" {
 		return ""

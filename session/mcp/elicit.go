@@ -17,11 +17,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// A user is asked for yes or no, and for approvals, by a form of the client. No form asks for a password: the protocol forbids
-// it. The call returns what it needs and is made again with the answer (MRTR, SEP-2322); for older clients the SDK asks, and
-// makes the call again within its time.
+// The client shows forms for approvals and for yes or no. Passwords have no form: the protocol forbids that. The call returns
+// the question, and the client repeats it with the answer (MRTR, SEP-2322). For older clients the SDK requests the answer and
+// repeats the call, within the call's time.
 
-// askOn asks clients of the era before what comes after their user's first answer: another question. The
+// askOn sends older clients the question that follows their user's first answer. The
 // SDK asks them once in a call, and hands them what is to be asked then as if they knew what to do with it.
 func askOn(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {

@@ -299,7 +299,7 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	case err == nil:
 	case e != nil && e.Code == api.CodeNeedsApproval:
 		return replyAnswer(&answer{
-			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Message: askedFor(e.Approval, e.Policy),
+			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Message: approvalMessage(e.Approval, e.Policy),
 			Next: "when it is allowed: " + call("start", "line", args.Line, "cwd", args.Cwd, "id", cmp.Or(args.ID, doingOf(ctx).id)) + " and what else the call had",
 		}), nil
 	default:
@@ -343,7 +343,7 @@ func (s *Server) settled(ctx context.Context, session string, since *uint64, p *
 		}
 	}
 	if typed != nil {
-		s.redraws(ctx, a, p.budget())
+		s.showRedrawn(ctx, a, p.budget())
 	} else {
 		s.shows(ctx, a, p.budget())
 	}

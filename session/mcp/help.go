@@ -27,7 +27,7 @@ end are kept, and of lines alike but for numbers the first and the last (while a
 to get only what is new. A line of the program's that reads as one of ours ([exited …], next: …) has | before it. read{"session":S,"command":n} is one command's output; search finds lines in everything ever printed.`,
 	"input": `text is typed as it is, enter presses Enter after it; keys are pressed after text, so what begins with a key (Escape, then :wq) is two calls. keys: Enter Tab Escape Up Down Left Right Home End PageUp PageDown Backspace
 Delete F1…F12 C-a…C-z M-x Space. Give version (of screen) to type only if the screen is still as you saw it. secret types a password that you were
-given, only where the terminal does not show it; else tell your user to attach. For menus and full-screen programs look with screen first; where such
+given, only where the terminal does not show it; else your user must attach. For menus and full-screen programs look with screen first; where such
 a program rests, answers have its screen: the first all of it, later ones the rows that changed, as ROW: text. Where nothing else is said the program has read the text and shows it.`,
 	"wait": `for takes several jobs and sessions: the answer comes when the first has ended or asks (all: when all have). A session that is a
 shell counts as ended when it is at its prompt. until waits for one thing instead: text=Listening, regexp=^ready, gone=Loading, quiet=2s, exit.
@@ -36,9 +36,9 @@ One wait of 45 s costs less than polling; nothing is lost between two waits.`,
 longterm://context what a person ran since you last read it, each command once. Subscribe to any of a session's to be told when it changes.
 longterm://completions/NAME what ended or asks since NAME (yours to choose) last acknowledged, also while you were away: act, then read
 longterm://completions/NAME?ack=CURSOR. It comes again until acknowledged, and never after. Subscribe to it to be told of each.`,
-	"approvals": `needs_approval: the rules want your user's word before this runs. Pass the commands of the message on to your user
-(longterm approvals answer A1 once, or reject; session and always allow more, where approvals lists them), then wait goes on by itself.
-You cannot answer, and the same line in another form is asked about again. denied: the user or the rules said no; do it another way.`,
+	"approvals": `needs_approval: the rules require your user's approval before this runs. Pass the commands of the message on to your user
+(longterm approvals answer A1 once, or reject; session and always allow more, where approvals lists them), then wait continues by itself.
+You cannot answer, and the same line in another form needs approval, too. denied: the user or the rules rejected it; do it another way.`,
 	"sessions": `start opens a shell (no line) or a program (line) that stays until it ends; names are unique. Sessions and jobs survive this
 server, the daemon and your own restart: list and jobs find them again. stop ends, interrupts or removes.`,
 }

@@ -68,7 +68,7 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
 		return replyAnswer(&answer{
 			State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Session: args.Session,
-			Message: "it was not typed; " + askedFor(e.Approval, e.Policy),
+			Message: "it was not typed; " + approvalMessage(e.Approval, e.Policy),
 			Next:    "when it is allowed: the same call with id " + in.ID,
 		}), nil
 	}
@@ -257,7 +257,7 @@ func askedToEnd(err error, session string, how ...any) *sdk.CallToolResult {
 		return nil
 	}
 	return replyAnswer(&answer{
-		State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Session: session, Message: askedFor(e.Approval, e.Policy),
+		State: "needs_approval", Approval: e.Approval, Why: whyOf(e.Policy), Session: session, Message: approvalMessage(e.Approval, e.Policy),
 		Next: "when it is allowed: " + call("stop", append([]any{"id", session}, how...)...),
 	})
 }

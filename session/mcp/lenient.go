@@ -10,9 +10,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// lenient rewrites arguments that can mean one thing only: a number or a duration in a string, a number beyond the schema's
+// fixArguments rewrites arguments of a wrong type that can mean one thing only: a number or a duration in a string, a number beyond the schema's
 // maximum, and one value where the schema wants a list. The schema rejects the others.
-func lenient(schema *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
+func fixArguments(schema *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
 	var args map[string]any
 	if len(raw) == 0 || json.Unmarshal(raw, &args) != nil {
 		return raw
@@ -23,7 +23,7 @@ func lenient(schema *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
 		if p == nil {
 			continue
 		}
-		if better, ok := meant(p, value); ok {
+		if better, ok := fixValue(p, value); ok {
 			args[name], changed = better, true
 		}
 	}
@@ -37,8 +37,8 @@ func lenient(schema *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// meant returns what a value of an argument means; false: it stays as it is.
-func meant(p *jsonschema.Schema, value any) (any, bool) {
+// fixValue returns the value that an argument means, and whether that differs from the value given.
+func fixValue(p *jsonschema.Schema, value any) (any, bool) {
 	text, isText := value.(string)
 	n, isNumber := value.(float64)
 	changed := false

@@ -11,7 +11,7 @@ import (
 )
 
 // FAULT: J
-func TestLenient_TakesWhatIsMeant(t *testing.T) {
+func TestFixArguments_RewritesUnambiguousValues(t *testing.T) {
 	schemaOf := func(name string) *jsonschema.Schema {
 		var s jsonschema.Schema
 		if err := json.Unmarshal([]byte(tools[slices.IndexFunc(tools, named(name))].in), &s); err != nil {
@@ -36,7 +36,7 @@ func TestLenient_TakesWhatIsMeant(t *testing.T) {
 		{"wait", `{"for":[]}`, `{"for":[]}`, false},
 		{"help", ``, ``, true},
 	} {
-		got := lenient(schemaOf(c.tool), json.RawMessage(c.args))
+		got := fixArguments(schemaOf(c.tool), json.RawMessage(c.args))
 		resolved, err := schemaOf(c.tool).Resolve(nil)
 		if err != nil {
 			t.Fatal(err)

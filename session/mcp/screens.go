@@ -20,7 +20,7 @@ type screens struct {
 	given map[string]uint64
 }
 
-// last returns the version that a client was last given; 0: none.
+// last returns the version that a client was last given, or 0.
 func (s *screens) last(who, session string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,9 +36,9 @@ func (s *screens) note(who, session string, version uint64) {
 	s.given[who+"\x00"+session] = version
 }
 
-// redraws replaces output that a full-screen program printed in answer to input: it redraws parts of a screen, and reads as
-// nothing. The client gets the screen, and later the rows that changed.
-func (s *Server) redraws(ctx context.Context, a *answer, budget int) {
+// showRedrawn replaces the output with which a full-screen program redraws parts of its screen after input, as it cannot be read as
+// text. The client gets the whole screen first, and later the rows that changed.
+func (s *Server) showRedrawn(ctx context.Context, a *answer, budget int) {
 	if a.State != "running" || a.Needs != "screen" && !a.alt || budget == noOutput {
 		return
 	}

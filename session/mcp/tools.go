@@ -164,7 +164,7 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 		row.OutputSchema = json.RawMessage(t.out)
 	}
 	server.AddTool(row, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		args := lenient(&schema, req.Params.Arguments)
+		args := fixArguments(&schema, req.Params.Arguments)
 		if err := checkArguments(resolved, args); err != nil {
 			return failure(fmt.Errorf("the arguments of %s are wrong: %w", t.name, err), "they are "+arguments(&schema)), nil
 		}

@@ -130,9 +130,9 @@ type target struct {
 	end     uint64 // of the output when the wait began
 }
 
-// startFrom sets since of a target. A cursor beyond the end, as of a session that was started again, means the end.
+// startFrom sets t.since and t.end. A cursor beyond the end, as after a restart of the session, means the end.
 func (s *Server) startFrom(ctx context.Context, t *target, since *uint64) error {
-	if t.session == "" { // approval comes first
+	if t.session == "" { // it has no session before its approval
 		return nil
 	}
 	v, err := s.client(ctx).Session(t.session).Info(ctx)
@@ -395,7 +395,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 	if w := s.keepsWaiting(ctx, v.Approvals); w != nil {
 		a.State, a.Approval, a.ExitCode = "needs_approval", w.ID, nil
 		a.Why = whyOf(&w.Judgement)
-		a.Message = askedFor(a.Approval, &w.Judgement)
+		a.Message = approvalMessage(a.Approval, &w.Judgement)
 		a.Next = call("wait", "for", []string{a.Session})
 		return
 	}
@@ -406,7 +406,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 			a.Next = answering(a)
 		}
 		if a.Needs == "password" {
-			a.Message = join(a.Message, attaching(a.Session))
+			a.Message = join(a.Message, attachHint(a.Session))
 		}
 	}
 }

@@ -350,16 +350,16 @@ func (pr *presets) specialReads(x *invocation) (string, bool) {
 	return "", true
 }
 
-// A name lookup or a fetch sends the words that it is given to another machine. So a reading command that looks names up, or
-// fetches, only reads if its words are written out.
+// A name lookup or a fetch sends its words to another machine. A command that does so counts as reading only if its words are
+// literal.
 
-// askers are readers that ask another machine about the words that they are given, with their subcommands.
-var askers = fieldSet("gh glab|npm view|npm info|npm show|npm outdated|gem list|brew info|go list|go doc|svn info|svn status")
+// remoteQueries are readers, with their subcommands, that send their words to another machine.
+var remoteQueries = fieldSet("gh glab|npm view|npm info|npm show|npm outdated|gem list|brew info|go list|go doc|svn info|svn status")
 
 // hostTables are databases of getent that are looked up by the name service of the network.
 const hostTables = words("hosts ahosts ahostsv4 ahostsv6 networks netgroup")
 
-// sendsOut returns the reason if a command that else only reads sends words to another machine, and else "".
+// sendsOut returns how a command that only reads sends words to another machine, or "" if it does not.
 func (pr *presets) sendsOut(x *invocation) string {
 	args := x.argv[1:]
 	for _, a := range args {
@@ -385,7 +385,7 @@ func (pr *presets) sendsOut(x *invocation) string {
 		return "it fetches a module"
 	case x.name == "gem" && x.args.Has("-r", "--remote", "-b", "--both", "-a"):
 		return "it asks another machine"
-	case x.does(askers) && computed:
+	case x.does(remoteQueries) && computed:
 		return "it sends a word to another machine that is not known before it runs"
 	case (x.name == "xmllint" && !x.args.Has("--nonet") || x.name == "rpm" || x.name == "svn") && slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "://") }):
 		return "it fetches from another machine"
@@ -393,7 +393,7 @@ func (pr *presets) sendsOut(x *invocation) string {
 	return ""
 }
 
-// installsElsewhere reports a command of building that puts programs into a directory of PATH under names that may be those of others.
+// installsElsewhere reports whether a build command puts programs into a directory of PATH, perhaps under names of other programs.
 func (pr *presets) installsElsewhere(x *invocation) bool {
 	switch {
 	case x.name == "stack":

@@ -200,7 +200,7 @@ func (fs *files) leaves(x *invocation, program *building.Program, a string) bool
 	if hasHole(a) {
 		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && fs.stamps(a))
 	}
-	if fs.linkOut(a) && !program.IsPlace(a) {
+	if fs.isLinkOut(a) && !program.IsPlace(a) {
 		return true
 	}
 	if x.name == "bazel" && strings.HasPrefix(a, "//") || program.IsPlace(a) {
@@ -415,9 +415,9 @@ func (fs *files) outside(p string) bool {
 		return true
 	case !ok:
 		return strings.HasPrefix(full, "..") || strings.HasPrefix(full, "/")
-	case fs.strays(full):
+	case fs.leavesByLink(full):
 		return true
-	case fs.temporary(full):
+	case fs.isTemporary(full):
 		return false
 	}
 	base := fs.project()
@@ -425,8 +425,8 @@ func (fs *files) outside(p string) bool {
 	return base == "" || !below || base == fs.home && strings.HasPrefix(rest, ".") && rest != ""
 }
 
-// temporary reports a path below /tmp that is in no home: a home may be there, too.
-func (fs *files) temporary(full string) bool {
+// isTemporary reports whether a path is below /tmp and in no home: a home may be there, too.
+func (fs *files) isTemporary(full string) bool {
 	if below, is := strings.CutPrefix(full, fs.home+"/"); is && fs.cwd == fs.home && strings.HasPrefix(full, "/tmp/") {
 		return below[0] != '.' || strings.HasPrefix(below, "...")
 	}
@@ -443,7 +443,7 @@ func (fs *files) project() string {
 		return ""
 	}
 	if fs.real != nil && fs.cwd != fs.root && fs.root != "." && !isBelow(fs.real(fs.cwd), fs.real(fs.root)) {
-		return "" // by a link
+		return "" // a link leads out of it
 	}
 	if fs.isProject(fs.root) {
 		return fs.root
@@ -553,7 +553,7 @@ func (pr *presets) harmlessOptions(x *invocation, list words) bool {
 
 func (fs *files) anyLeaves(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
-		return hasHole(a) || fs.linkOut(a) || slices.ContainsFunc(building.Paths(a), fs.outside)
+		return hasHole(a) || fs.isLinkOut(a) || slices.ContainsFunc(building.Paths(a), fs.outside)
 	})
 }
 

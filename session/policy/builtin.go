@@ -53,7 +53,7 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		for _, p := range w.found(x) {
 			text += p + "\n"
 			if w.tree(p) == fatal {
-				text += everyBelow(p) + "\n"
+				text += everyFileBelow(p) + "\n"
 			}
 		}
 		if w.engine.preset == Build && x.args.Has("-L", "-H", "-follow") { // links lead out of the project

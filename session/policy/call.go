@@ -308,9 +308,9 @@ const (
 	whyAdds       = "it may add to a file that the machine needs"
 )
 
-// whyWritten returns the reason for asking about a file that is written.
+// whyWritten returns the reason why writing a file needs approval.
 func (fs *files) whyWritten(p string) string {
-	if full, _ := fs.clean(p); fs.everyName(p) || fs.everything(full) {
+	if full, _ := fs.clean(p); fs.isEveryName(p) || fs.coversAll(full) {
 		return "it may overwrite every file of a home or of the system"
 	}
 	return whyOverwrites

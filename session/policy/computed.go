@@ -47,7 +47,7 @@ func (cr *codeReader) calls(lang, text string, x *invocation) {
 	known := map[string]string{}
 	for _, m := range given.FindAllStringSubmatch(text, 200) {
 		value := m[2] + m[3]
-		if changedAfter(text, m[0]) {
+		if isTransformed(text, m[0]) {
 			value = someText
 		}
 		if _, twice := known[m[1]]; twice {
@@ -103,8 +103,8 @@ func (cr *codeReader) calls(lang, text string, x *invocation) {
 	}
 }
 
-// changedAfter reports a literal that a variable is given by way of a method, or as one of several: x = "mr".reverse.
-func changedAfter(text, assignment string) bool {
+// isTransformed reports whether the literal of an assignment is changed by a method before it is stored: x = "mr".reverse.
+func isTransformed(text, assignment string) bool {
 	_, rest, _ := strings.Cut(text, assignment)
 	return len(rest) > 1 && rest[0] == '.' && isLetter(rune(rest[1]))
 }
@@ -424,45 +424,46 @@ func closing(s string) int {
 	return -1
 }
 
-// Commands that code puts together when it runs are unknown. This file has the forms of languages in which a literal needs no quotes.
+// Commands that code composes at run time are unknown. The patterns below are for languages in which a literal needs no quotes.
 
 const whyComputed = "what it runs is put together when it runs"
 
 var (
-	// tclRuns is a call that runs a program, with its words; tclComputed is code, or the name of a command, that is computed.
-	tclRuns     = pattern.Lazy(`(?m)(?:^|[\s;{\["])(?:exec|spawn|system)\s+(?:-[\w-]+\s+)*([^;\n]+)`)
+	// tclCall matches a call that runs a program, with its words; tclComputed matches computed code or a computed command name.
+	tclCall     = pattern.Lazy(`(?m)(?:^|[\s;{\["])(?:exec|spawn|system)\s+(?:-[\w-]+\s+)*([^;\n]+)`)
 	tclComputed = pattern.Lazy(`(?m)\b(?:eval|uplevel|subst)\s[^;\n]*[$\[]|\|\s*[$\[]|(?:^|;)\s*[\[$]|\bsend\s+(?:-\w+\s+|--\s+)*["{]?[$\[]`)
 
-	// callsIn are the calls of nim and raku that run text; dcMacros are commands of dc that run computed text, or what it reads.
-	callsIn  = pattern.Lazy(`\b(?:exec|execCmd|execCmdEx|execShellCmd|execProcess|startProcess|staticExec|gorge|gorgeEx|rmDir|rmFile|removeDir|removeFile|shell|run|EVAL)\b`)
-	literals = pattern.Lazy(`^\s*\(?\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)?\s*(?:$|[;\n)])`)
-	dcMacros = pattern.Lazy(`\?|(?:^|[^lsLS:;])a.*x`)
-	dcEscape = pattern.Lazy(`!([^<>=\]\n][^\]\n]*)`)
+	// runCall matches calls of nim and raku that run text, literalArgument a literal argument of one. dcMacros matches commands of
+	// dc that run computed text or input, dcEscape one that runs literal text.
+	runCall         = pattern.Lazy(`\b(?:exec|execCmd|execCmdEx|execShellCmd|execProcess|startProcess|staticExec|gorge|gorgeEx|rmDir|rmFile|removeDir|removeFile|shell|run|EVAL)\b`)
+	literalArgument = pattern.Lazy(`^\s*\(?\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)?\s*(?:$|[;\n)])`)
+	dcMacros        = pattern.Lazy(`\?|(?:^|[^lsLS:;])a.*x`)
+	dcEscape        = pattern.Lazy(`!([^<>=\]\n][^\]\n]*)`)
 
-	// lispComputed is a form within the call of a program that is neither a list of words nor quoted; rubyShell is a command in backquotes.
+	// lispComputed matches a computed argument in the call of a program, rubyShell a command in backquotes with a computed part.
 	lispComputed = pattern.Lazy(`[^']\((?:[\w.:*+/-]*:)?(?:string-append|concat|concatenate|format|string|apply|str|list->string|symbol->string|getenv|string-join|join|mapconcat|reverse|nreverse|coerce)\b`)
 	rubyShell    = pattern.Lazy("`[^`]*#\\{[^`]*`|%x[({\\[][^)}\\]]*#\\{")
 )
 
-// giveCode are programs that run the text which Tcl gives them.
-const giveCode = words("sh bash zsh dash ksh env sudo doas su xargs eval python python3 perl ruby rm dd find chmod")
+// codeRunners are programs that run their arguments as code or as a command.
+const codeRunners = words("sh bash zsh dash ksh env sudo doas su xargs eval python python3 perl ruby rm dd find chmod")
 
-// computes reports code that runs a command which is not written out.
-func computes(name, lang, text string) bool {
+// runsComputed reports whether code runs a command that is not literal.
+func runsComputed(name, lang, text string) bool {
 	switch {
 	case name == "tclsh" || name == "wish" || name == "expect" || name == "jimsh":
 		if tclComputed.MatchString(text) {
 			return true
 		}
-		for _, m := range tclRuns.FindAllStringSubmatch(text, maxCalls) {
+		for _, m := range tclCall.FindAllStringSubmatch(text, maxCalls) {
 			program, rest, _ := strings.Cut(strings.TrimSpace(m[1]), " ")
-			if strings.ContainsAny(program, "$[{") || giveCode.has(path.Base(program)) && strings.ContainsAny(rest, "$[") {
+			if strings.ContainsAny(program, "$[{") || codeRunners.has(path.Base(program)) && strings.ContainsAny(rest, "$[") {
 				return true
 			}
 		}
 	case name == "nim" || name == "raku" || name == "perl6" || name == "rakudo":
-		for _, at := range callsIn.FindAllStringIndex(text, maxCalls) {
-			if !literals.MatchString(text[at[1]:]) {
+		for _, at := range runCall.FindAllStringIndex(text, maxCalls) {
+			if !literalArgument.MatchString(text[at[1]:]) {
 				return true
 			}
 		}
@@ -474,7 +475,7 @@ func computes(name, lang, text string) bool {
 	return false
 }
 
-// judgeComputed reports code that runs what is not written out as unknown, and judges the escapes of dc and the calls of nim.
+// judgeComputed records code that runs a computed command as unknown, and judges the literal escapes of dc and calls of nim.
 func (cr *codeReader) judgeComputed(lang, text string, x *invocation) {
 	switch x.name {
 	case "dc":
@@ -482,13 +483,13 @@ func (cr *codeReader) judgeComputed(lang, text string, x *invocation) {
 			cr.runsText(m[1])
 		}
 	case "nim":
-		for _, at := range callsIn.FindAllStringIndex(text, maxCalls) {
-			if m := literals.FindStringSubmatch(text[at[1]:]); m != nil {
+		for _, at := range runCall.FindAllStringIndex(text, maxCalls) {
+			if m := literalArgument.FindStringSubmatch(text[at[1]:]); m != nil {
 				cr.runsText(m[1] + m[2])
 			}
 		}
 	}
-	if len(text) <= maxCode && computes(x.name, lang, text) {
+	if len(text) <= maxCode && runsComputed(x.name, lang, text) {
 		cr.unknown(x.argv, whyComputed)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// A walk over a home or the system (find ~, fd . ~, ls -R /) hands the name of every file to the command behind it. Such names
-// are written as the start with anyBelow behind it. Literal names narrow a walk: find then prints the start with notEmpty.
+// A walk over a home or the system (find ~, fd . ~, ls -R /) passes the name of every file to the next command. The engine writes
+// these names as the start of the walk and anyBelow. If literal names narrow the walk, find prints the start and notEmpty instead.
 
-// whyEach is the reason for asking about a command that gets every name of a walk.
+// whyEach is the reason why a command that gets every name of a walk needs approval.
 const whyEach = "it may change every file of a home or of the system: no literal name narrows the walk"
 
 // narrowing is how far the tests of find restrict its results.
@@ -23,7 +23,8 @@ const (
 	narrowed                      // a literal name, or an age away from homes, restricts it
 )
 
-// nameTests and pathTests compare literal text with names; otherTests compare properties that nearly every file may have.
+// nameTests and pathTests compare names with a pattern. otherTests narrow a walk away from homes only: nearly every file there may
+// pass them. weakTests never narrow it.
 const (
 	nameTests  = words("-name -iname -lname -ilname")
 	pathTests  = words("-path -ipath -wholename -iwholename -regex -iregex")
@@ -31,8 +32,8 @@ const (
 	weakTests  = words("-perm -links")
 )
 
-// narrows returns how far the tests of find restrict the files below one start.
-func (fs *files) narrows(x *invocation, start string) narrowing {
+// narrowingOf returns how far the tests of find restrict the files below start.
+func (fs *files) narrowingOf(x *invocation, start string) narrowing {
 	full, ok := fs.clean(start)
 	got := unrestricted
 	for _, o := range x.args.Options {
@@ -47,7 +48,7 @@ func (fs *files) narrows(x *invocation, start string) narrowing {
 		case weakTests.has(o.Name) || o.Name == "-inum":
 			is = restricted
 		case otherTests.has(o.Name) && strings.Trim(o.Value, ".*/") != "":
-			if is = narrowed; ok && fs.ofAll(full) {
+			if is = narrowed; ok && fs.holdsAll(full) {
 				is = restricted
 			}
 		}
@@ -86,44 +87,44 @@ func literalTest(pattern, start string) narrowing {
 	return restricted
 }
 
-// ofAll reports a directory that holds everything, or a home.
-func (fs *files) ofAll(full string) bool {
+// holdsAll reports whether a directory is the root, or is or holds a home.
+func (fs *files) holdsAll(full string) bool {
 	dir := path.Dir(full)
 	return full == "/" || full == "/root" || fs.holdsHome(full) || dir == "/home" || dir == "/Users" || fs.otherHome(full)
 }
 
-// everyName reports whether a word is the name of every file of a walk, also behind an equals sign.
-func (fs *files) everyName(word string) bool {
+// isEveryName reports whether a word is the name of every file of a walk, also behind an equals sign.
+func (fs *files) isEveryName(word string) bool {
 	if !strings.HasSuffix(word, anyBelow) {
 		return false
 	}
 	return fs.isFatal(word) || fs.isFatal(word[strings.LastIndexByte(word, '=')+1:])
 }
 
-// printsEvery reports a text whose first lines are such words.
-func (fs *files) printsEvery(in stream) bool {
+// printsEveryName reports whether one of the first lines of a text is such a name.
+func (fs *files) printsEveryName(in stream) bool {
 	if !in.is || !strings.Contains(in.text, anyBelow) {
 		return false
 	}
-	return slices.ContainsFunc(strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16), fs.everyName)
+	return slices.ContainsFunc(strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16), fs.isEveryName)
 }
 
-// everyFile requires approval of a command that may change, remove or run each file of a walk. It gets the names as words or as input.
+// everyFile requires approval of a command that may change, remove or run each file of a walk, whose names are its words or input.
 func (h *hardRules) everyFile(c *Command, x *invocation) {
 	if c.Verdict != Allow {
 		return
 	}
-	switch words := slices.ContainsFunc(x.argv[1:], h.everyName); {
-	case !words && !h.printsEvery(x.in) && !h.listsEvery(x):
-	case h.codeOnly(x, words):
-	case words && h.leavesAlone(x), !words && !h.takesNames(x):
+	switch words := slices.ContainsFunc(x.argv[1:], h.isEveryName); {
+	case !words && !h.printsEveryName(x.in) && !h.readsListOfEvery(x):
+	case h.isHarmlessCode(x, words):
+	case words && h.leavesFilesUnchanged(x), !words && !h.actsOnInputNames(x):
 	default:
 		h.ask(c, "hard:remove", whyEach)
 	}
 }
 
-// codeOnly reports code of another language that the line holds and that neither runs nor changes anything.
-func (h *hardRules) codeOnly(x *invocation, words bool) bool {
+// isHarmlessCode reports whether x is an interpreter whose code is in the line and neither runs nor changes anything.
+func (h *hardRules) isHarmlessCode(x *invocation, words bool) bool {
 	if x.row == nil || x.row.Lang == "" || x.row.Lang == "sh" {
 		return false
 	}
@@ -141,14 +142,14 @@ func (h *hardRules) codeOnly(x *invocation, words bool) bool {
 	})
 }
 
-// copiers are programs that only read the files that they get by name, or whose rows of denials judge these files.
+// copiers are programs that only read the files in their words, or that other rules judge by these files.
 const copiers = words("cp gcp install ln mv rm scp rsync tar bsdtar gtar zip 7z 7za 7zz 7zr cpio pax restic borg rclone find gfind bfs fd fdfind du " +
 	"shred srm wipe unlink rmdir trash trash-put gio identify mediainfo ffprobe pdfinfo b3sum xxhsum clamscan")
 
-// leavesAlone reports a command that does not change the files whose names it gets.
-func (h *hardRules) leavesAlone(x *invocation) bool {
+// leavesFilesUnchanged reports whether a command does not change the files in its words.
+func (h *hardRules) leavesFilesUnchanged(x *invocation) bool {
 	if x.name == "chmod" {
-		return len(x.args.Operands) > 1 && !locksOut(x.args.Operands[0], '6')
+		return len(x.args.Operands) > 1 && !locksOwnerOut(x.args.Operands[0], '6')
 	}
 	if copiers.has(x.name) || textual.has(x.name) && (x.row == nil || x.row.Lang == "") {
 		return true
@@ -167,8 +168,8 @@ func (h *hardRules) leavesAlone(x *invocation) bool {
 	return reads
 }
 
-// takesNames reports a command that removes, changes or runs the files whose names it reads.
-func (h *hardRules) takesNames(x *invocation) bool {
+// actsOnInputNames reports whether a command removes, changes or runs the files whose names it reads from its input.
+func (h *hardRules) actsOnInputNames(x *invocation) bool {
 	switch x.name {
 	case "tar", "bsdtar", "gtar":
 		return x.args.Has("--remove-files")
@@ -182,34 +183,34 @@ func (h *hardRules) takesNames(x *invocation) bool {
 	return x.row != nil && x.row.Lang != "" && x.row.StdinRun || x.row != nil && x.row.Lang == "awk"
 }
 
-// listsEvery reports a file that names every file of a walk, where an option names such a list: tar -T, rsync --files-from.
-func (h *hardRules) listsEvery(x *invocation) bool {
+// readsListOfEvery reports whether the file of an option with a list of names (tar -T, rsync --files-from) has every name of a walk.
+func (h *hardRules) readsListOfEvery(x *invocation) bool {
 	list, given := x.args.Get("-T", "--files-from")
 	if !given {
 		return false
 	}
 	text, known := h.textAt(list)
-	return known && h.printsEvery(stream{text: text, is: true})
+	return known && h.printsEveryName(stream{text: text, is: true})
 }
 
-// lockedOut requires approval of a mode that takes a home from its user.
-func (h *hardRules) lockedOut(c *Command, mode string, dirs []string) {
+// askIfLockedOut requires approval of a mode that locks a user out of a home.
+func (h *hardRules) askIfLockedOut(c *Command, mode string, dirs []string) {
 	for _, p := range dirs {
-		if full, ok := h.clean(p); ok && h.ofAll(full) && locksOut(mode, '7') {
+		if full, ok := h.clean(p); ok && h.holdsAll(full) && locksOwnerOut(mode, '7') {
 			h.ask(c, "hard:system", "it takes a home away from its user")
 		}
 	}
 }
 
-// installs judges directories that install makes, or gives another mode.
-func (h *hardRules) installs(c *Command, x *invocation) {
+// judgeInstall judges the mode of directories that install makes.
+func (h *hardRules) judgeInstall(c *Command, x *invocation) {
 	if mode, given := x.args.Get("-m", "--mode"); given && x.args.Has("-d", "--directory") {
-		h.lockedOut(c, mode, x.args.Operands)
+		h.askIfLockedOut(c, mode, x.args.Operands)
 	}
 }
 
-// locksOut reports a mode of chmod that takes from the owner what the least octal digit gives.
-func locksOut(mode string, least byte) bool {
+// locksOwnerOut reports whether a mode of chmod gives the owner less than the octal digit least.
+func locksOwnerOut(mode string, least byte) bool {
 	if mode != "" && strings.Trim(mode, "01234567") == "" {
 		if len(mode) < 3 {
 			return true

@@ -46,7 +46,7 @@ var denials = []denial{
 	{"mv", (*hardRules).moves},
 	{"chmod chown chgrp chattr", (*hardRules).modes},
 	{"setfacl", (*hardRules).lists},
-	{"install", (*hardRules).installs},
+	{"install", (*hardRules).judgeInstall},
 	{"setcap", func(h *hardRules, c *Command, x *invocation) {
 		h.rights(c, x.args.Operands[min(1, len(x.args.Operands)):])
 	}},
@@ -207,9 +207,9 @@ func (h *hardRules) modes(c *Command, x *invocation) {
 		return
 	}
 	if mode := x.argv[1]; strings.HasPrefix(mode, "-") && strings.Trim(mode, "-rwxXst") == "" {
-		h.lockedOut(c, mode, ops)
+		h.askIfLockedOut(c, mode, ops)
 	} else {
-		h.lockedOut(c, ops[0], ops[1:])
+		h.askIfLockedOut(c, ops[0], ops[1:])
 	}
 }
 
@@ -612,7 +612,7 @@ func (fs *files) whyNeeded(p string) string {
 	switch full, _ := fs.clean(p); {
 	case fs.ownPlace(p):
 		return "it is one of longterm's own files"
-	case fs.everyName(p) || fs.everything(full):
+	case fs.isEveryName(p) || fs.coversAll(full):
 		return whyRemove
 	}
 	return "the machine needs the file"

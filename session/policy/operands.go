@@ -164,7 +164,7 @@ func (ho *handovers) operandCode(x *invocation) {
 	}
 }
 
-// powershell judges the words behind -Command, or those of a call without it: PowerShell joins them to one line.
+// powershell judges the words behind -Command, or all words without that option: PowerShell joins them to one line.
 func (ho *handovers) powershell(x *invocation) {
 	for i, a := range x.argv[1:] {
 		option, rest := strings.ToLower(a), x.argv[i+2:]

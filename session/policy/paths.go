@@ -37,12 +37,12 @@ type files struct {
 	cwd     string
 	root    string // the directory that the line was given in
 	home    string
-	real    func(string) string // where a path leads; nil: names are taken as they are
+	real    func(string) string // resolves links in a path; may be nil
 	account string              // the account's home, where home is another
 	placed  bool                // its file was put by root where packages are
 	lost    bool                // the line changed to a directory that is not known
 	made    map[string]made     // files that the line makes, by their clean path
-	pipes   map[string]string   // what stands behind the names of process substitutions
+	pipes   map[string]string   // commands of process substitutions, by their names
 }
 
 // danger says what removing or overwriting a path would do.
@@ -459,9 +459,9 @@ func descriptor(operand string) bool {
 	return strings.HasPrefix(operand, "/dev/fd/") || strings.HasPrefix(operand, "/proc/self/fd/")
 }
 
-// Names may lead elsewhere: a link that an archive or a clone has brought. The engine reads no files, so its caller resolves them.
+// A name may be a link that an archive or a clone contained. The engine reads no files, so its caller resolves links.
 
-// leadsTo returns where a clean path leads: that of its longest part without marks, with the rest behind.
+// leadsTo returns a clean path with links resolved in its longest part without marks.
 func (fs *files) leadsTo(full string) string {
 	if fs.real == nil || !strings.HasPrefix(full, "/") {
 		return full
@@ -474,7 +474,7 @@ func (fs *files) leadsTo(full string) string {
 	return path.Join(fs.real(full[:max(at, 1)]), full[at:])
 }
 
-// leadsToEntry returns where the directory of a clean path leads, with its last name behind: what rm and mv work on.
+// leadsToEntry returns a clean path with links resolved except in its last name: the entry that rm and mv change.
 func (fs *files) leadsToEntry(p, full string) string {
 	if fs.real == nil || strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/.") {
 		return fs.leadsTo(full)
@@ -487,8 +487,8 @@ func isBelow(full, dir string) bool {
 	return dir != "" && (full == dir || strings.HasPrefix(full, strings.TrimSuffix(dir, "/")+"/"))
 }
 
-// strays reports whether a clean path leads out of the project and of /tmp by a link.
-func (fs *files) strays(full string) bool {
+// leavesByLink reports whether a clean path leads out of the project and of /tmp by a link.
+func (fs *files) leavesByLink(full string) bool {
 	if fs.real == nil || !strings.HasPrefix(full, "/") {
 		return false
 	}
@@ -499,13 +499,13 @@ func (fs *files) strays(full string) bool {
 	return ofGit(to) || !isBelow(to, fs.real(path.Clean("/"+fs.project())))
 }
 
-// linkOut reports a word without a slash, or the value in it, that is a link which leads out of the project.
-func (fs *files) linkOut(word string) bool {
+// isLinkOut reports whether a word without a slash, or the value in it, is a link out of the project.
+func (fs *files) isLinkOut(word string) bool {
 	if fs.real == nil || hasHole(word) {
 		return false
 	}
 	for _, name := range []string{word, word[strings.IndexByte(word, '=')+1:], strings.TrimPrefix(word, "-C"), strings.TrimPrefix(word, "-o")} {
-		if full, ok := fs.clean(name); ok && !strings.HasPrefix(name, "-") && fs.strays(full) {
+		if full, ok := fs.clean(name); ok && !strings.HasPrefix(name, "-") && fs.leavesByLink(full) {
 			return true
 		}
 	}

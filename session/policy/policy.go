@@ -61,7 +61,7 @@ type Line struct {
 	Home  string // absolute; "" if unknown
 	State *State // what earlier lines have left in the shell; nil: there was none
 
-	// Real returns an absolute path without symbolic links, as far as it exists; nil: names are taken as they are.
+	// Real returns an absolute path without symbolic links, as far as the path exists. If nil, links are not resolved.
 	Real func(path string) string
 
 	// Of an execution: Installed says that root has put its file where packages are, so that a manager of versions is
@@ -79,7 +79,7 @@ type Command struct {
 	Instead string // what to do instead; may be empty
 	Risk    Risk   // what it does at most, without what it runs: that is listed too
 	Dir     string // in which it starts; empty: not known
-	OfFile  bool   // it is asked about for the file of commands that it runs: a rule about exactly its words lifts that
+	OfFile  bool   // it needs approval for the file of commands that it runs; a rule about exactly its words allows it
 }
 
 // Judgement is the answer about a line.
@@ -169,7 +169,7 @@ func (w *walk) judgement() Judgement {
 }
 
 // JudgeArgv answers for an execution: file is what the kernel is to run, argv the words that it gets.
-// Nothing is parsed of the outer words; what they say a program runs (sudo, sh -c, find -exec, python -c)
+// The outer words are not parsed; what they make a program run (sudo, sh -c, find -exec, python -c)
 // is judged as on a line, by the same rules and with the same words. Of l, Text is not used.
 //
 // A program is what its file is. The caller resolves symbolic links first, so that a link called ls to rm
@@ -178,8 +178,8 @@ func (w *walk) judgement() Judgement {
 //   - An allow rule "git" is about the git of the system's directories. /tmp/git and ./git are other
 //     programs, which only a rule with that very path allows. Denials are about them too.
 //   - Files with several programs in them (busybox) and with their version in their name (python3.12,
-//     vim.basic) are also what argv[0] says.
-//   - Else argv[0] is what its caller likes to write: it can bring a denial, and never permits anything.
+//     vim.basic) also count as the program named by argv[0].
+//   - Else the caller chooses argv[0]: it can lead to a denial, and never permits anything.
 func (e *Engine) JudgeArgv(file string, argv []string, l Line) (j Judgement) {
 	words := make([]string, len(argv))
 	for i, a := range argv {
@@ -208,7 +208,7 @@ func (e *Engine) JudgeArgv(file string, argv []string, l Line) (j Judgement) {
 var unmarked = strings.NewReplacer(hole, "\x1a", someText, "\x1a", notEmpty, "\x1a", globStar, "\x1a", globOne,
 	"\x1a", "\x00", "\x1a")
 
-// execution judges a program by its file and by the name that it was called.
+// execution judges a program by its file and by the name in argv[0].
 func (w *walk) execution(file string, words []string, called string) {
 	dir, base := path.Split(file)
 	if called != base && (severalInOne.has(base) && called != "" || versionOf(base, called)) {
@@ -224,7 +224,7 @@ func (w *walk) execution(file string, words []string, called string) {
 	}
 }
 
-// severalInOne are files that are many programs, by the name they are called.
+// severalInOne are files that contain many programs. argv[0] selects one.
 var severalInOne = words("busybox toybox coreutils uutils sbase-box multicall")
 
 // versionOf reports whether the file is a variant of the program that was called: python3.12 of python3,
@@ -237,7 +237,7 @@ func versionOf(base, called string) bool {
 	return strings.ContainsRune(".-", rune(rest[0])) || strings.Trim(rest, "0123456789.") == ""
 }
 
-// denials keeps what f finds only where it is refused.
+// denials runs f and keeps its verdict only if that is a denial.
 func (v *verdicts) denials(f func()) {
 	commands, worst := v.commands, v.worst
 	v.commands, v.worst = nil, nil
@@ -249,7 +249,7 @@ func (v *verdicts) denials(f func()) {
 	}
 }
 
-// systemPlaces are the directories in which a program is the one that its name says.
+// systemPlaces are the directories in which a file is the program of that name.
 var systemPlaces = map[string]bool{"": true, "/bin/": true, "/usr/bin/": true, "/usr/local/bin/": true, "/sbin/": true,
 	"/usr/sbin/": true, "/usr/local/sbin/": true, "/opt/homebrew/bin/": true, "/usr/local/go/bin/": true, "/usr/lib/git-core/": true,
 	"/usr/libexec/git-core/": true, "/run/current-system/sw/bin/": true}

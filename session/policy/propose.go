@@ -81,8 +81,8 @@ func plainWord(s string) bool {
 }
 
 // Propose returns the narrowest sensible rule that allows the command from now on, for a user to see and
-// edit; the zero Rule (without a program) for a command without one: what is not known, wrappers and code of
-// interpreters are never allowed by a rule that this makes. A shell with a file gets one about exactly its words.
+// edit; the zero Rule (without a program) for a command without one: unknown commands, wrappers and code of
+// interpreters get no rule. A shell with a file gets a rule about exactly its words.
 //
 // A command of building (go test, mkdir) gets a prefix; everything else a rule about exactly its words.
 //
@@ -97,8 +97,8 @@ func (c Command) Propose() Rule {
 // machineWide are programs whose words mean the same in every directory, unless they are relative paths.
 const machineWide = words("apt apt-get aptitude brew dnf flatpak kill killall pacman pkill service snap systemctl yum zypper")
 
-// IsPlaced reports whether the words of a command may mean something else in another directory: a relative name, a word that is not
-// known, or none from which it is clear what it works on.
+// IsPlaced reports whether the words of a command may mean something else in another directory: a relative name, an
+// unknown word, or no word that names what it works on.
 func IsPlaced(argv []string) bool {
 	if len(argv) == 0 || argv[0] != ">" && strings.Contains(argv[0], "/") && !strings.HasPrefix(argv[0], "/") {
 		return true

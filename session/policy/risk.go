@@ -189,8 +189,8 @@ func (v *verdicts) unknownFor(c *Command, why, instead string) {
 	v.record(*c)
 }
 
-// runsFile requires approval of a file of commands that a shell is given.
-func (v *verdicts) runsFile(argv []string) {
+// askAboutFile requires approval of a shell with a file of commands.
+func (v *verdicts) askAboutFile(argv []string) {
 	c := Command{Argv: argv, OfFile: !slices.ContainsFunc(argv, hasHole)}
 	if v.at.engine.preset != Off || v.at.engine.denies {
 		v.ask(&c, "unknown", "it runs commands from a file that is not judged")

@@ -265,7 +265,7 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	return w.byInput(operands, x, out)
 }
 
-// containers are programs with a command for a container among their words; startsInside are their words before such a command.
+// containers are programs that run a command of their words in a container; startsInside are their subcommands that do so.
 const (
 	containers   = words("docker podman nerdctl ctr crictl kubectl oc lxc incus docker-compose podman-compose buildah finch")
 	startsInside = words("exec run create rsh debug shell task tasks t c containers compose container")

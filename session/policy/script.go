@@ -49,7 +49,7 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			}
 			x.ofProject = w.fromProject(x.name, operands)
 			if !usualSource(x.name, operands[0]) && !x.ofProject {
-				w.runsFile(x.argv)
+				w.askAboutFile(x.argv)
 			}
 		case x.in.is && x.name != "source" && x.name != ".":
 			x.children = true

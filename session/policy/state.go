@@ -18,7 +18,7 @@ type State struct {
 	aliases map[string][]string
 	fetched bool   // a line has got something from another machine
 	moved   bool   // a line that runs yet, or is about to, changes the directory
-	lost    string // why nothing is known, if nothing is
+	lost    string // why the state is unknown, "" if it is known
 }
 
 // Bounds of what is remembered. A shell that was told more is one of which nothing is known.
@@ -27,10 +27,10 @@ const (
 	maxMemory = 256 << 10
 )
 
-// Forgotten returns the state of a shell about which nothing is known, for a reason. Every line for it needs an approval.
+// Forgotten returns the unknown state of a shell, for the reason why. Every line for the shell needs approval then.
 func Forgotten(why string) *State { return &State{lost: why} }
 
-// WhyLost returns why nothing is known of the shell, or an empty text.
+// WhyLost returns why the state of the shell is unknown, or "".
 func (s *State) WhyLost() string {
 	if s == nil {
 		return ""
@@ -43,7 +43,7 @@ const (
 	insteadLost = "use another session (`longterm new`), or ask your user to answer `session`: what earlier lines set in this shell counts as harmless then"
 )
 
-// IsLost reports whether c is the question about a shell whose state is unknown.
+// IsLost reports whether c needs approval because the state of its shell is unknown.
 func (c *Command) IsLost() bool { return strings.HasPrefix(c.Why, whyLost) }
 
 // remembered begins a walk with what earlier lines have left.

@@ -66,7 +66,7 @@ func namesProgram(setting, value string) bool {
 	return vital[file]
 }
 
-// overwritten judges a path that is written to, and where it leads.
+// overwritten judges a path that is written to, with and without its links resolved.
 func (fs *files) overwritten(p string) danger {
 	if full, ok := fs.clean(p); ok && fs.real != nil {
 		if to := fs.leadsTo(full); to != full {
@@ -76,6 +76,7 @@ func (fs *files) overwritten(p string) danger {
 	return fs.writtenAt(p)
 }
 
+// writtenAt judges a path that is written to. It resolves no links.
 func (fs *files) writtenAt(p string) danger {
 	if d := fs.device(p); d != harmless {
 		return d
@@ -92,7 +93,7 @@ func (fs *files) writtenAt(p string) danger {
 		return perhaps
 	}
 	if fs.ownPlace(p) || strings.HasSuffix("/"+full, projectRules) || strings.HasSuffix(p, anyBelow) && fs.isFatal(p) ||
-		ok && hasGlob(full) && fs.everything(full) {
+		ok && hasGlob(full) && fs.coversAll(full) {
 		return perhaps
 	}
 	return harmless
@@ -104,8 +105,8 @@ func (fs *files) isFatal(p string) bool {
 	return fs.tree(p) == fatal || is && (below == "/" || !strings.HasSuffix(below, "/")) && fs.tree(below) == fatal
 }
 
-// everything reports a pattern that covers all names in a directory that holds a home or the system: ~/*, ~/*/*.
-func (fs *files) everything(full string) bool {
+// coversAll reports whether a pattern covers all names in a directory that holds a home or the system: ~/*, ~/*/*.
+func (fs *files) coversAll(full string) bool {
 	dir := full
 	for covers(path.Base(dir)) {
 		dir = path.Dir(dir)

@@ -307,8 +307,8 @@ func (wr *wrapping) atOnce(x *invocation, n int) int {
 	return max(n, 1)
 }
 
-// everyBelow returns a start of a walk with the mark for everything below it.
-func everyBelow(start string) string {
+// everyFileBelow returns a start of a walk with the mark for everything below it.
+func everyFileBelow(start string) string {
 	if bare := strings.TrimRight(start, "/"); bare != "" {
 		start = bare
 	} else if start != "" {
@@ -321,7 +321,7 @@ func everyBelow(start string) string {
 func (wr *wrapping) below(places []string) []string {
 	for _, p := range places[:min(len(places), maxRounds)] {
 		if wr.tree(p) == fatal {
-			places = append(places[:len(places):len(places)], everyBelow(p))
+			places = append(places[:len(places):len(places)], everyFileBelow(p))
 		}
 	}
 	return places
@@ -391,16 +391,16 @@ func (fs *files) finds(x *invocation) []string {
 	}
 	for i, p := range places {
 		bare := strings.TrimSuffix(p, "/")
-		switch full, ok := fs.clean(p); fs.narrows(x, p) {
+		switch full, ok := fs.clean(p); fs.narrowingOf(x, p) {
 		case restricted:
 			if fs.tree(p) == fatal {
-				places[i] = everyBelow(p)
+				places[i] = everyFileBelow(p)
 				continue
 			}
 			places[i] = bare + "/" + notEmpty
 		case narrowed:
 			if ok && everywhere.has(full) && !leftovers(x) {
-				places[i] = everyBelow(p) // what the machine needs may have that name, too
+				places[i] = everyFileBelow(p) // what the machine needs may have that name, too
 				continue
 			}
 			places[i] = bare + "/" + notEmpty
@@ -449,7 +449,7 @@ func (fs *files) namesAnywhere(x *invocation) string {
 	}
 	for _, o := range ops {
 		if all && fs.tree(o) == fatal {
-			return everyBelow(o)
+			return everyFileBelow(o)
 		}
 		if full, ok := fs.clean(o); ok && (everywhere.has(full) || strings.HasPrefix(o, "/") && fs.holdsHome(full)) {
 			return strings.TrimSuffix(o, "/") + "/" + anyBelow
@@ -458,7 +458,7 @@ func (fs *files) namesAnywhere(x *invocation) string {
 	return ""
 }
 
-// matchesAll reports a search whose pattern matches nearly every file.
+// matchesAll reports whether the pattern of a search matches nearly every file.
 func matchesAll(operands []string) bool {
 	return len(operands) > 1 && strings.Trim(operands[0], `.*^$?+\|()s`) == ""
 }

@@ -99,7 +99,7 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 	// A terminal of our own making has no descriptor to ask, and was asked above.
 	own := p.host.Control(func(int) error { return nil }) != nil
 	err := p.typeIn(ctx, session.Typing{Secret: true, Force: own, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
-	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // it came on meanwhile
+	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the echo was turned on while it was typed
 		return ErrEchoed
 	}
 	return err

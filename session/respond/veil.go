@@ -2,7 +2,8 @@ package respond
 
 // Veil masks secrets in lines that come one after the other.
 type Veil interface {
-	// Line returns a line as it may be shown, of the same length, or nothing of it. whole: it has its end.
+	// Line returns a line as it may be shown, of the same length, or "" if it may not be shown. whole is set if the line has its
+	// end.
 	Line(line string, whole bool) string
 }
 

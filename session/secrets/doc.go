@@ -4,8 +4,8 @@
 //	names → values → Vault (fingerprints) → Set → Mask: output by offset · Frame: cells · Text
 //
 // A secret is known by value (Vault.Learn), or by the form that only tokens have (formats.go). Values are
-// not kept: a Vault has their lengths and keyed hashes, so that what a session has printed can be masked
-// after its program, and the daemon that saw its environment, are gone.
+// not kept: a Vault has their lengths and keyed hashes, so that the output of a session can be masked
+// after its program, and the daemon that saw its environment, have exited.
 //
 // Only whole secrets are masked, and nothing else depends on them: a tail that is omitted or delayed because a secret
 // starts like it would confirm a guess letter by letter. A caller reads output once it has settled (Settle).

@@ -51,12 +51,12 @@ type edited struct {
 	cols     []int  // strokes that are shown
 	plain    []byte // what they show, in lines of nothing but ASCII
 	other    bool   // it is not
-	first    int    // before this column there are none
+	first    int    // columns before it are empty
 	col      int
 	insert   bool   // mode IRM: what is printed moves the rest of the line
-	newest   [3]int // the newest character: where it is in b, its length and its width
+	newest   [3]int // the newest character: its place in b, length and width
 	repeated int    // characters, by REP
-	begin    int    // where in b it begins
+	begin    int    // start of the line in b
 	at       int    // where in b is what is taken now
 	looked   int    // columns
 	fresh    bool   // something was done to it since it was looked at
@@ -382,7 +382,7 @@ func (e *edited) erase(from, to int) {
 	e.blank(from, to)
 }
 
-// show searches the line as it reads now.
+// show searches the line as it is shown now.
 func (e *edited) show() {
 	if !e.fresh {
 		return

@@ -170,7 +170,7 @@ func pem(text []byte, begin int) (from, to int) {
 	from = begin + at + len(pemKey)
 	for to = from; to < len(text) && to-from < maxPEM && inPEM[text[to]]; to++ {
 		if rest := text[to:]; text[to] == '-' && bytes.HasPrefix([]byte(pemEnd), rest[:min(len(rest), len(pemEnd))]) {
-			break // its last line, or what may become that
+			break // its last line, perhaps incomplete
 		}
 	}
 	return from, to

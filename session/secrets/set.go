@@ -100,7 +100,7 @@ func read(b []byte, strip, flat bool) *text {
 var mayBeJunk = [256]bool{' ': true, 0x1b: true, '\b': true, 0: true}
 
 // junk is the length of what b begins with and is no text: an escape sequence of a terminal, or what a line
-// editor prints where a line goes on in the next row. The end of a text counts as such where it may become that.
+// editor prints where a line continues in the next row. An incomplete one at the end of a text counts, too.
 func junk(b []byte) int {
 	switch {
 	case len(b) == 1 && (b[0] == ' ' || b[0] == 0x1b):
@@ -241,7 +241,7 @@ func extend(all []span, i int) []span {
 	return append(all, span{i, i + 1})
 }
 
-// Mask masks the secrets in all[begin:end], which has up to Reach bytes of output before and after it; base is the offset
+// Mask masks the secrets in all[:end] from begin on. That part has up to Reach bytes of output before and after it; base is the offset
 // of all in the output. Only whole secrets are masked, also at the end.
 func (s *Set) Mask(all []byte, base uint64, begin, end int) {
 	if s.Empty() || begin >= end || s.harmless(all) {

@@ -18,7 +18,7 @@ func NewVeil(s *Set) *Veil { return &Veil{now: func() *Set { return s }} }
 // Veil is a veil over text that begins, for what the vault knows at each moment.
 func (v *Vault) Veil() *Veil { return &Veil{now: v.Set} }
 
-// Line returns a line as it may be shown. whole: it has its end.
+// Line returns a line as it may be shown. whole is set if the line has its end.
 func (v *Veil) Line(line string, whole bool) string {
 	set := v.now()
 	if set.Empty() {

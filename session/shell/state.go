@@ -63,6 +63,6 @@ type doubt struct {
 	At   uint64    `json:"at"`
 	Time time.Time `json:"time"`
 	Exit *int      `json:"exit,omitempty"`
-	// Prompt is the mark of a late prompt: it counts once the shell reads its terminal.
+	// Prompt is the mark of a late prompt. It counts once the shell reads its terminal.
 	Prompt *Mark `json:"prompt,omitempty"`
 }

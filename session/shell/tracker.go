@@ -153,7 +153,7 @@ func (t *Tracker) back(e Event) []Change {
 	switch {
 	case t.s.Running != nil:
 		switch {
-		case !t.s.Done, t.s.Drawing: // or the hooks ran before, and not for a prompt
+		case !t.s.Done, t.s.Drawing: // Drawing: the hooks ran before, and not for a prompt
 			t.end(e, m.Exit, t.basicIfFull())
 		case m.Exit != nil:
 			t.s.Running.Exit = clonePtr(m.Exit)
@@ -213,7 +213,7 @@ func (t *Tracker) input(e Event) []Change {
 		}
 	case t.s.Done:
 		changes := t.finish()
-		if !t.s.Drawing { // the prompt's begin went missing
+		if !t.s.Drawing { // the prompt's start is missing
 			changes[0].Command.CwdAfter = ""
 		}
 		t.s.InputAt, t.s.Drawing, t.s.Quality = e.At, false, t.s.Offered
@@ -365,7 +365,7 @@ func (t *Tracker) abandon(e Event) []Change {
 		t.end(e, exit, t.basicIfFull())
 	}
 	changes := t.finish()
-	if !t.s.Drawing { // no prompt told
+	if !t.s.Drawing { // no prompt reported it
 		changes[0].Command.CwdAfter = ""
 	}
 	return changes

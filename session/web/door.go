@@ -223,7 +223,7 @@ func (d *Door) checkSource(r *http.Request, v visitor) error {
 			continue
 		}
 		scheme := v.scheme()
-		if !strings.HasPrefix(strings.ToLower(origin), scheme+"://") { // what is served there is another site, maybe somebody else's
+		if !strings.HasPrefix(strings.ToLower(origin), scheme+"://") { // another scheme is another site, maybe of another owner
 			return api.Errorf(api.CodeDenied, "pages of %q may not ask here: this is %s://%s", cut(origin), scheme, cut(r.Host)).
 				WithHint("where a proxy has TLS, name it in http.proxies and have it send X-Forwarded-Proto, or name the origin in http.origins (`longterm config set`)")
 		}

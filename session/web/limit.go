@@ -6,7 +6,7 @@ import (
 )
 
 // knocks bounds how often an address may fail to log in: burst times, then once every refill. Codes have 130 random
-// bits and are not guessed; this keeps the log from those who try.
+// bits and are not guessed; this keeps attempts from filling the log.
 type knocks struct {
 	burst  int
 	refill time.Duration

@@ -32,8 +32,8 @@ const (
 	CopyRecords = "LT_COPY_RECORDS"
 	// JoinSubject is where somebody with a join code asks for a certificate.
 	JoinSubject = prefix + ".join"
-	// JoinedSubjects are where answers to that come in: below a token of the code's own (ident.Code.Inbox). Older clients
-	// have their answers directly below it.
+	// JoinedSubjects are where answers to that come in: below the token of the code (ident.Code.Inbox). Older clients
+	// get their answers directly below it.
 	JoinedSubjects = "_INBOX_JOIN"
 )
 

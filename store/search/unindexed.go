@@ -2,7 +2,7 @@ package search
 
 import "database/sql"
 
-// indexedNow returns the offset up to which each session is indexed, as the search's snapshot has it.
+// indexedNow returns the offset up to which each session is indexed in the search's snapshot.
 func (s *search) indexedNow(tx *sql.Tx) (map[string]uint64, error) {
 	rows, err := tx.QueryContext(s.ctx, "SELECT name, indexed FROM sessions")
 	if err != nil {
@@ -21,8 +21,7 @@ func (s *search) indexedNow(tx *sql.Tx) (map[string]uint64, error) {
 	return offsets, rows.Err()
 }
 
-// queueUnindexed queues the hits in lines that the index does not have. Of each session it keeps the newest hits, as many
-// as the query wants.
+// queueUnindexed queues the hits in lines that are not indexed: for each session the newest, up to the query's limit.
 func (s *search) queueUnindexed(indexed map[string]uint64) error {
 	var hits []*Hit
 	of := ""

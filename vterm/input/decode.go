@@ -41,7 +41,7 @@ func DecodeKey(seq []byte) (Key, bool) {
 	return decodeTilde(&f, final)
 }
 
-// tildes are numbers of CSI number ~ that are not those of keyTable: of the VT220 and the Linux console, and the kitty protocol's.
+// tildes are keys by their number in CSI number ~, for numbers that are not in keyTable: of the VT220 and the Linux console, and the kitty protocol's.
 var tildes = map[int]rune{
 	1: KeyHome, 4: KeyEnd, 7: KeyHome, 8: KeyEnd, 11: KeyF1, 12: KeyF1 + 1, 13: KeyF1 + 2, 14: KeyF1 + 3, 29: KeyF1 + 15, 57427: KeyKPBegin,
 }
@@ -123,7 +123,7 @@ func keyFields(body string) (f numbers) {
 	return f
 }
 
-// subs returns how many sub-parameters a parameter has, 0 if it is not there.
+// subs returns how many sub-parameters a parameter has, 0 if it is missing.
 func (f numbers) subs(i int) int {
 	if i >= len(f) {
 		return 0
@@ -131,7 +131,7 @@ func (f numbers) subs(i int) int {
 	return len(f[i])
 }
 
-// number returns a sub-parameter, 0 if it is not there.
+// number returns a sub-parameter, 0 if it is missing.
 func (f numbers) number(i, sub int) int {
 	if sub >= f.subs(i) {
 		return 0
@@ -143,7 +143,7 @@ func (f numbers) number(i, sub int) int {
 // IsModifier reports whether a key is a modifier or a lock by itself.
 func (k Key) IsModifier() bool { return modifierKey(k.Code) }
 
-// Plain returns what a key of the keypad is without one: the digit, or the key that it is like.
+// Plain returns the key of the main keyboard that a key of the keypad equals: a digit, or another key.
 func (k Key) Plain() Key {
 	row := keyRowOf(k.Code)
 	if row == nil || row.like == 0 {

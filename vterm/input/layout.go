@@ -14,7 +14,7 @@ var layouts = [...]struct{ letters, us string }{
 	{"ضصثقفغعهخحجدشسيبلاتنمكطئءؤرىةوزظ", "qwertyuiop[]asdfghjkl;'zxcvnm,./"}, // Arabic
 }
 
-// usKey returns the key of the US layout at the place of a letter of another script; 0 if it is not known.
+// usKey returns the key of the US layout at the place of a letter of another script, 0 if it is unknown.
 func usKey(letter rune) rune {
 	for i := range layouts {
 		at := 0
@@ -28,8 +28,8 @@ func usKey(letter rune) rune {
 	return 0
 }
 
-// US returns the key as the US layout has it at the same place, for commands that are bound to Latin letters: as the terminal
-// reports it, else by the table of layouts. It returns false for keys of the Latin script.
+// US returns the key as the US layout has it at the same place, for commands that are bound to Latin letters: from the terminal's
+// report, else from the table of layouts. It returns false for keys of the Latin script.
 func (k Key) US() (Key, bool) {
 	k = normalKey(k)
 	if k.Code < utf8.RuneSelf || keyRowOf(k.Code) != nil {

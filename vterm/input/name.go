@@ -136,9 +136,9 @@ func runeKey(r rune) Key {
 // begins no bracket (before a blank, or without a >) stands for itself; any other is
 // written <lt>.
 //
-// A text of nothing but names of keys, with blanks between them, is these keys: names with a
-// modifier, as in C-c or Ctrl+Up, and those that begin with a capital letter, as in Down or
-// Enter. So names are given to other verbs.
+// A text of only names of keys, with blanks between them, is parsed as these keys: names with a
+// modifier, as in C-c or Ctrl+Up, and names with a capital first letter, as in Down or Enter.
+// Other verbs take names in this form.
 func ParseKeys(s string) ([]Key, error) {
 	if keys := namedKeys(s); len(keys) > 0 {
 		return keys, nil
@@ -167,7 +167,7 @@ func ParseKeys(s string) ([]Key, error) {
 	return keys, nil
 }
 
-// namedKeys parses names of keys with blanks between them; nil: s is another text.
+// namedKeys parses names of keys with blanks between them. It returns nil for another text.
 func namedKeys(s string) (keys []Key) {
 	for name := range strings.FieldsSeq(s) {
 		_, _, modified := cutMod(name)

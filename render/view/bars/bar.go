@@ -209,12 +209,12 @@ func summarySegments(th *theme.Theme, s *State, width int) []segment {
 	run, asks, failed := 0, 0, 0
 	for i := range s.Model.Sessions {
 		x := &s.Model.Sessions[i]
-		if x.Past != "" { // it shows what another printed
+		if x.Past != "" { // it shows the output of another session
 			continue
 		}
 		switch x.Attention() {
 		case model.AttentionNeeds:
-			if x.Needs != model.NeedsApproval || len(s.Model.Approvals) == 0 { // those are counted beside it
+			if x.Needs != model.NeedsApproval || len(s.Model.Approvals) == 0 { // approvals have their own count
 				asks++
 			}
 		case model.AttentionFailed:
@@ -414,11 +414,11 @@ const wideBar = 60
 // alertSegments name the session that wants attention most, in so much room if that is possible.
 func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 	var out []segment
-	told := model.AlertNone
-	if len(s.Model.Approvals) > 0 { // they are counted beside it
-		told = model.AlertApproval
+	counted := model.AlertNone
+	if len(s.Model.Approvals) > 0 { // they have their own count
+		counted = model.AlertApproval
 	}
-	if id, n := s.Model.NextAlertBut(told); id != "" {
+	if id, n := s.Model.NextAlertBut(counted); id != "" {
 		a := s.Model.Alerts[id]
 		name, more := alertName(s.Model.Session(id), &a, width), ""
 		if n > 1 {
@@ -438,8 +438,8 @@ func alertSegments(th *theme.Theme, s *State, width, room int) []segment {
 	return out
 }
 
-// elsewhereSegments count the sessions in no tab: in words if there is room for them, else by a number if least has room for it.
-func elsewhereSegments(th *theme.Theme, s *State, room, least int) []segment {
+// elsewhereSegments count the sessions in no tab: in words if they fit in room, else as a number if that fits in numberRoom.
+func elsewhereSegments(th *theme.Theme, s *State, room, numberRoom int) []segment {
 	n := s.Model.Hidden()
 	if n == 0 {
 		return nil
@@ -447,7 +447,7 @@ func elsewhereSegments(th *theme.Theme, s *State, room, least int) []segment {
 	text := fmt.Sprintf(" +%d elsewhere (%s) ", n, s.Keys.PrefixLabel("pick"))
 	if canvas.TextWidth(text) > room {
 		text = fmt.Sprintf(" +%d ", n)
-		room = least
+		room = numberRoom
 	}
 	if canvas.TextWidth(text)-1 > room { // the tabs come first; the blank at the end may be cut
 		return nil

@@ -72,9 +72,9 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 		left = append(left, segment{"  " + s.Session.FirstError, th.On(ground, th.Bad)})
 	}
 	right := s.right(th, at.W, ground, dim, 0)
-	need := min(segmentsWidth(left), max(name+1, at.W/3)) // a blank behind it
+	need := min(segmentsWidth(left), max(name+1, at.W/3)) // one for the blank behind the name
 	for less := 1; less <= mostLess && at.W-segmentsWidth(right) < need; less++ {
-		right = s.right(th, at.W, ground, dim, less) // the name comes before how it fares
+		right = s.right(th, at.W, ground, dim, less) // the name comes before the state
 	}
 	key := fmt.Sprint(s.Focused)
 	for _, seg := range append(left, right...) {
@@ -92,7 +92,7 @@ func (s *Status) Draw(c *canvas.Canvas, th *theme.Theme, at layout.Rect, before 
 	return key
 }
 
-// mostLess is how often less can be shown: no time left, no bar, no warnings, no errors, no clock, no size.
+// mostLess is the highest value of less, which drops one part each: no time left, no bar, no warnings, no errors, no clock, no size.
 const mostLess = 6
 
 // right says how it fares, what is most urgent last: there it is looked for. Where there is little room less is told.
@@ -145,7 +145,7 @@ func (l *Status) right(th *theme.Theme, width int, ground, dim tcell.Style, less
 		}
 	}
 	add(StateText(s, width), state)
-	if s.Past == "" && less < 5 && (wide || s.State == model.StateRunning) { // there is no room for how long it took
+	if s.Past == "" && less < 5 && (wide || s.State == model.StateRunning) { // narrow bars have no room for the time
 		add(Elapsed(s, l.Now), dim)
 	}
 	return append(out, segment{" ", ground})

@@ -33,14 +33,14 @@ func isUTF8(charset string) bool {
 	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
 }
 
-// drawnOnly is an encoding for what is drawn. What is typed is UTF-8 already when the screen gets it (typedText).
+// drawnOnly is an encoding for output only. Input is UTF-8 already when the screen gets it (typedText).
 type drawnOnly struct{ encoding.Encoding }
 
 // NewDecoder implements encoding.Encoding.
 func (drawnOnly) NewDecoder() *encoding.Decoder { return tcell.GetEncoding("UTF-8").NewDecoder() }
 
-// useCharset makes the screen draw in a character set, or in ASCII if the set is not known. It returns what a typed byte stands
-// for that is not UTF-8: in a set of one byte a character its character, else Latin-1's.
+// useCharset makes the screen draw in a character set, or in ASCII if the set is not known. It returns the
+// function that decodes a typed byte outside of UTF-8: by the set if each of its characters is one byte, else as Latin-1.
 func useCharset(name string) (typed func(byte) rune) {
 	typed = charmap.ISO8859_1.DecodeByte
 	if isUTF8(name) {

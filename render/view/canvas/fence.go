@@ -7,29 +7,29 @@ import (
 )
 
 // fence counts the queries of device attributes (DA1) that a terminal has not answered. A terminal answers in order: after the
-// last answer no earlier one is left that a shell would read as typed.
+// last answer none can arrive that a shell would read as typed.
 type fence struct {
 	mu       sync.Mutex // guards the rest
 	first    time.Time  // time of the first query
 	pending  int
 	answered bool
-	change   chan struct{} // closed and replaced with each answer; nil: nothing waits
+	change   chan struct{} // closed and replaced with each answer; nil if no goroutine waits
 }
 
 const (
-	// askAttributes is DA1, which all terminals answer.
-	askAttributes = "\x1b[c"
-	// muteTime is how long a terminal may take for its first answer; one that takes longer is not waited for.
-	muteTime = 2 * time.Second
-	// lastAnswerTime bounds waiting for the last answer of a terminal that has answered before.
+	// queryAttributes is DA1, which all terminals answer.
+	queryAttributes = "\x1b[c"
+	// firstAnswerTime bounds the wait for a terminal that has never answered.
+	firstAnswerTime = 2 * time.Second
+	// lastAnswerTime bounds the wait for the last answer of a terminal that has answered before.
 	lastAnswerTime = time.Second
-	// quietly ends all reports that a terminal sends by itself.
-	quietly = "\x1b[=1;1u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?2031l"
+	// stopReports ends all reports that a terminal sends by itself.
+	stopReports = "\x1b[=1;1u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?2031l"
 )
 
-// wrote counts the questions in what is written.
-func (f *fence) wrote(p []byte, now time.Time) {
-	n := bytes.Count(p, []byte(askAttributes))
+// countQueries counts the queries in text that is written to the terminal.
+func (f *fence) countQueries(p []byte, now time.Time) {
+	n := bytes.Count(p, []byte(queryAttributes))
 	if n == 0 && !bytes.Contains(p, []byte("]11;?")) {
 		return
 	}
@@ -41,8 +41,8 @@ func (f *fence) wrote(p []byte, now time.Time) {
 	}
 }
 
-// answeredBy counts answers.
-func (f *fence) answeredBy(n int) {
+// countAnswers removes n answered queries and wakes wait.
+func (f *fence) countAnswers(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending, f.answered = max(f.pending-n, 0), true
@@ -52,8 +52,8 @@ func (f *fence) answeredBy(n int) {
 	}
 }
 
-// patience returns how long the terminal's last answer may take from now on; 0: none is to come.
-func (f *fence) patience(now time.Time) time.Duration {
+// answerTimeout returns how long to wait for the terminal's last answer, 0 if no answer can come.
+func (f *fence) answerTimeout(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -62,11 +62,11 @@ func (f *fence) patience(now time.Time) time.Duration {
 	case f.answered:
 		return lastAnswerTime
 	}
-	return max(muteTime-now.Sub(f.first), 0)
+	return max(firstAnswerTime-now.Sub(f.first), 0)
 }
 
-// wait waits until nothing is pending, the time is over, or the terminal is closed.
-func (f *fence) wait(limit time.Duration, gone <-chan struct{}) {
+// wait waits until no query is pending, limit is over, or closed is closed.
+func (f *fence) wait(limit time.Duration, closed <-chan struct{}) {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for {
@@ -84,7 +84,7 @@ func (f *fence) wait(limit time.Duration, gone <-chan struct{}) {
 		case <-change:
 		case <-late.C:
 			return
-		case <-gone:
+		case <-closed:
 			return
 		}
 	}
@@ -96,14 +96,14 @@ func (h *hearing) Start() error {
 	return h.Tty.Start()
 }
 
-// Drain implements tcell.Tty. The screen calls it before it gives the terminal up. What the terminal still sends is read until it
-// has answered all questions; keys among it are dropped.
+// Drain implements tcell.Tty. The screen calls it before it releases the terminal. Drain reads until the terminal has answered
+// all queries, and drops keys.
 func (h *hearing) Drain() error {
-	if limit := h.fence.patience(time.Now()); limit > 0 {
+	if limit := h.fence.answerTimeout(time.Now()); limit > 0 {
 		h.leaving.Store(true)
-		gone := make(chan struct{})
+		closed := make(chan struct{})
 		go func() { // the screen's reader may have ended already
-			defer close(gone)
+			defer close(closed)
 			p := make([]byte, 256)
 			for {
 				if n, err := h.hear(p); n <= 0 || err != nil {
@@ -111,8 +111,8 @@ func (h *hearing) Drain() error {
 				}
 			}
 		}()
-		_, _ = h.Write([]byte(quietly + askAttributes)) // a closed terminal answers nothing
-		h.fence.wait(limit, gone)
+		_, _ = h.Write([]byte(stopReports + queryAttributes)) // a closed terminal answers nothing
+		h.fence.wait(limit, closed)
 	}
 	return h.Tty.Drain()
 }

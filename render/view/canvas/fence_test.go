@@ -39,7 +39,7 @@ func (s *slowTTY) Read(p []byte) (int, error) {
 }
 
 func (s *slowTTY) Write(p []byte) (int, error) {
-	if n := strings.Count(string(p), askAttributes); n > 0 && !s.mute {
+	if n := strings.Count(string(p), queryAttributes); n > 0 && !s.mute {
 		s.left += n
 		time.AfterFunc(s.after, func() {
 			for range n {
@@ -79,7 +79,7 @@ func TestDrain_WaitsForAnswers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(screen, askGround+askAttributes)
+				write(screen, askGround+queryAttributes)
 				<-time.After(c.stay)
 				synctest.Wait()
 				begin := time.Now()

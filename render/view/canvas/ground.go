@@ -41,8 +41,8 @@ type hearing struct {
 
 	mu      sync.Mutex // guards answers
 	answers picture.Answers
-	known   func(vterm.Outer)   // takes the answers; may be nil
-	told    vterm.Outer         // the newest value that known got
+	onOuter func(vterm.Outer)   // receives the answers; may be nil
+	newest  vterm.Outer         // the value that onOuter received last
 	able    func(picture.Means) // nil: nobody wants to know what images it can draw
 
 	writing sync.Mutex // guards drawing
@@ -58,7 +58,7 @@ const (
 // Write has a drawing go with its end, in one call of the system: else a terminal that shows it as one waits for the second,
 // which comes when this process had its next turn.
 func (h *hearing) Write(p []byte) (int, error) {
-	h.fence.wrote(p, time.Now())
+	h.fence.countQueries(p, time.Now())
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	begins := bytes.HasPrefix(p, []byte(beginSync)) && !bytes.HasSuffix(p, []byte(endSync))
@@ -95,20 +95,20 @@ func (h *hearing) hearOnce(p []byte) (int, error) {
 	before := h.answers.Attributes
 	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Means(), h.able
 	attributes := h.answers.Attributes - before
-	if attributes > 0 && h.scan.outer.Keys == "" { // it would have answered before
+	if attributes > 0 && h.scan.outer.Keys == "" { // it has no kitty protocol: its answer would come first
 		h.scan.outer.Keys = vterm.KeysPress
 	}
-	outer, known := h.scan.outer, h.known
-	changed := h.answers.Attributes > 0 && outer != h.told && known != nil
+	outer, onOuter := h.scan.outer, h.onOuter
+	changed := h.answers.Attributes > 0 && outer != h.newest && onOuter != nil
 	if changed {
-		h.told = outer
+		h.newest = outer
 	}
 	h.mu.Unlock()
 	if changed {
-		known(outer)
+		onOuter(outer)
 	}
 	if attributes > 0 {
-		h.fence.answeredBy(attributes)
+		h.fence.countAnswers(attributes)
 	}
 	if news && able != nil {
 		able(means)
@@ -131,13 +131,13 @@ func SetKeyboard(screen tcell.Screen, flags uint8) bool {
 	return write(screen, "\x1b[="+strconv.Itoa(int(flags))+";1u")
 }
 
-// OnOuter calls known, from a goroutine of the screen's, with what a terminal answers about itself, and again when that changes.
-// Call it before AskMeans, whose last question ends the answers.
+// OnOuter calls known with what a terminal answers about itself, and again when an answer changes. known runs on the goroutine that
+// reads the terminal. Call OnOuter before AskMeans, whose query comes last.
 func OnOuter(screen tcell.Screen, known func(vterm.Outer)) {
 	tty, _ := screen.Tty()
 	if h, ok := tty.(*hearing); ok {
 		h.mu.Lock()
-		h.known = known
+		h.onOuter = known
 		h.mu.Unlock()
 	}
 }
@@ -182,7 +182,7 @@ func write(screen tcell.Screen, text string) bool {
 // groundScan finds what a terminal says of its background among all that is typed, which comes in pieces.
 type groundScan struct {
 	held  []byte
-	outer vterm.Outer // by the answers so far
+	outer vterm.Outer // from the answers so far
 }
 
 // maxAnswer is longer than any such answer.

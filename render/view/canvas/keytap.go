@@ -10,10 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// keyTap decodes keys before the screen's own reader, which loses modifiers, events and functional keys. What it decodes the
-// screen gets as a carrier (events.Carry); text, the mouse, marks of pastes and answers of the terminal pass as they are.
+// keyTap decodes keys before the screen's own reader, which loses modifiers, events and functional keys. It replaces each decoded
+// key by a carrier (events.Carry). Text, the mouse, marks of pastes and answers of the terminal pass unchanged.
 type keyTap struct {
-	held    []byte    // the beginning of a sequence, or of a character
+	held    []byte    // incomplete sequence or character
 	ready   []byte    // for the screen
 	text    bool      // in a string (OSC, DCS, APC)
 	paste   bool      // between the marks of a paste
@@ -27,7 +27,7 @@ const (
 	escapeTime = 50 * time.Millisecond
 )
 
-// feed takes valid UTF-8; a character at its end may be incomplete.
+// feed decodes p, which is valid UTF-8 except for an incomplete character at its end.
 func (t *keyTap) feed(p []byte, now time.Time) {
 	b := append(t.held, p...)
 	t.held = nil
@@ -68,7 +68,7 @@ func (t *keyTap) feed(p []byte, now time.Time) {
 
 const esc = 0x1b
 
-// passText passes a string on, up to its end or the end of b.
+// passText passes a control string to the screen, up to its end or the end of b.
 func (t *keyTap) passText(b []byte) (rest []byte) {
 	n := len(b)
 	if at := bytes.IndexAny(b, "\x07\x1b"); at >= 0 {
@@ -81,8 +81,8 @@ func (t *keyTap) passText(b []byte) (rest []byte) {
 	return b[n:]
 }
 
-// sequence handles a sequence that starts with an Escape and returns its length, 0 if it is not whole. passed: the screen has got the
-// Escape already.
+// sequence handles a sequence that starts with an Escape and returns its length, 0 if it is incomplete. If passed, the screen has
+// the Escape already.
 func (t *keyTap) sequence(b []byte, passed bool) (n int) {
 	raw := b
 	if passed {
@@ -129,11 +129,11 @@ func (t *keyTap) sequence(b []byte, passed bool) (n int) {
 	}
 }
 
-// sequenceEnd returns the length of a control sequence, or of a key of application mode; 0 if it is not whole.
+// sequenceEnd returns the length of a control sequence, or of a key of application mode; 0 if it is incomplete.
 func sequenceEnd(b []byte) int {
 	for i := 2; i < len(b); i++ {
 		if b[i] < 0x20 || b[i] > 0x3f {
-			if b[i] < 0x20 || b[i] > 0x7e { // it was broken off
+			if b[i] < 0x20 || b[i] > 0x7e { // it was interrupted
 				return i
 			}
 			return i + 1
@@ -157,14 +157,14 @@ func (t *keyTap) control(seq []byte, pass func(int) int) int {
 		return pass(len(seq))
 	case ok:
 		t.carry(k)
-	case final == 'u' && len(body) > 0 && body[0] >= '0' && body[0] <= '9': // a key that nothing here knows: the screen types it
+	case final == 'u' && len(body) > 0 && body[0] >= '0' && body[0] <= '9': // an unknown key is dropped: the screen would type its sequence
 	default:
 		return pass(len(seq))
 	}
 	return len(seq)
 }
 
-// carry gives the screen a key, with the text that it types.
+// carry passes a key to the screen, with the text that it types.
 func (t *keyTap) carry(k input.Key) {
 	if k.Text == "" && k.Mods&^(input.Shift|input.CapsLock|input.NumLock) == 0 && k.Code < input.KeyNone {
 		k.Text = string(input.AppendKey(nil, k, &vterm.Modes{}))
@@ -172,7 +172,7 @@ func (t *keyTap) carry(k input.Key) {
 	t.ready = utf8.AppendRune(t.ready, events.Carry(k))
 }
 
-// read implements Read for a terminal that is read by from.
+// read fills p with decoded input. It reads the terminal by from.
 func (t *keyTap) read(p []byte, from func([]byte) (int, error)) (int, error) {
 	for len(t.ready) == 0 {
 		n, err := from(p)

@@ -33,7 +33,7 @@ func (t *typedText) read(p []byte, from func([]byte) (int, error)) (int, error) 
 	return n, nil
 }
 
-// take decodes what was read; whole reports that nothing is to follow.
+// take decodes p. If whole, no byte follows an incomplete character at its end.
 func (t *typedText) take(p []byte, whole bool) {
 	b := append(t.begun, p...)
 	t.begun, t.ready = nil, nil
@@ -54,7 +54,7 @@ func (t *typedText) take(p []byte, whole bool) {
 	}
 }
 
-// byte returns the character of a byte by itself.
+// byte returns the character of a byte outside of UTF-8, utf8.RuneError for a control.
 func (t *typedText) byte(b byte) rune {
 	r := rune(b)
 	if t.decode != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Keys that tcell cannot express travel through it as characters of a private area of Unicode, one for each key that is under
-// way. tcell passes such characters on in order. The terminal's reader replaces characters of this area that are typed, too.
+// Keys that tcell cannot express travel through it as characters of a private area of Unicode, one for each key in
+// transit. tcell passes such characters on in order. The terminal's reader replaces characters of this area that are typed, too.
 const (
 	firstCarrier = 0x100000
 	maxCarriers  = 0xfffe
@@ -38,7 +38,7 @@ func Carry(k input.Key) rune {
 	return firstCarrier + rune(at)
 }
 
-// keyOf returns the key of a character. It returns false if none was carried by it.
+// keyOf returns the key of a character. It returns false if the character carries none.
 func keyOf(r rune) (input.Key, bool) {
 	if !IsCarrier(r) {
 		return input.Key{}, false

@@ -71,7 +71,7 @@ func index(rows []Row, other map[string][]string, left map[string]bool, modes *m
 // AfterPrefix returns what a key does after the prefix, and an empty action if it does nothing.
 func (m *Map) AfterPrefix(k input.Key) Action { return find(m.byPrefix, k) }
 
-// find returns what a key does, by its place on the US layout if that has another script.
+// find returns what a key does. A key of another script counts as the US key at its place.
 func find(by map[string]Action, k input.Key) Action {
 	if a := by[name(k)]; a != "" {
 		return a

@@ -182,7 +182,7 @@ func (m *Map) Direct(k input.Key) Action {
 	if isChord(k) {
 		return d.Does(k)
 	}
-	return d.by[name(k)] // text is not taken for a key of another layout
+	return d.by[name(k)] // text of another script is typed, not translated
 }
 
 // Does returns what a key does in the mode, and an empty action if it does nothing.

@@ -35,7 +35,7 @@ type TabFile struct {
 // LayoutVersion is that of layouts as they are kept.
 const LayoutVersion = 1
 
-// usualArea is that of a common terminal, for trees of tabs that follow the coming and going of sessions.
+// usualArea is the area of a common terminal. It shapes saved trees of tabs that follow the list of sessions.
 var usualArea = layout.Rect{W: 160, H: 48}
 
 // Layout is the model's arrangement.

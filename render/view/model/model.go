@@ -98,7 +98,7 @@ func (m *Model) Expect(id string) {
 // IsExpected reports whether a session was started and is not in the list yet.
 func (m *Model) IsExpected(id string) bool { return m.expected[id] }
 
-// Unexpect no longer waits for a session that was started.
+// Unexpect ends the wait for a session that was started.
 func (m *Model) Unexpect(id string) {
 	delete(m.expected, id)
 	m.refocus()

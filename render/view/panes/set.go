@@ -75,7 +75,7 @@ func (a Arrived) Held() (id string, held bool) { return a.p.ID, a.f.Held }
 // Arriving are the frames of all panes. They are applied on the viewer's goroutine.
 func (s *Set) Arriving() <-chan Arrived { return s.frames }
 
-// SetOuter passes on to all sessions what is known of the terminal that the viewer is on.
+// SetOuter sends the description of the terminal that the viewer is on to all sessions.
 func (s *Set) SetOuter(o vterm.Outer) {
 	if o == s.outer {
 		return
@@ -86,7 +86,7 @@ func (s *Set) SetOuter(o vterm.Outer) {
 	}
 }
 
-// sendOuter sends it to the pane's session, again for each connection: the daemon may have been restarted.
+// sendOuter sends the description of the terminal to the pane's session. Each connection needs it: the daemon may have restarted.
 func (p *Pane) sendOuter() {
 	if o := p.set.outer; o != (vterm.Outer{}) {
 		p.stream.Act(Input{Outer: &o})

@@ -47,5 +47,5 @@ type Input struct {
 	Mouse *input.Mouse
 	Paste *string
 	Focus *bool
-	Outer *vterm.Outer // what is known of the terminal that the viewer is on
+	Outer *vterm.Outer // describes the terminal that the viewer is on
 }

@@ -51,9 +51,9 @@ const maxAnswer = 256
 type Answers struct {
 	held  []byte
 	means Means
-	// Attributes counts the answers to the last question.
+	// Attributes counts the answers to the last query (DA1).
 	Attributes int
-	waits      bool // the terminal was asked, and has not answered to the last question
+	waits      bool // the last query is not answered
 }
 
 // Asked says that a terminal is asked, before it can answer.

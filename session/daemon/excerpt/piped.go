@@ -15,7 +15,7 @@ import (
 
 // Read takes a range of a session's output.
 func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) error {
-	if err := p.limits.settle(ctx, s, to); err != nil {
+	if err := p.limits.waitSettled(ctx, s, to); err != nil {
 		return err
 	}
 	buf := make([]byte, pieceBytes)

@@ -36,11 +36,11 @@ type Limits struct {
 	Fold   bool // of more than fits, or than Whole bytes where that is set, a digest has a few lines only of those that are alike
 	Whole  int
 	Hide   bool // secrets are masked
-	Live   bool // more may be printed: what is masked has to settle first
+	Live   bool // more may be printed: output must settle before it is masked
 }
 
-// settle waits until output up to an offset can be masked.
-func (l Limits) settle(ctx context.Context, s *session.Session, to uint64) error {
+// waitSettled waits until output up to an offset can be masked.
+func (l Limits) waitSettled(ctx context.Context, s *session.Session, to uint64) error {
 	if !l.Hide || !l.Live {
 		return nil
 	}
@@ -160,7 +160,7 @@ func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader
 // text reads what is not read yet, up to to, and is all of it.
 func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text, error) {
 	defer r.leave()
-	err := limits.settle(ctx, r.s, to)
+	err := limits.waitSettled(ctx, r.s, to)
 	if err == nil {
 		err = r.read(ctx, to)
 	}

@@ -183,8 +183,8 @@ func (g *Gateway) carryOut(ctx context.Context, a *Ask, v *api.Approval, scope [
 	return nil, api.Errorf(api.CodeInvalid, "%q is no answer", inLine(ans.Answer)).WithHint("answer once, session, always or reject")
 }
 
-// otherwise returns which answers an approval takes besides a rejection, for hints.
-func otherwise(v *api.Approval) string {
+// answersHint returns a hint with the answers that an approval accepts, without the rejection.
+func answersHint(v *api.Approval) string {
 	list := v.Answers()
 	return "answer " + strings.Join(list[:len(list)-1], " or ")
 }
@@ -262,11 +262,11 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 			if slices.ContainsFunc(v.Judgement.Commands, func(c api.Judged) bool { return c.Verdict == policy.Ask.String() && unproposed(c.Argv) }) {
 				why = "its words have a line break, * or ?"
 			}
-			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: %s", v.ID, why).WithHint("%s, or give a rule yourself (--rule)", otherwise(v))
+			return api.Errorf(api.CodeInvalid, "no rule is proposed for %s: %s", v.ID, why).WithHint("%s, or give a rule yourself (--rule)", answersHint(v))
 		}
-		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.NoRule).WithHint("%s", otherwise(v))
+		return api.Errorf(api.CodeInvalid, "no rule can allow %s always: %s", v.ID, v.NoRule).WithHint("%s", answersHint(v))
 	case g.c.Author == nil:
-		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("%s", strings.TrimSuffix(otherwise(v), " or always"))
+		return api.Errorf(api.CodeUnavailable, "rules cannot be written").WithHint("%s", strings.TrimSuffix(answersHint(v), " or always"))
 	}
 	rules, err := policy.ParseTexts(rule)
 	if err == nil {
@@ -294,14 +294,14 @@ func (g *Gateway) writeRule(a *Ask, v *api.Approval, edited string) error {
 		if errors.As(err, &e) {
 			return e
 		}
-		return api.Errorf(api.CodeInvalid, "the rule %q was not written: %v", inLine(rule), err).WithHint("edit the rule (--rule), or %s", strings.TrimSuffix(otherwise(v), " or always"))
+		return api.Errorf(api.CodeInvalid, "the rule %q was not written: %v", inLine(rule), err).WithHint("edit the rule (--rule), or %s", strings.TrimSuffix(answersHint(v), " or always"))
 	}
 	v.Written = rule
 	return nil
 }
 
-// roots returns the directories in which a rule counts that an answer writes: one about exact words that mean something else
-// elsewhere counts where these were shown, and below.
+// roots returns the directories in which a rule that an answer writes will count. A rule about exact words that mean something
+// else elsewhere counts in the directory of the request, and below.
 func (a *Ask) roots(r *policy.Rule) ([]string, error) {
 	switch {
 	case !r.Exact || !policy.IsPlaced(append([]string{r.Program}, r.Words...)):
@@ -338,7 +338,7 @@ func about(rules []policy.Rule, commands []policy.Command) bool {
 // grant allows for a session what was asked for.
 func (g *Gateway) grant(ctx context.Context, a *Ask, v *api.Approval, scope []scoped) (made []int64, err error) {
 	if a.Session == "" {
-		return nil, api.Errorf(api.CodeInvalid, "%s has no session yet: it is a command that is to be started", v.ID).WithHint("%s", otherwise(v))
+		return nil, api.Errorf(api.CodeInvalid, "%s has no session yet: its command is not started", v.ID).WithHint("%s", answersHint(v))
 	}
 	for _, s := range scope {
 		gr := store.Grant{

@@ -59,7 +59,7 @@ func (g *Gateway) earlier(ctx context.Context, a *Ask, goes bool) (state *policy
 func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 	t.at(a.Since)
 	if why := t.state.WhyLost(); why != "" && g.isVouched(a.Session, why) {
-		t.read, t.state = 0, nil // followed again, from the shell's first command
+		t.read, t.state = 0, nil // read again, from the shell's first command
 	}
 	list, err := g.c.Store.Commands(ctx, store.CommandQuery{Session: a.Session, After: t.read})
 	if err != nil {
@@ -81,7 +81,7 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 			continue // a person's
 		}
 		if c.Text == "" && len(t.given) == 0 || c.N > expected && len(t.given) == 0 {
-			state = g.lose(a.Session, state, fmt.Sprintf("the text of command %d was not recorded", expected))
+			state = g.stateAfterUnknown(a.Session, state, fmt.Sprintf("the text of command %d was not recorded", expected))
 		}
 		ran := policy.Done
 		switch c.State {
@@ -97,7 +97,7 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 		l.Text, l.Cwd = c.Text, c.Cwd
 		before := state
 		if state = state.After(l, ran); before.WhyLost() == "" && state.WhyLost() != "" {
-			state = g.lose(a.Session, before, fmt.Sprintf("%s (command %d)", state.WhyLost(), c.N))
+			state = g.stateAfterUnknown(a.Session, before, fmt.Sprintf("%s (command %d)", state.WhyLost(), c.N))
 		}
 		if ran != policy.Perhaps {
 			told, hidden := valuesOf(c)
@@ -122,23 +122,23 @@ func (g *Gateway) follow(ctx context.Context, t *told, a *Ask) *policy.State {
 	return state
 }
 
-// lose returns the state of a session's shell after something unknown: lost for the reason why, or unchanged if a user
-// vouched for it.
-func (g *Gateway) lose(session string, state *policy.State, why string) *policy.State {
+// stateAfterUnknown returns the state of a session's shell after a command with unknown effects: lost for the reason why, or
+// unchanged if a user vouched for it.
+func (g *Gateway) stateAfterUnknown(session string, state *policy.State, why string) *policy.State {
 	if g.isVouched(session, why) {
 		return state
 	}
 	return policy.Forgotten(why)
 }
 
-// isVouched reports whether a user answered for the session that the reason why its shell's state is lost does not matter.
+// isVouched reports whether a user allowed the session to continue although its shell's state is lost for the reason why.
 func (g *Gateway) isVouched(session, why string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.ContainsFunc(g.grants, func(gr store.Grant) bool { return gr.Session == session && gr.Rule == ruleLost && gr.Exact == why })
 }
 
-// ruleLost is the rule of grants for a session whose shell's state is not known; Exact is the reason.
+// ruleLost is the rule of grants for a session whose shell's state is unknown; their Exact is the reason.
 const ruleLost = "shell state"
 
 // valuesOf are the variables that a command changed, and the names of those whose values are not recorded.

@@ -17,7 +17,7 @@ var changesFiles = []string{
 	"touch", "mkdir", "sed", "patch", "unzip", "zip", "gzip", "gunzip", "bzip2", "xz", "zstd", "make", "gmake", "cmake", "ninja",
 }
 
-// followsLast are those of them that work on what a link leads to also where it is the last name of a path.
+// followsLast are those of them that follow a link in the last name of a path.
 var followsLast = []string{
 	"cp", "truncate", "dd", "tee", "install", "tar", "touch", "sed", "patch", "unzip", "zip", "gzip", "gunzip", "make", "gmake", "cmake", "ninja",
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// What an answer reaches. Words that mean something else in another directory, with another environment or with other aliases
-// hold only where they were shown. "For this session" allows commands that start with the same words and that the
+// The scope of an answer. An answer about words that mean something else in another directory, with another environment or with
+// other aliases holds only where they were shown. "For this session" allows commands that start with the same words and that the
 // same rule asked about. A prefix has to mean something: where the danger is in the rest (what is removed,
 // the code an interpreter is given, a word that is not known before it runs), all of it has to be the same.
 
@@ -87,11 +87,11 @@ type scoped struct {
 	Prefix []string `json:"prefix,omitempty"`
 	Exact  string   `json:"exact,omitempty"` // instead of the prefix
 
-	Dir      string `json:"dir,omitempty"`      // in which it holds, or "" if that is everywhere
+	Dir      string `json:"dir,omitempty"`      // directory in which it holds, or "" for everywhere
 	Commands string `json:"commands,omitempty"` // digest of the commands behind Exact
 }
 
-// unknownDir is the directory of a command that starts in none that is known. No grant holds there.
+// unknownDir is the directory of a command whose directory is unknown. No grant holds there.
 const unknownDir = unknownMark
 
 // scopeOf is what has to be allowed for an asking to go ahead: one entry for each command that is asked about.
@@ -109,11 +109,11 @@ func scopeOf(a *Ask, j *policy.Judgement) (list []scoped) {
 		}
 		s := scoped{Rule: c.Rule, Exact: whole, Dir: a.dir(j.Commands), Commands: digestOfCommands(j.Commands)}
 		switch {
-		case c.IsLost(): // the answer is about the shell, whatever the line is
+		case c.IsLost(): // the answer is about the shell, for each line
 			s = scoped{Rule: ruleLost, Exact: a.earlier.WhyLost()}
-		case meant: // else one that has to be the same makes all of it so
+		case meant: // if one command must match exactly, all must
 			s = scoped{Rule: c.Rule, Prefix: prefixOf(&c)}
-			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.IsPlaced(s.Prefix) { // touch alone is about any file
+			if (len(s.Prefix) > 1 || strings.Contains(s.Prefix[0], "/")) && policy.IsPlaced(s.Prefix) { // "touch" alone covers any file
 				s.Dir = firstOf(c.Dir, unknownDir)
 			}
 		}
@@ -149,7 +149,7 @@ func prefixOf(c *policy.Command) []string {
 // aboutTheRest are rules of presets that ask because of what a command is given, whatever it is.
 var aboutTheRest = []string{"unknown", "environment", "write", "secret"}
 
-// allows reports whether a grant holds for a command, in the directory in which that starts.
+// allows reports whether a grant covers need, a command in the directory in which it starts.
 func allows(g *store.Grant, need *scoped) bool {
 	switch {
 	case g.Rule != need.Rule || need.Dir == unknownDir:
@@ -174,8 +174,8 @@ func (a *Ask) dir(commands []policy.Command) string {
 	return ""
 }
 
-// digestOfCommands returns a digest of the words of commands, and of the directories in which those start whose words mean
-// something else elsewhere: aliases, functions and variables of the shell that have changed make another digest.
+// digestOfCommands returns a digest of the words of commands. It includes the directory of a command whose words mean something
+// else elsewhere. The digest differs if aliases, functions or variables of the shell have changed a command.
 func digestOfCommands(commands []policy.Command) string {
 	sum := sha256.New()
 	for i := range commands {

@@ -402,7 +402,7 @@ func (a *attached) follow(to uint64) (fresh bool, err error) {
 		}
 		c, err := a.e.Session.Output(a.offset, a.buf[:min(uint64(len(a.buf)), to-a.offset)])
 		if err == nil {
-			err = a.srv.hidden(a.ctx, a.e, c)
+			err = a.srv.maskChunk(a.ctx, a.e, c)
 		}
 		if err != nil {
 			return false, err

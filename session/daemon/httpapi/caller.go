@@ -32,7 +32,7 @@ const (
 	agentBoxed   = "sandboxed" // in a sandbox
 )
 
-// client is who is at the other end of a connection.
+// client is the process at the other end of a connection.
 type client struct {
 	conn net.Conn
 	once sync.Once

@@ -143,10 +143,10 @@ func (s *stream) act(ctx context.Context) {
 	}
 }
 
-// setOuter passes on the description of a terminal whose client may type. The newest counts.
+// setOuter passes the description of the client's terminal to the session, if the client may type. The newest counts.
 func (s *stream) setOuter(ctx context.Context, o *vterm.Outer) {
 	if o != nil && !s.readOnly {
-		_ = s.e.Session.SetOuter(ctx, *o) // a session that has ended answers nothing
+		_ = s.e.Session.SetOuter(ctx, *o) // an ended session ignores it
 	}
 }
 

@@ -110,7 +110,7 @@ func typing(in api.Input) (session.Typing, error) {
 			continue
 		}
 		list, listErr := input.ParseKeys(name)
-		if listErr != nil || !strings.Contains(name, "<") { // scripts and rules write <Down><Enter>
+		if listErr != nil || !strings.Contains(name, "<") { // several keys in one name: scripts and rules write <Down><Enter>
 			return t, api.Errorf(api.CodeInvalid, "%v", err)
 		}
 		keys = append(keys, list...)

@@ -60,7 +60,7 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bool) (api.Output, error) {
 	read, err := readerOf(e, q.Stream)
 	if hide && err == nil {
-		read = hiding(ctx, e, read)
+		read = maskingReader(ctx, e, read)
 	}
 	if err != nil {
 		return api.Output{}, err
@@ -88,12 +88,12 @@ func streamRuns(runs []session.StreamRun) []api.StreamRun {
 // chunkReader reads output from an offset, with what it is where that is known.
 type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
 
-// hiding returns a reader that masks the secrets in output once it has settled.
-func hiding(ctx context.Context, e *registry.Handle, read chunkReader) chunkReader {
+// maskingReader returns a reader that masks the secrets in output once it has settled.
+func maskingReader(ctx context.Context, e *registry.Handle, read chunkReader) chunkReader {
 	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
 		c, runs, err := read(from, buf)
 		if err == nil {
-			err = hide(ctx, e.Session, c)
+			err = maskSettled(ctx, e.Session, c)
 		}
 		return c, runs, err
 	}

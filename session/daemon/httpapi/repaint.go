@@ -123,7 +123,7 @@ func (a *attached) before() []byte {
 	for from < a.offset {
 		c, err := a.e.Session.Output(from, a.buf)
 		if err == nil {
-			err = a.srv.hidden(a.ctx, a.e, c)
+			err = a.srv.maskChunk(a.ctx, a.e, c)
 		}
 		if err != nil || c.Next <= from {
 			return nil // nothing is known: as if nothing was begun

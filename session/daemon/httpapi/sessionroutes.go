@@ -209,7 +209,7 @@ func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
-// graceOf returns the grace that a request gives in milliseconds, or the configured one of its caller.
+// graceOf returns the grace of a request, ms if it is positive, else the configured grace for its caller.
 func (s *Server) graceOf(ctx context.Context, ms int) time.Duration {
 	if ms > 0 {
 		return time.Duration(ms) * time.Millisecond

@@ -197,16 +197,16 @@ func holdsIn(t reflect.Type, of, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// hidden makes a chunk what a request may be shown of it.
-func (s *Server) hidden(ctx context.Context, e *registry.Handle, c session.Chunk) error {
+// maskChunk masks the secrets in a chunk, unless the request may see them.
+func (s *Server) maskChunk(ctx context.Context, e *registry.Handle, c session.Chunk) error {
 	if s.veil(ctx).Empty() {
 		return nil
 	}
-	return hide(ctx, e.Session, c)
+	return maskSettled(ctx, e.Session, c)
 }
 
-// hide masks the secrets in a chunk once it has settled.
-func hide(ctx context.Context, s *session.Session, c session.Chunk) error {
+// maskSettled waits until a chunk has settled and masks the secrets in it.
+func maskSettled(ctx context.Context, s *session.Session, c session.Chunk) error {
 	if err := s.WaitSettled(ctx, c.Next); err != nil {
 		return err
 	}

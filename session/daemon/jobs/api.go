@@ -257,8 +257,8 @@ func (j *Job) view() api.Job {
 	return v
 }
 
-// inputNeeded returns the kind of input that the job's program waits for, or "" if it waits for none. Lists and results take
-// the state needs_input from it alone.
+// inputNeeded returns the kind of input that the job's program waits for, or "" if it waits for none. It is the only
+// source of the state needs_input in lists and results.
 func (j *Job) inputNeeded() string { return string(j.e.Session.Status().Needs.Kind) }
 
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
@@ -269,8 +269,8 @@ func (s *Set) SessionOf(ctx context.Context, ref string) (string, error) {
 	return r.Session, err
 }
 
-// sessionOfJob returns the session of a job, by id or unique prefix, and whether the session is the job's own. id is empty if
-// no such job is known, or it never had a session.
+// sessionOfJob returns the session of a job, by the job's id or unique prefix, and whether the session was started for the job. id
+// is empty if the job is unknown, or never had a session.
 func (s *Set) sessionOfJob(ref string) (id string, own bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()

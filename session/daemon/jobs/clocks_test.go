@@ -146,9 +146,9 @@ func TestMessages(t *testing.T) {
 		if c.r.TimedOut == "" {
 			c.r.TimedOut = "none"
 		}
-		j := &Job{s: s, how: c.how, command: true, allowance: 1500 * time.Millisecond}
+		j := &Job{s: s, how: c.how, command: true, limit: 1500 * time.Millisecond}
 		if c.r.TimedOut == "idle" {
-			j.allowance = 2 * time.Second
+			j.limit = 2 * time.Second
 		}
 		if got := j.message(&c.r); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -179,9 +179,9 @@ func TestIsWorthKeeping(t *testing.T) {
 // A caller waits for each approval as long as it says, and without limit if it says nothing.
 //
 // FAULT: J
-func TestApprovalPatience(t *testing.T) {
+func TestApprovalTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := approvalPatience{how: &api.Asking{ApprovalTimeoutMS: 5000}}
+		p := approvalTimer{how: &api.Asking{ApprovalTimeoutMS: 5000}}
 		defer p.stop()
 		began := time.Now()
 		for i, id := range []string{"A1", "A1", "A2"} {
@@ -197,11 +197,11 @@ func TestApprovalPatience(t *testing.T) {
 				t.Errorf("%s: after %v, want %v", id, time.Since(began), want)
 			}
 		}
-		if p.wait(nil) != nil || (&approvalPatience{}).wait(&api.Approval{ID: "A1"}) != nil || (&approvalPatience{how: &api.Asking{}}).wait(&api.Approval{ID: "A1"}) != nil {
+		if p.wait(nil) != nil || (&approvalTimer{}).wait(&api.Approval{ID: "A1"}) != nil || (&approvalTimer{how: &api.Asking{}}).wait(&api.Approval{ID: "A1"}) != nil {
 			t.Error("a limit that is not given")
 		}
 		var e *api.Error
-		if err := p.err(&api.Approval{ID: "A2"}); !errors.As(err, &e) || e.Code != api.CodeNeedsApproval || e.Approval != "A2" || !strings.Contains(e.Message, "within 5s") {
+		if err := p.timeoutErr(&api.Approval{ID: "A2"}); !errors.As(err, &e) || e.Code != api.CodeNeedsApproval || e.Approval != "A2" || !strings.Contains(e.Message, "within 5s") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -53,7 +53,7 @@ func (t lineTarget) Await(ctx context.Context, s ladder.Step) bool {
 	if waitClosed(ctx, t.j.ended, questionTime) {
 		return true
 	}
-	if t.j.e.Session.Status().Needs.Kind != evidence.None { // it asks again, and did not end by the interrupt
+	if t.j.e.Session.Status().Needs.Kind != evidence.None { // it asks again: the interrupt did not end it
 		return false
 	}
 	return waitClosed(ctx, t.j.ended, s.Grace-questionTime)

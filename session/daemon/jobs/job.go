@@ -17,11 +17,11 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
-// agentBackgroundLimit is the time limit in the background of agents' jobs that have no limit of their caller (R16). The
-// other defaults are in the configuration.
+// agentBackgroundLimit is the default time limit of an agent's job in the background (R16). The other defaults are in the
+// configuration.
 const agentBackgroundLimit = 24 * time.Hour
 
-// timerRearm is how long runClocks sleeps at most where no limit is set.
+// timerRearm is the longest sleep of runClocks, for jobs without a limit.
 const timerRearm = 24 * time.Hour
 
 // stuckTime is how long after a line was typed it should have begun.
@@ -37,7 +37,7 @@ type clocks struct {
 	background time.Duration // wall limit once it is in the background
 }
 
-// clocksOf returns the limits of a call of a. Only agents have limits that they did not give: a person sees what a
+// clocksOf returns the limits of a call by a. Only agents have default limits: a person sees what a
 // command does, and a script that runs one means it to end by itself. Commands are ended by their limits, lines continue.
 func (s *Set) clocksOf(a actor.Actor, c *api.Call, kill bool) (clocks, error) {
 	k := clocks{kill: kill}
@@ -104,7 +104,7 @@ type Job struct {
 	told           atomic.Bool   // what it printed of that program was taken note of
 	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
 	prompt         string        // that program's, before the line
-	repl           bool          // that program is known to take commands at such a prompt
+	repl           bool          // that program takes commands at this prompt
 
 	saving    sync.Mutex // held while the record is written; before mu
 	mu        sync.Mutex
@@ -113,7 +113,7 @@ type Job struct {
 	clocks    clocks
 	away      bool            // it goes on in the background
 	expired   string          // the clock that sent it there, or ended it
-	allowance time.Duration   // that this clock had
+	limit     time.Duration   // of the expired clock
 	how       ending          // why it is to end
 	started   session.Command // of a line, as it began
 	final     session.Command // of a line, as it ended
@@ -202,7 +202,7 @@ func (j *Job) endByRule(ctx context.Context) {
 	j.end(ctx, j.grace())
 }
 
-// grace returns the time that each step of the kill ladder gets where the job's caller gave none.
+// grace returns the time of each step of the kill ladder if the request gives none.
 func (j *Job) grace() time.Duration { return j.s.conf.GraceFor(j.asking.Actor) }
 
 // left is how much the clocks have left.
@@ -231,8 +231,8 @@ func (j *Job) left() (wall, idle time.Duration) {
 // expire does what is to be done when a clock ran out.
 func (j *Job) expire(ctx context.Context, wall bool) {
 	j.mu.Lock()
-	if j.expired, j.allowance = "idle", j.clocks.idle; wall {
-		j.expired, j.allowance = "wall", j.clocks.wall
+	if j.expired, j.limit = "idle", j.clocks.idle; wall {
+		j.expired, j.limit = "wall", j.clocks.wall
 	}
 	kill := j.clocks.kill
 	j.mu.Unlock()

@@ -89,16 +89,15 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	return nil
 }
 
-// startTime is how long a program has from its start to its first prompt.
-const startTime = 15 * time.Second
+// firstPromptTime is how long a program may take from its start to its first prompt.
+const firstPromptTime = 15 * time.Second
 
-// promptLimit returns how long a line waits for the program to wait for it: longer while the program starts, and has been given
-// no line.
+// promptLimit returns how long a line waits for the program's prompt: longer while the program starts, until its first line.
 func promptLimit(st *session.Status, now time.Time) time.Duration {
 	if !st.LastTyped.IsZero() || st.Started.IsZero() {
 		return registry.Patience
 	}
-	return max(registry.Patience, startTime-now.Sub(st.Started))
+	return max(registry.Patience, firstPromptTime-now.Sub(st.Started))
 }
 
 // inputID has the line typed into a program once, whichever daemon does it.
@@ -139,7 +138,7 @@ func (j *Job) noQuestion(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// needs returns what the program waits for. It waits a moment until that is known.
+// needs returns the input that the program waits for. It waits for up to kindTime until that is known.
 func (j *Job) needs(ctx context.Context) session.Needs {
 	if st := j.e.Session.Status(); st.Needs.Kind != evidence.None {
 		return st.Needs
@@ -153,7 +152,8 @@ func (j *Job) needs(ctx context.Context) session.Needs {
 	return w.Status.Needs
 }
 
-// hasQuestion reports whether a program that waits again asks something before the line has ended: it is not at its own prompt.
+// hasQuestion reports whether a program that waits for input shows a question, instead of showing its own prompt at the end of the
+// line.
 func (j *Job) hasQuestion(ctx context.Context) bool {
 	prompt := j.lastLine(ctx)
 	blank := strings.TrimSpace(prompt) == ""
@@ -271,7 +271,7 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	j.ranLine(&c, nil)
 }
 
-// awaitEnd waits until the program is at its own prompt again. A question is answered first.
+// awaitEnd waits until the program is at its own prompt again. After a question it continues to wait.
 func (j *Job) awaitEnd(ctx context.Context) error {
 	watch := j.e.Session.Watch()
 	defer watch.Close()

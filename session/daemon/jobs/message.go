@@ -102,9 +102,9 @@ func screenHint(id string) string {
 // clock is the time that a clock had, and which one it was if it was not that of the whole.
 func (j *Job) clock(which string) string {
 	if which == "idle" {
-		return seconds(j.allowance) + " without output"
+		return seconds(j.limit) + " without output"
 	}
-	return seconds(j.allowance)
+	return seconds(j.limit)
 }
 
 // seconds is a duration as results tell it: 60s and 1.5s, not 1m0s.

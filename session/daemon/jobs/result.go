@@ -261,11 +261,11 @@ func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
 	}
 }
 
-// maxBudget bounds the output in the answer to a person or a script that gives no budget, in bytes.
+// maxBudget is the default bound of output in an answer to a person or a script, in bytes.
 const maxBudget = 16 << 20
 
-// defaultBudget returns how many bytes of output an answer has at most if its caller gives no number. Only agents pay for
-// each byte; the purpose of a digest is a short text.
+// defaultBudget returns the bound of output in an answer whose caller gives none, in bytes. It is low for agents, which pay for
+// each byte, and for digests.
 func (j *Job) defaultBudget() int {
 	if j.asking.Actor.IsAgent() || j.call.Digest {
 		return int(j.s.conf.Get().Exec.MaxOutput)
@@ -300,7 +300,7 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 	}
 }
 
-// goesOnFrom sets the end of a running job's range to where its text ends, for the next read.
+// goesOnFrom ends a running job's range where its text ends: the next read starts there.
 func goesOnFrom(r *api.Result, next uint64, err error) {
 	if r.State == "running" && err == nil {
 		r.Range.End = min(r.Range.End, next)

@@ -412,8 +412,8 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 	if leaves == endsByItself { // a client who looks on waits for the end
 		released = nil
 	}
-	patience := approvalPatience{how: how}
-	defer patience.stop()
+	approvals := approvalTimer{how: how}
+	defer approvals.stop()
 	for begun, waits := j.begun, true; waits; {
 		now, changed := j.tells(how)
 		if now {
@@ -426,14 +426,14 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 		case <-released:
 		case <-yield:
 		case <-asks:
-		case <-patience.wait(open):
+		case <-approvals.wait(open):
 			if c.OnTimeout != "kill" {
 				j.release()
 				break
 			}
 			j.mark(endsByRequest)
 			j.ask(j.grace())
-			return api.Result{}, patience.err(open)
+			return api.Result{}, approvals.timeoutErr(open)
 		case <-begun:
 			begun, waits = nil, true
 		case <-changed:
@@ -485,7 +485,7 @@ func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
 		switch {
 		case err != nil || len(w.Fired) == 0:
 			return
-		case !j.unintegrated.Load() || j.hasQuestion(ctx): // else it waits at its own prompt, which is the end of the line
+		case !j.unintegrated.Load() || j.hasQuestion(ctx): // else it is at its own prompt: the line has ended
 			close(asks)
 			return
 		}

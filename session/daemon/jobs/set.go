@@ -291,7 +291,7 @@ func (j *Job) save() {
 	}
 }
 
-// maxEventOutput is how many bytes of output the event of a job's end has at most: the bus keeps events in memory.
+// maxEventOutput bounds the output in the event of a job's end, in bytes: the bus keeps events in memory.
 const maxEventOutput = 64 << 10
 
 // finish makes the result stand and tells of it, once.
@@ -305,7 +305,7 @@ func (j *Job) finish(ctx context.Context) {
 	j.s.gate.Landed(j.e.ID(), j.id)
 	r := j.answer(ctx, 0)
 	j.e.RulesOver(ctx, j.given())
-	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // as it ended: events of kept sessions are others
+	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // before KeepRun changes its labels
 	if j.command && j.e.Temporary() && isWorthKeeping(&r) {
 		j.s.reg.KeepRun(j.e)
 	}
@@ -326,13 +326,13 @@ func (j *Job) finish(ctx context.Context) {
 	j.s.reg.Bus.PublishJob(&view, &described)
 }
 
-// A command that ran for longTime or printed longOutput bytes is kept for a while, although it succeeded.
+// The session of a command that ran for longTime or printed longOutput bytes is kept although the command succeeded.
 const (
 	longTime   = 10 * time.Second
 	longOutput = 16 << 10
 )
 
-// isWorthKeeping reports whether the output of a command is likely to be looked for later: it failed, or it was long.
+// isWorthKeeping reports whether a command's output is likely to be needed later: the command failed, or was long.
 func isWorthKeeping(r *api.Result) bool {
 	failed := r.State != "exited" || r.ExitCode == nil || *r.ExitCode != 0
 	return failed || r.DurationMS >= longTime.Milliseconds() || r.Range.End-r.Range.Start >= longOutput

@@ -283,18 +283,18 @@ func (w *wanted) awaitStart(ctx context.Context, c *api.Call, start bool, how *a
 		w.callers.waiting.Add(1)
 		defer w.callers.waiting.Add(-1)
 	}
-	patience := approvalPatience{how: how}
-	defer patience.stop()
+	approvals := approvalTimer{how: how}
+	defer approvals.stop()
 	var open *api.Approval
 	if r := w.result(); r.NeedsApproval {
 		open = &api.Approval{ID: r.Approval}
 	}
 	select {
 	case <-w.over:
-	case <-patience.wait(open):
+	case <-approvals.wait(open):
 		if w.clocks.kill {
 			w.takeBack()
-			return api.Result{}, patience.err(open)
+			return api.Result{}, approvals.timeoutErr(open)
 		}
 		w.release()
 		return w.result(), nil

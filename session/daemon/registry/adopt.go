@@ -140,7 +140,7 @@ func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key
 			h.log.Warn("keeper not adopted", "keeper", key, "err", err)
 		}
 	}
-	h.writes.Go(func() { // a keeper that was upgraded from one that knew of no bound sessions
+	h.writes.Go(func() { // an older keeper did not know bound sessions
 		for _, e := range h.All() {
 			h.bind(e)
 		}

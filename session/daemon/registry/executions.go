@@ -179,14 +179,14 @@ func (h *Registry) WorkedIn(e *Handle, agent string) {
 	}
 }
 
-// bind asks the keeper to serve none of a session's processes, where the session is not a user's alone: they reach longterm
-// by the daemon, which knows whose they are.
+// bind marks a session as bound at its keeper if the session is not a user's alone. The keeper then serves none of its processes:
+// they must use the daemon, which knows whose they are.
 func (h *Registry) bind(e *Handle) {
 	if e.device == nil || h.AgentOf(e) == "" && e.Record().Policy == "" && h.Sandbox(e) == nil {
 		return
 	}
 	if err := e.device.keeper.Link().Bound(e.ID()); err != nil {
-		h.log.Warn("the keeper was not asked to refuse a session's processes", "session", e.ID(), "err", err)
+		h.log.Warn("mark a session as bound at its keeper", "session", e.ID(), "err", err)
 	}
 }
 

@@ -227,7 +227,7 @@ func (e *Handle) Looked(ctx context.Context) {
 	if e.Session != nil {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		_ = e.activity.upTo(ctx, e.end()) // the activity has what was read in time
+		_ = e.activity.upTo(ctx, e.end()) // late output is missing in the activity
 	}
 }
 

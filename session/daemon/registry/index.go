@@ -46,20 +46,20 @@ type Indexer struct {
 	stale   atomic.Bool                  // something that was removed may be in it still
 
 	mu   sync.Mutex
-	why  error          // why it could not be opened yet
-	seen map[string]fed // by session
+	why  error                   // why it could not be opened yet
+	seen map[string]feedProgress // by session
 }
 
-// fed is what was read of a session for the index.
-type fed struct {
+// feedProgress is how far a session's output was read for the index.
+type feedProgress struct {
 	to      uint64      // offset after the last byte
 	indexed uint64      // offset up to which the index has lines
-	open    search.Line // the unfinished line at the end, which the index does not have, if To > From
+	open    search.Line // unfinished line at the end, which is not indexed; To == From if none
 }
 
 // OpenIndex opens the index; search works without it as little as it must.
 func (h *Registry) OpenIndex() {
-	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]fed{}, feeding: make(chan struct{}, 1)}
+	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]feedProgress{}, feeding: make(chan struct{}, 1)}
 	h.Index = x
 	if x.open() != nil {
 		h.log.Warn(x.Problem())
@@ -220,7 +220,7 @@ func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 		err := index.Add(ctx, b)
 		if err == nil {
 			from = max(from, b.To)
-			x.saw(e.rec.ID, fed{to: b.To, indexed: from})
+			x.saw(e.rec.ID, feedProgress{to: b.To, indexed: from})
 		}
 		return err
 	}
@@ -230,12 +230,12 @@ func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 	if err := f.read(ctx); err != nil {
 		return err
 	}
-	x.saw(e.rec.ID, fed{end, from, f.unfinishedLine(time.Now())}) // more output brings that line up again
+	x.saw(e.rec.ID, feedProgress{end, from, f.unfinishedLine(time.Now())}) // more output brings that line up again
 	return nil
 }
 
 // saw notes up to where a session's output was fed, and the unfinished line there.
-func (x *Indexer) saw(id string, now fed) {
+func (x *Indexer) saw(id string, now feedProgress) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if now.to >= x.seen[id].to {
@@ -255,10 +255,10 @@ type feeder struct {
 	bytes    int // in the batch
 	throttle throttle.Throttle
 	emit     func(context.Context, search.Batch) error
-	rest     func(ctx context.Context, took time.Duration) error // gives way to others; nil: does not
+	rest     func(ctx context.Context, took time.Duration) error // pauses for other work; nil for a caller that waits
 }
 
-// newFeeder makes a feeder of a session's output from an offset on.
+// newFeeder returns a feeder of a session's output from an offset on.
 func newFeeder(x *Indexer, e *Handle, from uint64) *feeder {
 	return &feeder{x: x, e: e, base: from, batch: search.Batch{Session: e.rec.ID}}
 }
@@ -384,10 +384,10 @@ func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error
 	return nil
 }
 
-// errEnough ends the reading of output whose reader has what it wants.
+// errEnough stops a read whose reader has all that it needs.
 var errEnough = errors.New("enough")
 
-// readAllUnindexed yields the lines of sessions behind the offsets up to which they are indexed: output of the last seconds,
+// readAllUnindexed yields the lines of sessions that are not indexed yet: output of the last seconds,
 // unfinished lines such as prompts, and all output of temporary sessions, which are never indexed.
 func (x *Indexer) readAllUnindexed(ctx context.Context, indexed map[string]uint64, meant func(*Handle) bool) iter.Seq2[search.Batch, error] {
 	return func(yield func(search.Batch, error) bool) {

@@ -12,10 +12,10 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// keptRunTime is how long the session of a `run` stays that failed, or was long: its output is what one looks for afterwards.
+// keptRunTime is how long the session of a `run` that failed or was long is kept: users look for its output afterwards.
 const keptRunTime = 24 * time.Hour
 
-// maxKeptRuns bounds those sessions. A script may run what fails over and over.
+// maxKeptRuns bounds the number of kept sessions. A script may run a failing command in a loop.
 const maxKeptRuns = 500
 
 // KeepRun keeps the temporary session of a command that has ended for a day, and removes the oldest of these sessions if there
@@ -30,7 +30,7 @@ func (h *Registry) KeepRun(e *Handle) {
 	}
 }
 
-// KeptRun reports whether the session is there only for the output of a command that has ended.
+// KeptRun reports whether the session exists only for the output of an ended command.
 func (e *Handle) KeptRun() bool { return e.Record().Labels[api.KeptRunLabel] != "" }
 
 // removeKeptRun removes the kept session of a command, unless it has leftover processes.
@@ -45,7 +45,7 @@ func (h *Registry) removeKeptRun(e *Handle) {
 	}
 }
 
-// freeName renames the session that has a name if it is only kept for its output. A new session may take the name then.
+// freeName renames the session with a name if it is only kept for its output, so that a new session can have the name.
 func (h *Registry) freeName(name string) {
 	h.mu.RLock()
 	e := h.byname[name]

@@ -138,13 +138,13 @@ func (e *Handle) untold(ctx context.Context, pid int, known []sys.Process) error
 
 // sessionTarget is all that runs of a session, for the kill ladder.
 type sessionTarget struct {
-	h     *Registry
-	e     *Handle
-	known []sys.Process // before the first step
-	all   []sys.Process // at the last look
-	fresh bool          // nothing was waited for since then
-	told  []sys.Process // that got the last step's signal
-	heeds []sys.Process // the receivers that do not ignore it
+	h        *Registry
+	e        *Handle
+	known    []sys.Process // before the first step
+	all      []sys.Process // at the last look
+	fresh    bool          // nothing was waited for since then
+	told     []sys.Process // processes that got the last step's signal
+	handlers []sys.Process // those of them that do not ignore it
 }
 
 // Send implements ladder.Target.
@@ -159,7 +159,7 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 	if s.Foreground {
 		t.told = inGroup(t.all, t.e.device.foreground())
 	}
-	t.heeds = t.heeding(s.Signal) // before the signal, which may end them
+	t.handlers = t.handlersOf(s.Signal) // before the signal, which may end them
 	sent, err := t.h.sendAll(ctx, t.e, s, t.all, len(t.known) > 0)
 	if !s.Foreground {
 		t.told = sent
@@ -169,15 +169,15 @@ func (t *sessionTarget) Send(ctx context.Context, s ladder.Step) (ladder.Sent, e
 		return ladder.Leaving, nil // it ended by itself, and was let go, before this step
 	case err != nil && !s.Foreground:
 		return ladder.Heard, fmt.Errorf("signal: %w", err)
-	case len(t.told) > 0 && len(t.heeds) == 0:
+	case len(t.told) > 0 && len(t.handlers) == 0:
 		return ladder.Unheard, nil
 	}
 	return ladder.Heard, nil
 }
 
-// heeding returns those of the processes that a signal is for that do not ignore it. A shell at its prompt is not ended by
-// TERM, also where it handles it.
-func (t *sessionTarget) heeding(sig syscall.Signal) []sys.Process {
+// handlersOf returns the receivers of a signal that do not ignore it, without a shell at its prompt for TERM: it handles TERM, but
+// does not exit.
+func (t *sessionTarget) handlersOf(sig syscall.Signal) []sys.Process {
 	procs, own := t.all, -1
 	switch {
 	case sig == syscall.SIGINT:
@@ -204,8 +204,8 @@ func (t *sessionTarget) Await(ctx context.Context, s ladder.Step) bool {
 	waiting, stop := context.WithTimeout(ctx, s.Grace)
 	defer stop()
 	var watch sync.WaitGroup
-	if !s.Last() && len(t.heeds) > 0 {
-		watch.Go(func() { t.stopUnheeded(waiting, stop, s.Signal) })
+	if !s.Last() && len(t.handlers) > 0 {
+		watch.Go(func() { t.stopWhenHandled(waiting, stop, s.Signal) })
 	}
 	ended := t.e.endsWithin(waiting, s.Grace)
 	stop()
@@ -216,21 +216,21 @@ func (t *sessionTarget) Await(ctx context.Context, s ladder.Step) bool {
 	case s.Signal == syscall.SIGINT:
 		t.h.endLeft(t.e, s.Grace, t.known...)
 	case !s.Last():
-		awaitEnd(t.heeds, time.Until(until))
+		awaitEnd(t.handlers, time.Until(until))
 	}
 	return true
 }
 
-// maxLeftPoll is how often at least it is checked whether processes that got a signal have ended.
+// maxLeftPoll is the longest interval between checks whether processes that got a signal have exited.
 const maxLeftPoll = 50 * time.Millisecond
 
 // questionTime is how long a program that waits for input may take to act on an interrupt.
 const questionTime = 2 * time.Second
 
-// stopUnheeded calls stop once all processes that handle the step's signal have exited while the session's own process lives:
-// for example a shell whose job ended by an interrupt. A program that waits for input some time after an interrupt does not
-// end by it either.
-func (t *sessionTarget) stopUnheeded(ctx context.Context, stop func(), sig syscall.Signal) {
+// stopWhenHandled calls stop once all processes that handle the step's signal have exited while the session's own process lives:
+// for example a shell whose job ended by an interrupt. It also calls stop if the program waits for input questionTime after an
+// interrupt, which did not end it then.
+func (t *sessionTarget) stopWhenHandled(ctx context.Context, stop func(), sig syscall.Signal) {
 	began := time.Now()
 	for wait := leftPoll; ; wait = min(2*wait, maxLeftPoll) {
 		select {
@@ -244,7 +244,7 @@ func (t *sessionTarget) stopUnheeded(ctx context.Context, stop func(), sig sysca
 			return
 		}
 		asks := sig == syscall.SIGINT && st.Needs.Kind != evidence.None && time.Since(began) >= questionTime
-		if asks || len(sys.Living(t.heeds)) == 0 {
+		if asks || len(sys.Living(t.handlers)) == 0 {
 			stop()
 			return
 		}
@@ -312,8 +312,8 @@ func (h *Registry) sweep(list ...*Handle) {
 	}
 }
 
-// SignalBegan signals what began in a session after a time, its own process not among it, and reports whether there was
-// such a process.
+// SignalBegan signals the processes that started in a session after a time, without the session's own process, and reports
+// whether it found one.
 func (h *Registry) SignalBegan(e *Handle, since time.Time, sig syscall.Signal) bool {
 	began := h.began(e, since)
 	for _, p := range began {

@@ -25,13 +25,13 @@ import (
 
 // orphan is a session without a keeper whose processes may still run.
 type orphan struct {
-	id      string
-	pid     int // of its own process
-	started time.Time
-	cgroups []string // directories
-	live    *Handle  // nil: from the records, no process of ours holds its terminal
-	found   []sys.Process
-	heeds   []sys.Process // that got the last signal, and may end by it
+	id       string
+	pid      int // of its own process
+	started  time.Time
+	cgroups  []string // directories
+	live     *Handle  // nil: from the records, no process of ours holds its terminal
+	found    []sys.Process
+	handlers []sys.Process // processes that got the last signal and do not ignore it
 }
 
 // orphanPoll is how often the end of orphans is looked for.
@@ -77,7 +77,7 @@ func (t lostTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) 
 	for _, o := range t.list {
 		o.signal(s)
 	}
-	if !anyHeeds(t.list) {
+	if !anyHandlerLives(t.list) {
 		return ladder.Unheard, nil
 	}
 	return ladder.Heard, nil
@@ -90,26 +90,26 @@ func (t lostTarget) Await(ctx context.Context, s ladder.Step) bool {
 	return !anyLeft(t.list)
 }
 
-// awaitOrphans waits until all have ended that may end by the step's signal, for the step's time at most, and takes their
-// output.
+// awaitOrphans waits until all processes that handle the step's signal have exited, for the step's time at most, and takes
+// their output.
 func awaitOrphans(ctx context.Context, list []*orphan, s ladder.Step) {
 	deadline := time.Now().Add(s.Grace)
 	for {
 		for _, o := range list {
 			o.salvage(ctx)
 		}
-		if !anyHeeds(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
+		if !anyHandlerLives(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
 			return
 		}
 		time.Sleep(min(orphanPoll, time.Until(deadline)))
 	}
 }
 
-// anyHeeds reports whether a process lives that may end by the last signal.
-func anyHeeds(list []*orphan) bool {
+// anyHandlerLives reports whether a process that handles the last signal still lives.
+func anyHandlerLives(list []*orphan) bool {
 	return slices.ContainsFunc(list, func(o *orphan) bool {
-		o.heeds = sys.Living(o.heeds)
-		return len(o.heeds) > 0
+		o.handlers = sys.Living(o.handlers)
+		return len(o.handlers) > 0
 	})
 }
 
@@ -134,8 +134,8 @@ func (o *orphan) signal(s ladder.Step) {
 	if group > 0 {
 		to = inGroup(to, group)
 	}
-	// What ignores TERM is an interactive shell, as a rule: an interrupt does not end it either.
-	o.heeds = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool {
+	// A process that ignores TERM is usually an interactive shell: an interrupt does not end it either.
+	o.handlers = slices.DeleteFunc(slices.Clone(to), func(p sys.Process) bool {
 		return p.Ignores(s.Signal) || s.Signal == syscall.SIGINT && p.Ignores(syscall.SIGTERM)
 	})
 	if s.Last() {

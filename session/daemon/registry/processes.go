@@ -64,7 +64,7 @@ func (w *walker) run() {
 	}
 }
 
-// began are a session's processes, the shell not among them, that started after a time.
+// began returns the processes of a session that started after a time, without its shell.
 func (h *Registry) began(e *Handle, since time.Time) []int {
 	shellPID := e.Session.Status().PID
 	var pids []int

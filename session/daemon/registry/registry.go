@@ -58,8 +58,8 @@ type Registry struct {
 	post    func(webhook.Notice) error
 	former  func() string
 
-	// JobSession, if set, returns the session of a job, by id or unique prefix, and whether it is the job's own. id is "" if
-	// the job is not known or has no session.
+	// JobSession, if set, returns the session of a job, by the job's id or unique prefix, and whether the session was started
+	// for the job. id is "" if the job is unknown or has no session.
 	JobSession func(ref string) (id string, own bool)
 
 	Bus         events.Bus
@@ -278,7 +278,7 @@ func (h *Registry) Resolve(ref string) (*Handle, error) { return h.resolveRef(re
 // session was started for that job.
 func (h *Registry) ResolveToEnd(ref string) (*Handle, error) { return h.resolveRef(ref, true) }
 
-// minJobRef is how much of a job's id names a session, in bytes.
+// minJobRef is the shortest prefix of a job's id that names a session, in bytes.
 const minJobRef = 4
 
 func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
@@ -479,7 +479,7 @@ func (h *Registry) Resync(k Keeper) {
 		if err != nil { // the connection ended again: there will be another resync
 			h.log.Warn("resync", "session", e.Session.ID(), "err", err)
 		}
-		h.bind(e) // it may have been upgraded from one that knew of no bound sessions
+		h.bind(e) // the keeper may have been upgraded from a version without bound sessions
 		e.device.Resume()
 		e.Session.Notice()
 	}

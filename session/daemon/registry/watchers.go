@@ -114,8 +114,8 @@ func (w *watchers) begin(e *Handle, j task) (follow func()) {
 	}
 }
 
-// start runs follow on a goroutine of the watcher. After stop the watcher leaves at once, so that upTo waits for
-// nothing.
+// start runs follow on a goroutine of the watcher. After stop the watcher leaves at once, so that upTo does not
+// wait for it.
 func (f *watcher) start(follow func(context.Context)) {
 	if !f.of.run(follow) {
 		f.e.activity.leaves(f.asks)

@@ -223,8 +223,8 @@ func (m *Machine) dropRefused(l *Line, v *View) {
 	m.interrupt(v)
 }
 
-// Changed handles a change of the shell. Its owner calls it for every change, in order.
-func (m *Machine) Changed(kind shell.ChangeKind) {
+// HandleChange handles a change of the shell. Its owner calls it for every change, in order.
+func (m *Machine) HandleChange(kind shell.ChangeKind) {
 	v := m.host.View()
 	if kind == shell.ChangePrompt {
 		m.prepared = time.Time{}
@@ -234,14 +234,14 @@ func (m *Machine) Changed(kind shell.ChangeKind) {
 	}
 	m.after.changed(kind, &v)
 	if l := m.First(); l != nil {
-		m.changed(l, kind, &v)
+		m.handleChange(l, kind, &v)
 	}
 	if kind == shell.ChangePrompt || kind == shell.ChangePhase || kind == shell.ChangeFinished || kind == shell.ChangeStarted && m.after.on {
 		m.wake(0) // once all changes of this moment have been told
 	}
 }
 
-func (m *Machine) changed(l *Line, kind shell.ChangeKind, v *View) {
+func (m *Machine) handleChange(l *Line, kind shell.ChangeKind, v *View) {
 	switch {
 	case kind == shell.ChangeStarted && l.step == Waits && !l.Wait && m.editor.entered():
 		m.end(Action{Line: l, Err: ErrBusy}) // with a line that had just been typed

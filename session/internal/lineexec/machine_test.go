@@ -49,8 +49,8 @@ func (s *stage) Do(a Action) error {
 	case ActReads, ActLost:
 		s.log = append(s.log, "reads")
 		s.view.Phase, s.view.Running, s.view.Drawing, s.view.Doubt = shell.PhasePrompt, nil, false, nil
-		s.m.Changed(shell.ChangeFinished)
-		s.m.Changed(shell.ChangePrompt)
+		s.m.HandleChange(shell.ChangeFinished)
+		s.m.HandleChange(shell.ChangePrompt)
 	case ActRepair:
 		s.log = append(s.log, "repair")
 		if s.fails {
@@ -82,18 +82,18 @@ func (s *stage) pass(d time.Duration) {
 
 func (s *stage) begins() {
 	s.view.Phase, s.view.Running, s.view.Done, s.view.Since = shell.PhaseRunning, &shell.Command{Number: 1}, false, s.view.Now
-	s.m.Changed(shell.ChangeStarted)
+	s.m.HandleChange(shell.ChangeStarted)
 }
 
 func (s *stage) prompts() {
 	s.view.Phase, s.view.Running, s.view.Since, s.view.Continuation = shell.PhasePrompt, nil, s.view.Now, false
 	s.view.Prompt++
-	s.m.Changed(shell.ChangePrompt)
+	s.m.HandleChange(shell.ChangePrompt)
 }
 
 func (s *stage) ends() {
 	s.view.Running = nil
-	s.m.Changed(shell.ChangeFinished)
+	s.m.HandleChange(shell.ChangeFinished)
 	s.prompts()
 }
 
@@ -239,7 +239,7 @@ func TestRepliesAreTakenBack(t *testing.T) {
 		s.m.Typed([]byte(tt.typed))
 		s.probe = Probe{Known: true, Canonical: tt.canonical}
 		s.view.Running = nil
-		s.m.Changed(shell.ChangeDone)
+		s.m.HandleChange(shell.ChangeDone)
 		s.prompts()
 		s.give(t, &Line{})
 		if got := strings.Join(s.log, ", "); got != tt.log {
@@ -399,7 +399,7 @@ func FuzzMachine(f *testing.F) {
 				s.prompts()
 			case 5:
 				s.view.Continuation = true
-				s.m.Changed(shell.ChangeInput)
+				s.m.HandleChange(shell.ChangeInput)
 			case 6:
 				s.m.Typed([]byte{e})
 			case 7:
@@ -421,7 +421,7 @@ func FuzzMachine(f *testing.F) {
 			case 13:
 				s.m.Look()
 			case 14:
-				s.m.Changed(shell.ChangeDone)
+				s.m.HandleChange(shell.ChangeDone)
 			case 15:
 				s.pass(time.Duration(e) * 20 * time.Millisecond)
 			}
@@ -478,9 +478,9 @@ func TestALineThatIsRefusedAndKept(t *testing.T) {
 		s := newStage()
 		s.view.Kind, s.probe = kind, Probe{Known: true, Shell: true}
 		l := s.give(t, &Line{})
-		s.m.Changed(shell.ChangeStarted)
+		s.m.HandleChange(shell.ChangeStarted)
 		s.m.NeverRan()
-		s.m.Changed(shell.ChangeFinished)
+		s.m.HandleChange(shell.ChangeFinished)
 		s.prompts()
 		s.pass(100 * time.Millisecond)
 		if n := len(s.log); kind == shell.Fish && n > 1 {

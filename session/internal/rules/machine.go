@@ -35,7 +35,7 @@ type Firing struct {
 
 // Call is a line with rules of its own, and what became of them.
 type Call struct {
-	IDs     []string // of its rules, in their order, once they are added
+	IDs     []string // of its rules, in order; set when they are added
 	Firings []Firing
 	Failed  chan struct{} // closed when a rule has failed
 	Reason  string        // why; to be read once Failed is closed

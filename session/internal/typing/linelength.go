@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// MaxLine bounds a line in line mode (ICANON), in bytes without its end: N_TTY_BUF_SIZE less one. Linux drops what a line has
-// beyond it, and reports nothing.
+// MaxLine bounds a line in line mode (ICANON), in bytes without its end: N_TTY_BUF_SIZE less one. Linux drops the rest of a
+// longer line without an error.
 const MaxLine = 4095
 
 // ErrLongLine is returned for input with a line that the terminal would cut.
 var ErrLongLine = errors.New("line too long for line mode")
 
 // LineLength counts the bytes of the line that a terminal in line mode holds until its end is typed. The zero value is an empty
-// line. Keys that erase words are not known, so the count is an upper bound.
+// line. It ignores keys that erase words, so the count is an upper bound.
 type LineLength int
 
 // Type counts what is typed in line mode. It returns the length of the longest line, ended or not.
@@ -34,7 +34,7 @@ func (l *LineLength) Type(data []byte) (longest int) {
 	return longest
 }
 
-// Check returns ErrLongLine if the terminal would cut a line of data, which nothing has typed yet.
+// Check returns ErrLongLine if the terminal would cut a line of data, which is not typed yet.
 func (l LineLength) Check(data []byte) error {
 	before := int(l)
 	if before+len(data) <= MaxLine {

@@ -63,7 +63,7 @@ func (c *Cond) matchText(line string) (string, bool) {
 
 // holds fires the conditions of a wait that hold now.
 func (s *Set) holds(w *Waiter, v *View) {
-	settled := w.settles(v)
+	settled := w.isSettled(v)
 	for i := range w.Conds {
 		if !w.open[i] || !settled && w.Conds[i].Kind == CondGone {
 			continue
@@ -189,7 +189,7 @@ func (s *Set) Next() (after time.Duration, ok bool) {
 				due(c.Quiet - s.quietFor(w, &v))
 			}
 		}
-		if w.Veil != nil && v.Offset != w.looked && !v.NoMore {
+		if w.Veil != nil && v.Offset != w.checked && !v.NoMore {
 			due(w.settlesIn(&v))
 		}
 	}

@@ -45,19 +45,19 @@ type Result struct {
 // Waiter is a wait under way.
 type Waiter struct {
 	For
-	from     Anchor
-	fired    []Fired
-	open     []bool // conditions that have not fired
-	left     int
-	began    time.Time
-	text     *lines // nil when no condition looks at text
-	pos      uint64 // offset text has been fed up to
-	expected uint64 // offset + 1 at which text was last expected
-	echo     echo.Stripper
-	mute     bool      // pos lies in what is a line editor's
-	seen     uint64    // screen version the rows were last matched at
-	looked   uint64    // offset that the output stood at when what may be masked was last looked at
-	changed  time.Time // when there was first more than that; zero: there is not
+	from      Anchor
+	fired     []Fired
+	open      []bool // conditions that have not fired
+	left      int
+	began     time.Time
+	text      *lines // nil when no condition looks at text
+	pos       uint64 // offset text has been fed up to
+	expected  uint64 // offset + 1 at which text was last expected
+	echo      echo.Stripper
+	mute      bool      // pos lies in what is a line editor's
+	seen      uint64    // screen version the rows were last matched at
+	checked   uint64    // end of the output when the screen was last matched
+	unsettled time.Time // when output after checked was first seen; zero if none was
 }
 
 // New makes a wait that begins at a moment.
@@ -190,28 +190,28 @@ func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
 	return 1<<64 - 1
 }
 
-// maxUnsettled is how long what may be masked goes unmatched while something is printed all the time.
+// maxUnsettled bounds how long the screen goes unmatched while a program prints all the time.
 const maxUnsettled = 10 * secrets.Settle
 
-// settles reports whether the screen and the unfinished line can be matched now. While they change, they may have a
+// isSettled reports whether the screen and the unfinished line can be matched now. While they change, they may have a
 // secret in them that is not whole yet.
-func (w *Waiter) settles(v *View) bool {
-	if w.Veil == nil || v.Offset == w.looked {
+func (w *Waiter) isSettled(v *View) bool {
+	if w.Veil == nil || v.Offset == w.checked {
 		return true
 	}
-	if w.changed.IsZero() {
-		w.changed = v.Now
+	if w.unsettled.IsZero() {
+		w.unsettled = v.Now
 	}
 	if !v.NoMore && w.settlesIn(v) > 0 {
 		return false
 	}
-	w.looked, w.changed = v.Offset, time.Time{}
+	w.checked, w.unsettled = v.Offset, time.Time{}
 	return true
 }
 
-// settlesIn returns how long it takes until they can be.
+// settlesIn returns how long it takes until the screen and the unfinished line can be matched.
 func (w *Waiter) settlesIn(v *View) time.Duration {
-	return min(secrets.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.changed))
+	return min(secrets.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.unsettled))
 }
 
 // shown is a line as whoever waits may see it.

@@ -34,7 +34,7 @@ type Executions interface {
 	ExecutionGone(*wire.ExecutionGone)
 }
 
-// Refusals is for Notices that record refused callers.
+// Refusals is implemented by Notices that record refused callers.
 type Refusals interface{ Refused(*wire.Refused) }
 
 // deaf takes no notices: a keeper tells one who adopts an ended session of its end, a tool too.

@@ -224,7 +224,7 @@ func (l *Link) Resume(id string) error { return l.tell(&wire.Resume{ID: id}) }
 // Ready tells the keeper that this daemon serves clients.
 func (l *Link) Ready(socket string) error { return l.tell(&wire.Ready{Socket: socket}) }
 
-// Bound marks a session whose processes the keeper is not to serve.
+// Bound marks a session whose processes the keeper must refuse.
 func (l *Link) Bound(id string) error { return l.tell(&wire.Bound{ID: id}) }
 
 // Leave tells the keeper that this daemon ends on purpose.

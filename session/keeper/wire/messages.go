@@ -50,7 +50,7 @@ type Spawn struct {
 	PIDs      uint64   `wire:"16"` // likewise, processes and threads
 	Umask     uint64   `wire:"17"` // one more than it; 0: the keeper's
 	Shim      bool     `wire:"18"` // it restricts itself before it executes what is meant: see shim.go
-	Bound     bool     `wire:"19"` // as by the message Bound
+	Bound     bool     `wire:"19"` // as if a message Bound followed
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -229,20 +229,20 @@ type Handoff struct {
 	Bound   bool   `wire:"20"`
 }
 
-// Bound marks a session as one that no user drives alone: it is an agent's, has a policy or a sandbox. The keeper serves
-// none of its processes. It has no answer, and holds until the session is released.
+// Bound marks a session as not a user's alone: it is an agent's, or has a policy or a sandbox. The keeper serves none of its
+// processes until the session is released. The message has no answer.
 type Bound struct {
 	ID string `wire:"1"`
 }
 
-// Refused reports callers that the keeper did not serve to a daemon that is ready.
+// Refused reports refused callers to a daemon that is ready.
 type Refused struct {
-	Session string `wire:"1"` // empty: not known
+	Session string `wire:"1"` // "" if unknown
 	Role    string `wire:"2"`
 	Why     string `wire:"3"`
 	UID     int64  `wire:"4"`
 	PID     int64  `wire:"5"` // of the newest
-	Path    string `wire:"6"` // its executable; empty: not known
+	Path    string `wire:"6"` // its executable, "" if unknown
 	Count   uint64 `wire:"7"` // connections
 	Time    int64  `wire:"8"` // of the first, Unix time, ns
 }

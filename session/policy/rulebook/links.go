@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of looking paths up: how many of one judgement, and how many links that lead to nothing may lead to each other.
+// Bounds of path lookups: paths of one judgement, and links to missing files in a row.
 const (
 	maxLinks    = 2000
 	maxDangling = 40
@@ -28,8 +28,8 @@ func Links() func(string) string {
 	}
 }
 
-// RealPath returns an absolute path without symbolic links, as far as it exists. A link to what does not exist is followed, too:
-// a program that writes there makes it.
+// RealPath returns an absolute path without symbolic links, as far as it exists. A link to a missing file is followed, too:
+// a program that writes to the link creates that file.
 func RealPath(path string) string {
 	if !filepath.IsAbs(path) || len(path) > 4096 || strings.ContainsRune(path, 0) {
 		return path

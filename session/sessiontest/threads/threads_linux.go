@@ -1,4 +1,4 @@
-// Package threads leaves threads behind, for tests of a process that gives them back.
+// Package threads makes a process start idle threads, for tests that it releases them.
 package threads
 
 import (
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Burst blocks n goroutines in system calls at the same time, each on a thread of its own, and lets them end. left counts those
-// of the n threads that still exist.
+// Burst blocks n goroutines in system calls at the same time, each on its own thread, and lets them end. left returns how many
+// of the n threads still exist.
 func Burst(t testing.TB, n int) (left func() int) {
 	t.Helper()
 	tids := make([]int, n)

@@ -1,7 +1,7 @@
 // Package tier sorts tests into two tiers and finds the programs that they need.
 //
 // The default tier is what `go test ./...` runs: it passes within minutes on a machine with Go, git and bash. The full tier
-// also runs the tests that begin with tier.Full(t): crash matrices, real programs in breadth, fleets, browsers. It runs when
+// also runs the tests that call tier.Full(t) first: crash matrices, real programs in breadth, fleets, browsers. It runs when
 // the environment variable LONGTERM_TESTS is "full", as in CI.
 package tier
 

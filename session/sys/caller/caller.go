@@ -30,7 +30,7 @@ type Caller struct {
 }
 
 // Identify reads the line of descent of a process that connected; conn is nil where the connection is no Unix socket. It
-// returns ErrEnded if another process may have its number by now, and another error if the line cannot be read.
+// returns ErrEnded if another process may have its PID now, and another error if the line cannot be read.
 func Identify(conn syscall.Conn, pid int) (Caller, error) {
 	line, err := sys.Ancestors(pid)
 	if conn != nil && !sys.PeerLives(conn) {
@@ -50,8 +50,8 @@ func (c Caller) Below(is func(pid int) bool) []sys.Ancestor {
 	return nil
 }
 
-// SessionOf returns the session whose first process, or terminal session, all of a line were started by. leads has the
-// sessions by the numbers of their first processes.
+// SessionOf returns the session whose first process, or terminal session, is in a line of descent. leads has the sessions by
+// the PIDs of their first processes.
 func SessionOf[S any](line []sys.Ancestor, leads map[int]S) (s S, found bool) {
 	for _, p := range slices.Backward(line) {
 		for _, pid := range []int{p.PID, p.Session} {
@@ -63,7 +63,7 @@ func SessionOf[S any](line []sys.Ancestor, leads map[int]S) (s S, found bool) {
 	return s, false
 }
 
-// Cgroup returns the id of the session that a keeper made the caller's cgroup for; empty: none.
+// Cgroup returns the id of the session that a keeper made the caller's cgroup for, or "" if none did.
 func (c Caller) Cgroup() string { return sessionOfCgroup(sys.CgroupPath(c.PID)) }
 
 // sessionOfCgroup returns the session that a keeper made a cgroup for, by the path of the group or of one in it. A later

@@ -27,7 +27,7 @@ func (c Code) Inbox() string {
 	return hex.EncodeToString(sum[:inboxBytes])
 }
 
-// inboxBytes are what an inbox's token has of a hash.
+// inboxBytes is how many bytes of a hash an inbox's token has.
 const inboxBytes = 16
 
 // IsInbox reports whether a text has the form of an inbox's token.

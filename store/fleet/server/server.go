@@ -354,8 +354,8 @@ func (m members) Check(c nats.ClientAuthentication) bool {
 	return true
 }
 
-// joinInbox returns where a client without a certificate may read: the inbox of its code, by whose token it calls itself. An
-// older client calls itself nothing, and reads what is directly below the inboxes, where newer clients have no answers.
+// joinInbox returns where a client without a certificate may read: the inbox of its code, whose token is its user name. An
+// older client has no user name, and may read directly below the inboxes, where newer clients get no answers.
 func joinInbox(user string) *nats.SubjectPermission {
 	if ident.IsInbox(user) {
 		return &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + "." + user + ".>"}}

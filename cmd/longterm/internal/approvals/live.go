@@ -131,7 +131,7 @@ func (l *Live) Key(in []byte) Action {
 	}
 	act := Action{Answer: answerKeys[in[0]]}
 	for _, v := range l.rows[l.at].of { // those that are shown, and none that has come since
-		if why := cannot(v, act.Answer); why != "" {
+		if why := answerProblem(v, act.Answer); why != "" {
 			l.Note(v.ID + ": " + why)
 			return Action{}
 		}
@@ -144,8 +144,8 @@ func (l *Live) Key(in []byte) Action {
 	return act
 }
 
-// cannot returns why an approval does not take an answer; empty: it does.
-func cannot(v *api.Approval, answer string) string {
+// answerProblem returns why an approval does not accept an answer, or "" if it does.
+func answerProblem(v *api.Approval, answer string) string {
 	switch {
 	case slices.Contains(v.Answers(), answer):
 		return ""

@@ -176,7 +176,7 @@ func answers(w io.Writer, v *api.Approval) {
 		if v.RuleCwd != "" {
 			where = ", in " + inLine(v.RuleCwd) + " and below"
 		}
-		fmt.Fprintf(w, "    always   everybody, in all sessions%s, by a rule that allows: %s   (--rule edits it)\n", where, inLine(v.Rule))
+		fmt.Fprintf(w, "    always   all callers, in all sessions%s, by a rule that allows: %s   (--rule edits it)\n", where, inLine(v.Rule))
 	} else if v.NoRule != "" {
 		fmt.Fprintf(w, "    always   (no rule can allow it: %s)\n", inLine(v.NoRule))
 	} else {

@@ -12,13 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// refusals prints replies of rules that were not sent, each once, while the line still runs: it may wait for them.
+// refusals prints each reply of a rule that was not sent, once and while the line runs: the line may wait for the reply.
 type refusals struct {
 	w    io.Writer
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
+// note prints a failed reply. It ignores replies that were sent or printed before.
 func (r *refusals) note(f *api.RespondFiring) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,10 +42,10 @@ func (r *refusals) note(f *api.RespondFiring) {
 func (c *Caller) followRefusals(ctx context.Context, s *client.Session, r *refusals) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ready, done := make(chan struct{}), make(chan struct{})
-	heard := sync.OnceFunc(func() { close(ready) })
+	listening := sync.OnceFunc(func() { close(ready) })
 	go func() {
 		defer close(done)
-		defer heard()
+		defer listening()
 		v, err := s.Info(ctx)
 		if err != nil {
 			return // Exec returns why
@@ -52,7 +53,7 @@ func (c *Caller) followRefusals(ctx context.Context, s *client.Session, r *refus
 		_ = c.Client.FollowEvents(ctx, func(e api.Event) error {
 			switch {
 			case e.Kind == "listening":
-				heard()
+				listening()
 			case e.Answer != nil && e.Session != nil && e.Session.ID == v.ID:
 				r.note(e.Answer)
 			}

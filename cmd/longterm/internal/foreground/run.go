@@ -46,7 +46,7 @@ type Options struct {
 	Encoding       capture.Encoding
 	Pipe, Terminal bool // pipes were asked for; it is given our terminal
 	Notify         notify.Options
-	Rules          []api.RespondAttached // that answer what it asks
+	Rules          []api.RespondAttached // that answer the command's questions
 }
 
 // Run follows a command that was started to its end, and exits as it does.

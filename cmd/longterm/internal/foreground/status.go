@@ -100,7 +100,7 @@ func EndStatus(r *api.Result) error {
 		return exit.Silent(128 + int(unix.SignalNum(r.Signal)))
 	case r.Error != "":
 		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
-	case r.State == "exited" && r.Outcome == "stable": // a REPL reports no status, and a script goes on (see TellNoStatus)
+	case r.State == "exited" && r.Outcome == "stable": // a REPL reports no status, and a script continues (see TellNoStatus)
 		return nil
 	}
 	if r.State == "killed" && r.Message != "" {

@@ -85,8 +85,8 @@ func (a *Answer) ExitStatus() int {
 	return 0
 }
 
-// shownVerdict returns the verdict of a command with that of the command which it runs: sudo rm -rf / is
-// denied as rm -rf / is.
+// shownVerdict returns the stricter verdict of a command and of the command that it runs: sudo rm -rf / is
+// denied like rm -rf /.
 func (a *Answer) shownVerdict(c *Command) string {
 	verdict := c.Verdict
 	words := strings.Join(c.Argv, " ")

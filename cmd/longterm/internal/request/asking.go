@@ -28,7 +28,7 @@ func (a *AskFlags) Register(c *cobra.Command, agent *string) {
 
 // RegisterTimeout adds the flag of verbs that wait for the end of a line or command.
 func (a *AskFlags) RegisterTimeout(c *cobra.Command) {
-	c.Flags().DurationVar(&a.approval, "approval-timeout", 0, "stop waiting for an approval after this time; with --on-timeout kill the command is taken back, else it waits on in the background; 0: no limit")
+	c.Flags().DurationVar(&a.approval, "approval-timeout", 0, "stop waiting for an approval after this time; with --on-timeout kill the command is canceled, else it stays pending in the background; 0: no limit")
 }
 
 // Asking returns the request's part.

@@ -36,8 +36,8 @@ type CallFlags struct {
 
 func (c *CallFlags) Register(cmd *cobra.Command, onTimeout string) {
 	f := cmd.Flags()
-	f.DurationVar(&c.Timeout, "timeout", 0, "give up after this time; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m, in the background 24h)")
-	f.DurationVar(&c.Idle, "idle-timeout", 0, "give up when nothing is printed for this time; 0: no limit (default: no limit; for agents exec.idle_timeout of the configuration, 5m, in the background none)")
+	f.DurationVar(&c.Timeout, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m, in the background 24h)")
+	f.DurationVar(&c.Idle, "idle-timeout", 0, "time limit without output; 0: no limit (default: no limit; for agents exec.idle_timeout of the configuration, 5m, in the background none)")
 	f.DurationVar(&c.Yield, "yield", 0, "return after this time with the output so far; the command continues in the background")
 	f.BoolVarP(&c.Background, "background", "b", false, "return at once and print the job's id, for longterm jobs")
 	f.StringVar(&c.onTimeout, "on-timeout", onTimeout, "what to do when a timeout expires: kill (the command and all its descendants) or background")
@@ -56,7 +56,7 @@ const maxID = 64
 // CallID is the id that the caller gave the call; empty: none.
 func (c *CallFlags) CallID() string { return c.id }
 
-// Call makes the request's part. The daemon chooses what was not given: it knows whether the caller is an agent, and
+// Call returns the request's part. The daemon chooses what was not given: it knows whether the caller is an agent, and
 // only agents have limits by default. conf is the configuration as the daemon reads it, for messages.
 func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, asJSON bool) (api.Call, error) {
 	c.Timeout, c.Idle = GivenOr(cmd, "timeout", c.Timeout, conf.Timeout), GivenOr(cmd, "idle-timeout", c.Idle, conf.IdleTimeout)
@@ -93,7 +93,7 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, asJSON bool) (ap
 	if err := values.OneOf("--on-input", c.OnInput, "wait", "return"); err != nil {
 		return r, err
 	}
-	if c.Format != "" && r.MaxOutput == 0 { // which is for a model
+	if c.Format != "" && r.MaxOutput == 0 { // a format is for a model
 		r.MaxOutput = int(conf.MaxOutput)
 	}
 	if cmd.Flags().Changed("on-timeout") { // else a caller who goes away takes a line along

@@ -66,8 +66,8 @@ func (r *RespondFlags) Request(in Input) (*api.RespondRules, error) {
 	return &more, nil
 }
 
-// cutPair cuts PATTERN=REPLY. A prompt may contain =, as in "a=b=c?": it is cut at the first = after the end of a prompt, or else
-// at the first. One after a backslash is a part of the pattern.
+// cutPair splits PATTERN=REPLY at an =. A prompt may contain =, as in "a=b=c?": the first = after the end of a prompt counts, or
+// else the first one. An = after a backslash is a part of the pattern.
 func cutPair(s string) (pattern, reply string, ok bool) {
 	at := -1
 	for i := range len(s) {

@@ -151,7 +151,7 @@ const (
 // read reads the command's output until it has ended and all is read.
 func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done <-chan struct{}) {
 	w := output.NewTextWriter(j)
-	w.LeftOut = func(bytes uint64) { fmt.Fprintf(j, "[%d bytes that are not text are left out]\n", bytes) }
+	w.LeftOut = func(bytes uint64) { fmt.Fprintf(j, "[%d bytes omitted: not text]\n", bytes) }
 	defer func() { _ = w.Flush() }() // Write never fails
 	from, to, known := uint64(0), uint64(0), own
 	for over := false; ctx.Err() == nil; {

@@ -139,8 +139,8 @@ func LayoutKept(dirs paths.Dirs, name string) error {
 
 func layoutsOf(dirs paths.Dirs) layouts { return layouts{dir: filepath.Join(dirs.State, "layouts")} }
 
-// LoadLayout returns a layout as it was kept under a name, nil if none was. "last" is what the viewer that was used last keeps,
-// whichever sessions it shows.
+// LoadLayout returns the layout that was saved under a name, or nil if none was. "last" is the layout of the viewer that was
+// used last, whichever sessions it shows.
 func LoadLayout(ctx context.Context, dirs paths.Dirs, name string) ([]byte, error) {
 	l := layoutsOf(dirs)
 	if name == lastLayout {
@@ -152,7 +152,7 @@ func LoadLayout(ctx context.Context, dirs paths.Dirs, name string) ([]byte, erro
 // newestOwn returns the name of the newest layout that a viewer keeps by itself.
 func (l layouts) newestOwn() string {
 	newest, at := lastLayout, time.Time{}
-	files, _ := os.ReadDir(l.dir) // without it none is found
+	files, _ := os.ReadDir(l.dir) // an unreadable directory has no layouts
 	for _, f := range files {
 		base, ok := strings.CutSuffix(f.Name(), layoutSuffix)
 		name, err := url.PathUnescape(base)

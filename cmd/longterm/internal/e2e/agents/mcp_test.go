@@ -195,7 +195,7 @@ func TestAgent_PassesPasswordOn(t *testing.T) {
 		return &sdk.ElicitResult{Action: "decline"}, nil
 	}}, "--elicit", "always")
 	line := `printf 'Password: '; stty -echo; read P; stty echo; echo; echo "${#P} characters"`
-	m := a.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}", "tell your user", "`longterm attach ", "next: wait{")
+	m := a.expects("exec", arguments{"line": line, "yield": 20}, "needs_input{password}", "pass on to your user", "`longterm attach ", "next: wait{")
 	session, _ := m["session"].(string)
 	i.Run("send", "-e", session, "correct horse")
 	a.expects("wait", arguments{"for": m["job"], "yield": "45s"}, "13 characters", "[exited 0")
