@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,7 @@ type slowTTY struct {
 	stopped chan struct{}
 	after   time.Duration
 	mute    bool
-	left    int // answers on the way
+	left    atomic.Int32 // answers on the way
 }
 
 func (s *slowTTY) Start() error        { s.stopped = make(chan struct{}); return nil }
@@ -31,7 +32,7 @@ func (s *slowTTY) WindowSize() (tcell.WindowSize, error) {
 func (s *slowTTY) Read(p []byte) (int, error) {
 	select {
 	case b := <-s.typed:
-		s.left--
+		s.left.Add(-1)
 		return copy(p, b), nil
 	case <-s.stopped:
 		return 0, nil
@@ -40,7 +41,7 @@ func (s *slowTTY) Read(p []byte) (int, error) {
 
 func (s *slowTTY) Write(p []byte) (int, error) {
 	if n := strings.Count(string(p), queryAttributes); n > 0 && !s.mute {
-		s.left += n
+		s.left.Add(int32(n))
 		time.AfterFunc(s.after, func() {
 			for range n {
 				s.typed <- []byte("\x1b[?62;22c")
@@ -59,18 +60,18 @@ func TestDrain_WaitsForAnswers(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	for _, c := range []struct {
 		name        string
-		tty         slowTTY
+		tty         *slowTTY
 		stay        time.Duration
 		least, most time.Duration
 	}{
-		{"slow", slowTTY{after: 700 * time.Millisecond}, 0, 700 * time.Millisecond, time.Second},
-		{"fast", slowTTY{after: time.Millisecond}, time.Second, time.Millisecond, 50 * time.Millisecond},
-		{"mute", slowTTY{mute: true}, time.Second, 900 * time.Millisecond, 1100 * time.Millisecond},
-		{"mute, later", slowTTY{mute: true}, 3 * time.Second, 0, 50 * time.Millisecond},
+		{"slow", &slowTTY{after: 700 * time.Millisecond}, 0, 700 * time.Millisecond, time.Second},
+		{"fast", &slowTTY{after: time.Millisecond}, time.Second, time.Millisecond, 50 * time.Millisecond},
+		{"mute", &slowTTY{mute: true}, time.Second, 900 * time.Millisecond, 1100 * time.Millisecond},
+		{"mute, later", &slowTTY{mute: true}, 3 * time.Second, 0, 50 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tty := &c.tty
+				tty := c.tty
 				tty.typed = make(chan []byte, 16)
 				screen, err := Terminal(nil, func() (tcell.Tty, error) { return tty, nil }, func(theme.Ground) {})
 				if err == nil {
@@ -84,8 +85,8 @@ func TestDrain_WaitsForAnswers(t *testing.T) {
 				synctest.Wait()
 				begin := time.Now()
 				screen.Fini()
-				if took := time.Since(begin); took < c.least || took > c.most || !tty.mute && tty.left > 0 {
-					t.Errorf("it took %s, %d answers are left", took, tty.left)
+				if took := time.Since(begin); took < c.least || took > c.most || !tty.mute && tty.left.Load() > 0 {
+					t.Errorf("it took %s, %d answers are left", took, tty.left.Load())
 				}
 			})
 		})
