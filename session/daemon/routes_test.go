@@ -404,7 +404,7 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 }
 
 // nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "table-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts"}
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts"}
 
 // Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
 // the JSON and hint are as the tables say. A route without a call fails.

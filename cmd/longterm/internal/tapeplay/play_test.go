@@ -130,10 +130,9 @@ func TestTapeThatFails(t *testing.T) {
 
 func TestWhatCannotBeMade(t *testing.T) {
 	for src, want := range map[string]string{
-		"Enter\n":                                   "makes nothing",
-		"Output t.doc\n":                            "no format is known by the ending",
-		"Screenshot t.doc\n":                        "no screenshot can be made",
-		"Output t.gif\nSet Theme Dracula\n":         "theme",
+		"Enter\n":            "makes nothing",
+		"Output t.doc\n":     "no format is known by the ending",
+		"Screenshot t.doc\n": "no screenshot can be made",
 		"Output t.gif\nRequire no-such-program-x\n": "requires no-such-program-x",
 		"Output t.gif\nSet Shell no-such-shell-x\n": "no-such-shell-x, is not here",
 		"Output t.gif\nSet Padding 499\n":           "",
