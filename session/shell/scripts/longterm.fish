@@ -54,7 +54,12 @@ if status is-interactive; and test -n "$__longterm_nonce"
     # Fish runs this before it draws the prompt, once for each line it reads.
     function __longterm_prompt --on-event fish_prompt
         set -l s $status
-        test -z "$__longterm_running"; or return $s
+        if test -n "$__longterm_running"
+            set -l runs (status current-command) # fish, unless a line calls this hook
+            test "$runs" = fish; or return $s
+            set -g __longterm_running # an interrupt ended the hook behind the line
+            __longterm_mark "D;$s"
+        end
         set -g __longterm_n (math $__longterm_n + 1)
         if test -s "$__longterm_state/renew.fish" # variables that were left for this shell: told once
             source "$__longterm_state/renew.fish"
@@ -69,14 +74,18 @@ if status is-interactive; and test -n "$__longterm_nonce"
 
     # A line with a syntax error is not run and stays in the editor.
     function __longterm_posterror --on-event fish_posterror
-        test -z "$__longterm_running"; or return 0
+        set -l runs (status current-command)
+        test -z "$__longterm_running" -o "$runs" = fish; or return 0
+        set -g __longterm_running
         set -g __longterm_n (math $__longterm_n + 1)
         __longterm_mark A ";n=$__longterm_n;exit=127;kept=1"
     end
 
     # Ctrl-C at the prompt shows it again without asking fish_prompt's handlers.
     function __longterm_cancel --on-event fish_cancel
-        test -z "$__longterm_running"; or return 0
+        set -l runs (status current-command)
+        test -z "$__longterm_running" -o "$runs" = fish; or return 0
+        set -g __longterm_running
         set -g __longterm_n (math $__longterm_n + 1)
         __longterm_mark A ";n=$__longterm_n;exit=130"
     end
