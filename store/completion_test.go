@@ -88,6 +88,11 @@ func TestCompletions(t *testing.T) {
 	must(t, s.CreateSession(ctx, line))
 	line.State = "exited"
 	must(t, s.UpdateSession(ctx, line))
+	kept := full("s3") // likewise: it is kept for its output only
+	kept.State, kept.Temporary = "running", true
+	must(t, s.CreateSession(ctx, kept))
+	kept.State, kept.Temporary, kept.Labels = "exited", false, map[string]string{"longterm.kept": "run"}
+	must(t, s.UpdateSession(ctx, kept))
 	endJob(t, s, "two")
 	must(t, s.Close())
 

@@ -144,6 +144,9 @@ func sequenceEnd(b []byte) int {
 
 // control handles a control sequence.
 func (t *keyTap) control(seq []byte, pass func(int) int) int {
+	if len(seq) < 3 { // interrupted at once
+		return pass(len(seq))
+	}
 	body, final := seq[2:len(seq)-1], seq[len(seq)-1]
 	if final == '~' && string(body) == "200" {
 		t.paste = true

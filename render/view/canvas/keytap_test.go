@@ -59,6 +59,7 @@ func TestKeyTap(t *testing.T) {
 // FuzzKeyTap proves that nothing breaks it, and that little is held.
 func FuzzKeyTap(f *testing.F) {
 	f.Add([]byte("ab\x1b[Aé\x1b]x\x07"), uint8(3))
+	f.Add([]byte("\x1b[\x01"), uint8(2)) // interrupted at once
 	f.Fuzz(func(t *testing.T, b []byte, cut uint8) {
 		var tap keyTap
 		n := int(cut) % (len(b) + 1)

@@ -51,17 +51,17 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 		return api.Job{}, err
 	}
 	v, err := s.lookAt(ctx, r, in)
-	v.Agent = agentIn(r.Request)
+	v.Agent = actorIn(r.Request).Agent
 	return v, err
 }
 
-// agentIn is the label of the agent that a job was asked for by; empty: a person.
-func agentIn(request []byte) string {
+// actorIn returns the actor of a recorded request. It is a person if the request cannot be read.
+func actorIn(request []byte) actor.Actor {
 	var rec struct {
 		Actor actor.Actor `json:"actor"`
 	}
-	_ = json.Unmarshal(request, &rec) // unreadable: nobody's in particular
-	return rec.Actor.Agent
+	_ = json.Unmarshal(request, &rec)
+	return rec.Actor
 }
 
 // lookAt is Get of a job by its record.

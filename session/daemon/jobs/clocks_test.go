@@ -98,6 +98,10 @@ func TestDefaultBudget_OnlyForAgents(t *testing.T) {
 			t.Errorf("%d: %d bytes, want %d", i, c.got, c.want)
 		}
 	}
+	ended := s.endedJob(&store.Job{Request: []byte(`{"max_line":5,"actor":{"uid":1,"agent":"a"}}`)}, registry.NewHandle(store.Session{ID: "s"}))
+	if l := ended.limits(0); l.Bytes != conf || l.Line != 5 || !l.Hide {
+		t.Errorf("a job that has ended: %+v", l)
+	}
 }
 
 // People and scripts get the configured grace, agents a shorter one.

@@ -22,6 +22,8 @@ import (
 const (
 	maxPools = 4 // environments and directories; the least used one goes
 	warmTime = 10 * time.Second
+
+	warmGrace = time.Second // of each step of the kill ladder: all steps fit into warmTime
 )
 
 // pool holds warm shells: started, at their first prompt, with nothing run in them. They
@@ -213,7 +215,11 @@ func (p *pool) end(e *registry.Handle) {
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), warmTime)
 		defer cancel()
-		if err := p.jobs.reg.Remove(ctx, e, true); err != nil {
+		err := p.jobs.reg.Kill(ctx, e, warmGrace)
+		if err == nil {
+			err = p.jobs.reg.Remove(ctx, e, true)
+		}
+		if err != nil {
 			p.jobs.log.Warn("end a warm shell", "session", e.ID(), "err", err)
 		}
 	})

@@ -357,11 +357,17 @@ func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Re
 	if err != nil || e == nil || !e.Ready() || res.Range.End == 0 {
 		return res, err
 	}
-	j := &Job{s: s, e: e}
-	_ = json.Unmarshal(r.Request, &j.call) // without it: the defaults
+	j := s.endedJob(r, e)
 	j.fillPrinted(ctx, &res, res.Range, limit)
 	j.parse(ctx, &res, r.Line) // neither is in the record
 	return res, nil
+}
+
+// endedJob returns the job of a record, with its call and its caller: both bound what its output shows.
+func (s *Set) endedJob(r *store.Job, e *registry.Handle) *Job {
+	j := &Job{s: s, e: e, asking: gateway.Ask{Actor: actorIn(r.Request)}}
+	_ = json.Unmarshal(r.Request, &j.call) // if it cannot be read: the defaults
+	return j
 }
 
 // keepsSession says that a command's session is to stay when its job is forgotten.

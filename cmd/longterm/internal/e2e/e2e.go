@@ -196,7 +196,7 @@ func (i *Instance) Info(ref string) api.Session {
 // Eventually polls until f holds.
 func Eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(2 * time.Minute) // the daemon itself waits a minute for some callers to return
 	for !f() {
 		if time.Now().After(deadline) {
 			t.Fatal("never: ", what)

@@ -29,7 +29,7 @@ func TestPicturesOverHTTP(t *testing.T) {
 		{"png?fonts=embedded&cursor=bar", "image/png", "\x89PNG", 200},
 		{"md?styles=true", "text/markdown; charset=utf-8", "```text\n<b>\n```", 200},
 		{"pdf", "", "expected value to be one of", 422},
-		{"html?theme=mauve", "", "expected value to be one of", 422},
+		{"html?theme=mauve", "", "unknown theme", 422},
 		{"png?scale=99", "", "<= 8", 422},
 		{"png?scale=0.1", "", "give 0.25 to 8", 422},
 	} {
