@@ -29,6 +29,7 @@ func installed(t *testing.T, program string) string {
 //
 // FAULT: H3
 func TestREPL_Question_IsNoEnd(t *testing.T) {
+	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	for _, c := range []struct {
 		program     string
@@ -41,6 +42,7 @@ func TestREPL_Question_IsNoEnd(t *testing.T) {
 		{"gdb", []string{"-q", "-nx"}, "break nowhere", "confirm", "n", ""},
 	} {
 		t.Run(c.program, func(t *testing.T) {
+			t.Parallel()
 			name := fmt.Sprint(c.program, len(c.line))
 			get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: append([]string{installed(t, c.program)}, c.args...), Cwd: dir})
 			ask := api.Exec{Line: c.line, Call: api.Call{OnInput: "return"}}

@@ -37,7 +37,7 @@ func refusing(t *testing.T, what string) (s *Set, room func()) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	s = New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log, nil)
-	t.Cleanup(func() { s.stop(); s.work.Wait() })
+	t.Cleanup(func() { s.stop(); s.unwritten.Leave(); s.work.Wait() })
 	if err := st.CreateSession(t.Context(), store.Session{ID: "s", Name: "s"}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ type host struct {
 	view   View
 	screen *vterm.Terminal
 	output string
+	lost   int    // bytes of it that cannot be read any more
+	ahead  string // printed, but not shown yet
 	editor echo.Region
 	typed  echo.Texts
 	over   map[*Waiter]Result
@@ -41,7 +43,8 @@ func (h *host) Frame(f *vterm.Frame, q vterm.Query) { h.screen.Frame(f, q) }
 func (h *host) Above() []vterm.Line { return secrets.Above(h.screen) }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
-	n := copy(buf, h.output[from:])
+	from = max(from, uint64(h.lost))
+	n := copy(buf, (h.output + h.ahead)[from:])
 	return buf[:n], from, nil
 }
 
@@ -114,6 +117,26 @@ func TestText(t *testing.T) {
 		case over && (r.Fired[0].Match != c.match || r.Ended || r.Cursor != uint64(len(h.output)) || h.set.Len() != 0):
 			t.Errorf("%s: %+v", c.name, r)
 		}
+	}
+}
+
+// A wait from before output that is lost matches up to the newest output that was shown, and no further: its cursor would be
+// before its match.
+//
+// FEATURES: R41
+func TestWait_AfterLostOutput(t *testing.T) {
+	h := newHost()
+	h.says("one\r\ntwo\r\n")
+	h.lost, h.ahead = 5, "three\r\n"
+	w := h.wait(t, For{Conds: []Cond{text("three")}, Since: new(uint64)})
+	if r, over := h.over[w]; over {
+		t.Errorf("it matches what is not shown yet: %+v", r)
+	}
+	next := h.ahead
+	h.ahead = ""
+	h.says(next)
+	if r, over := h.over[w]; !over || r.Cursor != uint64(len(h.output)) {
+		t.Errorf("over %t, %+v", over, r)
 	}
 }
 
