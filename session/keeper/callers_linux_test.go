@@ -116,18 +116,18 @@ func TestCallers(t *testing.T) {
 	if err := l.Release(ctx(t), "escaped"); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{}
-	for _, id := range []string{"judged", "bound"} {
+	files, ids := map[string]string{}, []string{"judged", "bound"}
+	if adopt(t, l, user.ID).Cgroup == "" {
+		t.Log("this system gives the keeper no cgroup: nothing shows where an orphan came from that has no filter")
+		ids = ids[:1]
+	}
+	for _, id := range ids {
 		m, file := script(t, id, socket, pid)
 		if m.Bound = id == "bound"; !m.Bound {
 			m = confined(t, m)
 		}
 		if _, err := l.Spawn(ctx(t), m); err != nil {
 			t.Fatal(err)
-		}
-		if s := adopt(t, l, id); m.Bound && s.Cgroup == "" {
-			t.Log("this system gives us no cgroup: nothing tells where an orphan came from that has no filter")
-			continue
 		}
 		files[id] = file
 	}

@@ -38,7 +38,11 @@ func TestUnreadable(t *testing.T) {
 		if err := os.Chmod(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if j.Verdict.String() != "ask" || len(src.Warnings()) != 1 {
+		want := "ask" // neither the file nor its trusted copy can be read
+		if os.Getuid() != 0 {
+			want = "allow" // the trusted copy can be read
+		}
+		if j.Verdict.String() != want || len(src.Warnings()) != 1 {
 			t.Errorf("%s: %v, %+v", path, j.Verdict, src.Files)
 		}
 	}
