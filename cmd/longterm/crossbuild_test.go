@@ -8,16 +8,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // The program builds for the systems that cannot be tried here, and what Windows lacks is said in it and in the README.
 //
 // FEATURES: R95
 func TestOtherSystemsBuild(t *testing.T) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("go is not installed")
-	}
+	goTool := tier.Path(t, "go")
 	for _, c := range []struct{ system, arch, says string }{
 		{"windows", "amd64", "sessions are not supported on Windows yet"},
 		{"darwin", "arm64", "cannot be upgraded in place on"},

@@ -34,10 +34,7 @@ type browserCell struct {
 // FEATURES: R30, R32, R36
 func TestBrowser(t *testing.T) {
 	tier.Full(t)
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium")
-	}
+	chromium := tier.Path(t, "chromium")
 	const cols, rows = 40, 9
 	s := screenOf(cols, rows, browserScreen)
 	look := lookOf(t, "dark", 1)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -29,10 +30,7 @@ type shim struct {
 
 func startShim(t *testing.T, s Spec, argv ...string) *shim {
 	t.Helper()
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		t.Skip(err)
-	}
+	path := tier.Path(t, argv[0])
 	if s.Path == "" {
 		s.Path = path
 	}
@@ -183,10 +181,7 @@ func TestEnter(t *testing.T) {
 // FEATURES: R61 R107
 func TestComparedFileIsExecuted(t *testing.T) {
 	judged(t)
-	cat, err := exec.LookPath("cat")
-	if err != nil {
-		t.Skip(err)
-	}
+	cat := tier.Path(t, "cat")
 	dir := t.TempDir()
 	tool, other, link := filepath.Join(dir, "tool"), filepath.Join(dir, "other"), filepath.Join(dir, "links", "tool")
 	program, err := os.ReadFile(cat)
@@ -299,10 +294,7 @@ func TestOneListener(t *testing.T) {
 
 // Refused calls are refused, with their arguments looked at, and all others are not.
 func TestCalls(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip(err)
-	}
+	python := tier.Path(t, "python3")
 	h := startShim(t, Spec{Path: python, Calls: []Call{
 		{Name: "socket", Args: []Arg{{Index: 0, Mask: 0xffffffff, Value: unix.AF_NETLINK}}},
 		{Name: "sethostname", Errno: int(unix.ENOSYS)},

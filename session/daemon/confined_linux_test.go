@@ -3,13 +3,13 @@ package daemon
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // configured writes a file of the daemon's configuration.
@@ -60,9 +60,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip(err)
-	}
+	tier.Need(t, "make")
 	trick := []string{"sh", "trick"}
 	bot := r.as("bot")
 	events := r.events(t)

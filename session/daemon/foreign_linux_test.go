@@ -2,13 +2,13 @@ package daemon
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // A line for what the shell runs is typed into that once, also when the daemon is replaced before, by its successor, or
@@ -55,10 +55,7 @@ func TestLinesForAProgramOverARestart(t *testing.T) {
 // FEATURES: R62 R63
 func TestAllowedCodeOverARestart(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 here")
-	}
+	python := tier.Path(t, "python3")
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	get[api.Typed](r, "POST", "/sessions/shell/input", api.Input{Text: python + " -q", Enter: true})
@@ -83,10 +80,7 @@ func TestAllowedCodeOverARestart(t *testing.T) {
 // FEATURES: R4
 func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 here")
-	}
+	python := tier.Path(t, "python3")
 	r, dir := serve(t), t.TempDir()
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{"env", "bash", "--norc"}, Cwd: dir})
 	r.wait("s", api.Condition{Kind: "text", Text: "$ "}, api.Condition{Kind: "text", Text: "# "})
@@ -103,10 +97,7 @@ func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
 // FEATURES: R62
 func TestLinesOfWhatAShellBecame(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 here")
-	}
+	python := tier.Path(t, "python3")
 	r := serve(t)
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{"bash", "-c", "exec " + python + " -q"}})
 	r.wait("s", api.Condition{Kind: "text", Text: ">>>"})

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -60,10 +59,7 @@ func (r *running) again() *running {
 // bashSession is a shell at its prompt.
 func bashSession(t *testing.T, r *running, name, cwd string) {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := tier.Path(t, "bash")
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{bash, "--norc"}, Cwd: cwd})
 	if w := r.wait(name, api.Condition{Kind: "prompt"}); w.Outcome != "fired" {
 		t.Fatalf("no prompt: %+v", w)

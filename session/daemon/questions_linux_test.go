@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // installed returns where a program is, and skips the test without it.
 func installed(t *testing.T, program string) string {
 	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Skipf("%s is not installed", program)
-	}
+	path := tier.Path(t, program)
 	if out, err := exec.Command(path, "--version").CombinedOutput(); err != nil {
 		t.Skipf("%s does not run: %v %s", program, err, out)
 	}

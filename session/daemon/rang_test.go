@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 type rangNotice struct{ Event, Name, Question string }
@@ -70,10 +70,7 @@ func TestNoticeOfABell(t *testing.T) {
 // FEATURES: R42 R40
 func TestReplAsksNothing(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("there is no python3")
-	}
+	python := tier.Path(t, "python3")
 	d, told := noticed(t)
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "repl", Argv: []string{python, "-q"}, Env: []string{"PYTHON_BASIC_REPL=1", "HOME=" + t.TempDir()}})
 	d.wait("repl", api.Condition{Kind: "prompt"})

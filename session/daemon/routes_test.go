@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
 	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // wellCall is a call of a route that succeeds, in the house of sessions of houseOf.
@@ -263,10 +263,7 @@ var moreWrongCalls = []wrongCall{
 // houseOf makes the sessions and the job that the calls are about.
 func houseOf(t *testing.T, r *running) {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := tier.Path(t, "bash")
 	start := func(name string, argv ...string) {
 		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: argv, Cwd: "/"})
 	}

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 	"testing"
 	"time"
@@ -69,9 +68,7 @@ func TestBehindRelays(t *testing.T) {
 // FAULT: E10
 // FEATURES: R42
 func TestProbeWithoutControllingTerminal(t *testing.T) {
-	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("needs setsid")
-	}
+	tier.Need(t, "setsid")
 	reads := func(argv ...string) {
 		t.Helper()
 		term := start(t, true, argv...)

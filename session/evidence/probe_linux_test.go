@@ -38,10 +38,7 @@ type terminal struct {
 // start runs a program on a new PTY and ends it with the test.
 func start(t *testing.T, drain bool, argv ...string) *terminal {
 	t.Helper()
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		t.Skip(argv[0], "is not installed")
-	}
+	path := tier.Path(t, argv[0])
 	cmd := exec.Command(path, argv[1:]...)
 	cmd.Env = append(os.Environ(), "TERM=xterm", "HISTFILE=/dev/null", "LESSHISTFILE=-", "INPUTRC=/dev/null", "HOME="+t.TempDir())
 	return startCmd(t, drain, cmd)
@@ -484,10 +481,7 @@ func BenchmarkProbe(b *testing.B) {
 		{"sh", "-c", "for i in 1 2 3 4 5; do for j in 1 2 3 4 5 6 7 8 9 0; do sleep 1000 & done; done; wait"},
 	} {
 		b.Run(argv[len(argv)-1], func(b *testing.B) {
-			path, err := exec.LookPath(argv[0])
-			if err != nil {
-				b.Skip(argv[0], "is not installed")
-			}
+			path := tier.Path(b, argv[0])
 			cmd := exec.Command(path, argv[1:]...)
 			master, err := pty.Start(cmd)
 			if err != nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // FEATURES: R79
@@ -55,10 +57,7 @@ func TestTemplate(t *testing.T) {
 
 // Whatever an argument is, a shell takes it as a word.
 func TestArgumentsAreWords(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("there is no sh here")
-	}
+	sh := tier.Path(t, "sh")
 	args := []string{"", "a b", "$(echo x)", "`echo x`", "';echo x;'", "\\", "a\nb", "*", "~", "-e", "#x", "\"", "!{x}", placeholder}
 	x, err := Parse("!{printf '<%s>' {{args}} # the end\n}")
 	if err != nil {

@@ -330,9 +330,7 @@ steps:
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := exec.LookPath(tt.needs); err != nil {
-				t.Skipf("%s is needed: %v", tt.needs, err)
-			}
+			tier.Need(t, tt.needs)
 			vars := map[string]string{"stub": askStub}
 			s := load(t, tt.src, LoadOptions{Vars: vars})
 			d := &ptyDriver{t: t, secrets: map[string]string{"env:PW": "hunter2", "env:WRONG": "guess"}}
@@ -347,9 +345,7 @@ steps:
 // A recorded dialogue can be played.
 // FEATURES: R53, R55
 func TestRecordAndPlay(t *testing.T) {
-	if _, err := exec.LookPath("stty"); err != nil {
-		t.Skipf("stty is needed: %v", err)
-	}
+	tier.Need(t, "stty")
 	argv := []string{"/bin/sh", "-c", askStub}
 	vars := map[string]string{"stub": askStub}
 	d := &ptyDriver{t: t, rec: NewRecorder(argv), secrets: map[string]string{"env:PW": "hunter2"}}

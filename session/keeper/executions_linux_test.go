@@ -17,6 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
@@ -419,9 +420,7 @@ func BenchmarkExecution(b *testing.B) {
 //
 // FEATURES: R107
 func TestSignalsAtUsAreRefused(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip(err)
-	}
+	tier.Need(t, "python3")
 	socket, _ := start(t)
 	l, j := dialJudge(t, socket)
 	if !l.Hello().Reach {

@@ -245,10 +245,7 @@ func TestRandomLines(t *testing.T) {
 // FEATURES: R61
 func TestRandomLinesReallyRun(t *testing.T) {
 	tier.Full(t)
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
-	}
+	bash := tier.Path(t, "bash")
 	const sample = 400
 	deny := engineFor(t, "rule:deny touch")
 	c := &composer{r: rand.New(rand.NewPCG(72, 61)), real: true}

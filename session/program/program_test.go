@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // begin starts a program that ends with the test.
@@ -137,9 +137,7 @@ func TestStartRefusals(t *testing.T) {
 
 // FEATURES: R53, R87
 func TestSecretOnlyUnseen(t *testing.T) {
-	if _, err := exec.LookPath("stty"); err != nil {
-		t.Skip("stty is needed: ", err)
-	}
+	tier.Need(t, "stty")
 	p := begin(t, Cmd{Line: `printf 'Password: '; read -r x; echo "got <$x>"
 		stty -echo; printf 'Really: '; read -r x; stty echo; echo; [ "$x" = hunter2 ] && echo welcome`})
 	expect(t, p, Text("Password: "))
@@ -163,9 +161,7 @@ func TestSecretOnlyUnseen(t *testing.T) {
 
 // FEATURES: R87
 func TestProgramTerminal(t *testing.T) {
-	if _, err := exec.LookPath("stty"); err != nil {
-		t.Skip("stty is needed: ", err)
-	}
+	tier.Need(t, "stty")
 	p := begin(t, Cmd{Cols: 100, Rows: 30, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "WORD=x y"}, Line: `
 		echo "$TERM $WORD $PWD"; stty size
 		trap 'stty size' WINCH; trap 'echo interrupted; exit 5' INT
@@ -227,9 +223,7 @@ func alive(pid int) bool {
 func TestCloseEndsTheTree(t *testing.T) {
 	for _, way := range []string{"close", "context"} {
 		t.Run(way, func(t *testing.T) {
-			if _, err := exec.LookPath("setsid"); err != nil {
-				t.Skip("setsid is needed: ", err)
-			}
+			tier.Need(t, "setsid")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			p, err := Start(ctx, Cmd{Grace: 20 * time.Millisecond, Line: `
@@ -342,9 +336,7 @@ func TestFloodIsBounded(t *testing.T) {
 func TestExecInShells(t *testing.T) {
 	for _, argv := range [][]string{{"bash", "--norc"}, {"zsh"}, {"fish", "--no-config"}, {"dash"}} {
 		t.Run(argv[0], func(t *testing.T) {
-			if _, err := exec.LookPath(argv[0]); err != nil {
-				t.Skip(argv[0], " is needed: ", err)
-			}
+			tier.Need(t, argv[0])
 			dir := t.TempDir()
 			t.Setenv("HOME", dir)
 			t.Setenv("ZDOTDIR", dir)

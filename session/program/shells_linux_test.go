@@ -34,9 +34,7 @@ func inShells(t *testing.T, f func(t *testing.T, p *Program, kind string), only 
 // beginShell starts a shell with a home of its own.
 func beginShell(t *testing.T, c Cmd) *Program {
 	t.Helper()
-	if _, err := exec.LookPath(c.Argv[0]); err != nil {
-		t.Skip("needs ", c.Argv[0])
-	}
+	tier.Need(t, c.Argv[0])
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	t.Setenv("ZDOTDIR", dir)
@@ -222,9 +220,7 @@ func TestAnotherShell(t *testing.T) {
 	inShells(t, func(t *testing.T, p *Program, kind string) {
 		for _, other := range []string{"bash --norc", "zsh -f", "dash"} {
 			name, _, _ := strings.Cut(other, " ")
-			if _, err := exec.LookPath(name); err != nil {
-				t.Skip("needs ", name)
-			}
+			tier.Need(t, name)
 			r, err := p.Exec(testContext(t), other)
 			if err != nil || r.Exit != nil || !strings.Contains(r.Note, name) {
 				t.Fatalf("%s: %+v, %v", other, r, err)
@@ -332,9 +328,7 @@ func TestAShellReplacedByItsOwnFiles(t *testing.T) {
 	for _, name := range []string{"zsh -f", "fish --no-config"} {
 		t.Run(name, func(t *testing.T) {
 			program, _, _ := strings.Cut(name, " ")
-			if _, err := exec.LookPath(program); err != nil {
-				t.Skip("needs ", program)
-			}
+			tier.Need(t, program)
 			dir := t.TempDir()
 			rc := filepath.Join(dir, "rc")
 			if err := os.WriteFile(rc, []byte("exec "+name+"\n"), 0o600); err != nil {

@@ -36,9 +36,7 @@ func TestRealEcho(t *testing.T) {
 		{"python", []string{"python3", "-q", "-i", "-c", `import sys; sys.ps1 = "PROMPT> "`}, `print("ze" + "bra" if "zebra" else 0)`, 80},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := exec.LookPath(tt.argv[0]); err != nil {
-				t.Skipf("%s is needed: %v", tt.argv[0], err)
-			}
+			tier.Need(t, tt.argv[0])
 			e, err := New(Set{Timeout: 30 * time.Second, Rules: []Rule{
 				{Text: "PROMPT> ", Max: 3, Reply: say(tt.command + "\r")},
 				{Text: "PROMPT> ", Max: 1, Reply: []Reply{{Kind: ReplyKeys, Value: "<C-d>"}}},

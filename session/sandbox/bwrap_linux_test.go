@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What bubblewrap really does with the arguments it is given: what may be written is, nothing else is, what is hidden and
@@ -15,10 +17,7 @@ import (
 //
 // FEATURES: R67
 func TestBwrap(t *testing.T) {
-	tool, err := exec.LookPath("bwrap")
-	if err != nil {
-		t.Skip("needs bwrap")
-	}
+	tool := tier.Path(t, "bwrap")
 	if out, err := exec.Command(tool, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true").CombinedOutput(); err != nil {
 		t.Logf("bwrap makes no namespaces here: %v: %s", err, out) // in some containers; nothing would run then, either
 		return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/confine"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // here is what this machine has.
@@ -31,10 +32,7 @@ func eachLevel(t *testing.T, f func(t *testing.T, l Level)) {
 // runIn runs a command under rules and returns what it printed and its exit status.
 func runIn(t *testing.T, r *Rules, l Level, argv ...string) (out string, code int) {
 	t.Helper()
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		t.Skip(err)
-	}
+	path := tier.Path(t, argv[0])
 	spec := confine.Spec{Path: path}
 	if err := r.Confine(&spec, l, Serve{}); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/render/boxdraw"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // Characters that must join are drawn in the page as in pictures, at any size of cells.
@@ -48,10 +49,7 @@ console.log(JSON.stringify(out));`
 // module is what a script prints that takes files of the page for modules.
 func module(t *testing.T, script string, files ...string) []byte {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node")
-	}
+	node := tier.Path(t, "node")
 	dir := t.TempDir() // where every version of node takes .js for modules
 	texts := map[string]string{"package.json": `{"type":"module"}`}
 	for _, name := range files {

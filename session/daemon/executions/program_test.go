@@ -5,13 +5,13 @@ package executions
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -42,11 +42,8 @@ func TestLoaded(t *testing.T) {
 }
 
 func TestOtherNames(t *testing.T) {
-	real, err := exec.LookPath("touch")
-	if err != nil {
-		t.Skip(err)
-	}
-	if real, err = filepath.EvalSymlinks(real); err != nil || !slices.Contains(programDirs, filepath.Dir(real)) {
+	real, err := filepath.EvalSymlinks(tier.Path(t, "touch"))
+	if err != nil || !slices.Contains(programDirs, filepath.Dir(real)) {
 		t.Skipf("touch is %s: %v", real, err)
 	}
 	b, err := os.ReadFile(real)

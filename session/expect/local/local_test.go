@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,9 +144,7 @@ steps:
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := exec.LookPath(tt.needs); err != nil {
-				t.Skipf("%s is needed: %v", tt.needs, err)
-			}
+			tier.Need(t, tt.needs)
 			dir := t.TempDir()
 			vars := map[string]string{"ssh": sshStub, "home": dir}
 			s, problems := expect.Load([]byte(tt.src), expect.LoadOptions{Vars: vars})

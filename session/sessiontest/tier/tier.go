@@ -29,8 +29,16 @@ func Full(t testing.TB) {
 func Need(t testing.TB, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(program + " is not installed")
-		}
+		Path(t, program)
 	}
+}
+
+// Path returns the path of a program. It skips t and names the program if it is not in PATH.
+func Path(t testing.TB, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip(program + " is not installed")
+	}
+	return path
 }

@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -19,9 +18,7 @@ func TestDialogues(t *testing.T) {
 	for _, d := range dialogues() {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
 			for _, need := range d.needs {
-				if _, err := exec.LookPath(need); err != nil {
-					t.Skipf("%s is needed: %v", need, err)
-				}
+				tier.Need(t, need)
 			}
 			o, err := b.once(t.Context(), &d, library{})
 			if err != nil || o.wrong != "" {

@@ -5,10 +5,11 @@ package bench
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // What is measured of other programs is what they do: a session is made, found, printed and attached to, a file is printed
@@ -16,9 +17,7 @@ import (
 func TestMultiplexers(t *testing.T) {
 	for _, name := range []string{"tmux", "screen"} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(name); err != nil {
-				t.Skip(name + " is not installed")
-			}
+			tier.Need(t, name)
 			b, err := newSessionBench(&Program{}, 1, 1)
 			if err != nil {
 				t.Fatal(err)

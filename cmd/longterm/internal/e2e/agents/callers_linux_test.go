@@ -2,7 +2,6 @@ package agents
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,10 +145,7 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 func TestAgentsLinesForAProgramInTheShell(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 here")
-	}
+	python := tier.Path(t, "python3")
 	i := e2e.New(t)
 	i.Run("new", "--name", "work", "--", "bash", "--norc")
 	bot := *i

@@ -48,9 +48,7 @@ func beside(t *testing.T, client, program string) string {
 // usesClient runs a program that uses a client, to its end.
 func usesClient(t *testing.T, i *e2e.Instance, dir string, argv ...string) {
 	t.Helper()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
-	}
+	tier.Need(t, "bash")
 	c := exec.CommandContext(t.Context(), argv[0], append(argv[1:], clientArgs(i)...)...)
 	c.Dir, c.Env = dir, i.Env
 	if out, err := c.CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "ok the end\n") {
@@ -67,9 +65,6 @@ func usesClient(t *testing.T, i *e2e.Instance, dir string, argv ...string) {
 func TestPythonClient(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := tier.Path(t, "python3")
 	usesClient(t, e2e.New(t), beside(t, "longterm.py", "check.py"), python, "check.py")
 }

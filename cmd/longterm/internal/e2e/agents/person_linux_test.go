@@ -3,7 +3,6 @@ package agents
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -62,9 +61,7 @@ func TestOrdinaryWorkIsNotAskedAbout(t *testing.T) {
 	i := e2e.New(t)
 	given := 0
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if _, err := exec.LookPath(shell); err != nil {
-			t.Skipf("needs %s", shell)
-		}
+		tier.Need(t, shell)
 		dir := filepath.Join(t.TempDir(), "work") // not among longterm's own files
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)

@@ -26,10 +26,7 @@ type both struct {
 
 func newBoth(t *testing.T) *both {
 	t.Helper()
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Skip("tmux is not installed")
-	}
+	tmux := tier.Path(t, "tmux")
 	i := e2e.New(t)
 	b := &both{t: t, i: i, tmux: tmux, socket: filepath.Join(i.Dir, "s")}
 	t.Cleanup(func() { _ = b.real("kill-server").Run() })

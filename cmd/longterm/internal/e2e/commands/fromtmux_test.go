@@ -27,10 +27,7 @@ var (
 func TestFromTmux(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
-	}
+	bash := tier.Path(t, "bash")
 	page, err := os.ReadFile("../../../../../docs/from-tmux.md")
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -523,10 +522,7 @@ func TestLinesAfterLeftovers(t *testing.T) {
 // lookPath is where a program is; the test is skipped without it.
 func lookPath(t *testing.T, name string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed", name)
-	}
+	path := tier.Path(t, name)
 	return path
 }
 

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -19,9 +18,7 @@ func TestExecBehindKeys(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skipf("no %s: %v", shell, err)
-			}
+			tier.Need(t, shell)
 			i := e2e.New(t)
 			i.Run("new", "-n", "s", "--", shell)
 			run := func(line string) {
@@ -59,9 +56,7 @@ func TestExecBehindKeys(t *testing.T) {
 func TestFishDropsWhatItRefused(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	if _, err := exec.LookPath("fish"); err != nil {
-		t.Skipf("no fish: %v", err)
-	}
+	tier.Need(t, "fish")
 	i := e2e.New(t)
 	i.Run("new", "-n", "f", "--", "fish")
 	for range 3 {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -298,9 +297,7 @@ func TestShortcutIsGoneOnWith(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
-	}
+	tier.Need(t, "bash")
 	i.Run("new", "-n", "s", "--", "bash", "--norc")
 	if out, errOut, code := i.Try("exec", "--wait", "s", "echo once >> "+i.Dir+"/done; sleep 0.5; echo ended; (exit 7)"); out != "ended\n" || code != 7 {
 		t.Errorf("%d %q %q", code, out, errOut)

@@ -21,10 +21,7 @@ import (
 func TestTour(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
-	}
+	bash := tier.Path(t, "bash")
 	page, err := os.ReadFile("../../../../../docs/tour.md")
 	if err != nil {
 		t.Fatal(err)

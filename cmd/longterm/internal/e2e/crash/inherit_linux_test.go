@@ -32,9 +32,7 @@ nice -n 5 "$0" new -n first -- sleep 1000`
 func TestKeeperKeepsNothingOfItsFirstCaller(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	if _, err := exec.LookPath("flock"); err != nil {
-		t.Skip("needs flock")
-	}
+	tier.Need(t, "flock")
 	i := e2e.New(t)
 	lock := filepath.Join(t.TempDir(), "lock")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -5,7 +5,6 @@ package crash
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -129,9 +128,7 @@ func pidIn(t *testing.T, file string) int {
 func TestLeftBehind(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("needs setsid")
-	}
+	tier.Need(t, "setsid")
 	for _, cgroups := range []string{"", "off"} {
 		t.Run("cgroups "+cgroups, func(t *testing.T) {
 			i := e2e.New(t)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
@@ -37,9 +38,7 @@ type host struct {
 func newHost(t *testing.T, longterm bool) *host {
 	t.Helper()
 	for _, program := range []string{"ssh", "ssh-keygen"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
+		tier.Need(t, program)
 	}
 	if _, err := os.Stat("/usr/sbin/sshd"); err != nil {
 		t.Skip("no server: ", err)

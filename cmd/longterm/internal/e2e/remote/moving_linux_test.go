@@ -28,9 +28,7 @@ const ownAddress, otherAddress, serverAddress = "10.9.0.1", "10.9.0.2", "10.9.0.
 func (h *host) joined(t *testing.T) *network {
 	t.Helper()
 	for _, program := range []string{"ip", "unshare", "nsenter"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
+		tier.Need(t, program)
 	}
 	h.write(t, "sshd_config", h.read(t, "sshd_config")+"ListenAddress "+serverAddress+"\nPort 2222\n")
 	h.write(t, "ssh_config", fmt.Sprintf(`Host far

@@ -5,7 +5,6 @@ package terminals
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -105,10 +104,7 @@ func TestClientsOfASession(t *testing.T) {
 func TestAttachRenewsVariables(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
-	}
+	bash := tier.Path(t, "bash")
 	i := e2e.New(t)
 	own := i.Env
 	with := func(env ...string) { i.Env = append(slices.Clone(own), env...) }

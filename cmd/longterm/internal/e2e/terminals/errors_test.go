@@ -4,7 +4,6 @@ package terminals
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,9 +20,7 @@ import (
 func TestFirstErrorInVim(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	if _, err := exec.LookPath("vim"); err != nil {
-		t.Skip("vim is not installed")
-	}
+	tier.Need(t, "vim")
 	i := e2e.New(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte("first\nsecond\nthird line\nfourth\n"), 0o600); err != nil {

@@ -22,9 +22,7 @@ func TestOvernight(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	for _, program := range []string{"bash", "git", "curl", "tmux", "sed", "seq"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(program + " is not installed")
-		}
+		tier.Need(t, program)
 	}
 	page, err := os.ReadFile("../../../../../docs/overnight.md")
 	if err != nil {

@@ -35,10 +35,7 @@ func newOuter(t *testing.T, i *e2e.Instance, cols, rows int, args ...string) *ou
 // newOuterLine runs a line for the shell, which knows longterm, in tmux.
 func newOuterLine(t *testing.T, i *e2e.Instance, cols, rows int, line string) *outer {
 	t.Helper()
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Skip("tmux is not installed")
-	}
+	tmux := tier.Path(t, "tmux")
 	o := &outer{t: t, tmux: tmux, sock: filepath.Join(i.Dir, "tmux.sock")}
 	// The program under test must be called longterm: a link gives the binary its name.
 	link := filepath.Join(i.Dir, "longterm")

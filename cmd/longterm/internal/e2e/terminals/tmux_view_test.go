@@ -5,7 +5,6 @@ package terminals
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,10 +18,7 @@ import (
 // newViewer runs the viewer with a plain bash in tmux.
 func newViewer(t *testing.T, i *e2e.Instance, cols, rows int) *outer {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
-	}
+	bash := tier.Path(t, "bash")
 	if err := os.WriteFile(filepath.Join(i.Dir, ".bashrc"), []byte("PS1='$ '\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

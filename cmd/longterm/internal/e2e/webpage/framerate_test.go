@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -61,10 +60,7 @@ while True:
 // does.
 func TestFrameRate(t *testing.T) {
 	tier.Full(t)
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not there")
-	}
+	python := tier.Path(t, "python3")
 	for name, program := range map[string][]string{
 		"two pieces a row": {stamped}, "nine pieces a row": {pieced},
 		"60 a second of three pieces a row": {paced, "3"}, "60 a second of nine pieces a row": {paced, "9"},
