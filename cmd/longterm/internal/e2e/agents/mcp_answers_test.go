@@ -91,6 +91,7 @@ func TestAgentsSeeTheScreen(t *testing.T) {
 //
 // FAULT: H4
 func TestInput_FullScreen_AnswersRows(t *testing.T) {
+	tier.Full(t)
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	draw := `printf '\033[?1049h\033[2J\033[Hhead\n'; seq -f row%g 10; stty raw -echo; while k=$(dd bs=1 count=1 2>/dev/null); do printf '\033[3;1Hkey %s' "$k"; done`

@@ -83,6 +83,7 @@ func TestGraceOfTheKillLadder(t *testing.T) {
 // FAULT: G11
 // FEATURES: R15
 func TestKill_GivesTimeToSave(t *testing.T) {
+	tier.Full(t)
 	i := e2e.New(t)
 	for _, name := range []string{"shell", "own"} {
 		saved := filepath.Join(i.Dir, name)
