@@ -8,6 +8,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -42,8 +43,23 @@ func packed() {
 		log.Fatal(err)
 	}
 	for name, b := range files {
-		write("packed/"+name+".gz", pack.Gzip(b))
+		write("packed/"+name+".gz", compressed(b))
 	}
+}
+
+func compressed(b []byte) []byte {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(b)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func write(name string, b []byte) {

@@ -1,5 +1,4 @@
-// Package pack makes of the page's sources what a browser is sent: modules as one script, without what only people read,
-// and packed once. It runs when files are generated (go generate ./session/web), and is no part of the program.
+// Package pack bundles and minifies the sources of the page for browsers. It runs when files are generated (go generate ./session/web), and is no part of the program.
 package pack
 
 import (
@@ -22,25 +21,6 @@ var kinds = []string{".html", ".js", ".css", ".svg", ".webmanifest"}
 
 // apart are scripts and styles of their own; all others are in one of these.
 var apart = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
-
-// inOrder are the modules in the page's script, each with what it needs before it: what is alike stands where it packs
-// best, which was found by trying (190 bytes). One that is not named stands where it is needed.
-var inOrder = []string{
-	"box", "ui", "screen", "cast", "input", "images", "term", "net", "tables_gen", "list",
-	"grid", "timebar", "store", "panels", "history", "session", "notify",
-}
-
-// private are members of classes that only the page's script itself knows: they have short names in what is sent (250
-// bytes). None may be a name of the browser's, of messages or of answers, or be used by tests or by scripts apart.
-const private = "^(?:" +
-	"advance|alone|alpha|apply|arrived|arrows|asking|attention|bare|become|build|catching|cell|cellAt|cls|" +
-	"current|dead|define|delay|drag|edit|empty|fits|flood|fresh|gone|heads|heavy|heightChanged|held|inks|keyRow|" +
-	"keyboard|known|layout|leave|lift|light|linkChanged|listen|loading|marks|mayType|measuring|moment|nextQ|nextSub|" +
-	"nowButton|offState|onstep|onsticky|paint|patience|pics|pinch|place|playButton|problems|puts|regexp|release|" +
-	"releases|resize|runs|scrolled|scrolls|seen|setButton|setFit|side|sig|sizeKey|sizes|soon|speed|speedButton|stage|" +
-	"stale|stepping|sticky|subscribe|sure|telling|thin|tick|tiles|timeButton|timePlace|toTerm|todo|toggleTime|" +
-	"turn|typed|types|under|unique|update|visible|wants|was|watch|watcher|went|wheel|whole|zoom" +
-	")$"
 
 // Page makes the files of the page of those in a directory.
 func Page(dir string) (map[string][]byte, error) {
@@ -78,18 +58,8 @@ func build(file string) ([]byte, error) {
 			o.External = append(o.External, "./"+other)
 		}
 	}
-	switch name {
-	case "old.js": // every browser can read it
+	if name == "old.js" { // every browser can read it
 		o.Format, o.Target = api.FormatDefault, api.ES5
-	case "app.js":
-		entry, dir := "", filepath.Dir(file)
-		for _, module := range slices.Concat(inOrder, []string{"app"}) {
-			if _, err := os.Stat(filepath.Join(dir, module+".js")); err == nil {
-				entry += "import './" + module + ".js';\n"
-			}
-		}
-		o.EntryPoints, o.Stdin = nil, &api.StdinOptions{Contents: entry, ResolveDir: dir}
-		o.MangleProps = private
 	}
 	r := api.Build(o)
 	if len(r.Errors) > 0 {
