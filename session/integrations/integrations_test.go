@@ -222,7 +222,7 @@ func TestOwnEntriesStayWhenOursGo(t *testing.T) {
 // What cannot be read is refused and stays as it is; so is what is somebody else's, and what changes meanwhile.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ program, path, text, want string }{
-		{"claude", ".claude/settings.json", "{\"hooks\": ", "line 1, column 11: it ends where a value has to be"},
+		{"claude", ".claude/settings.json", "{\"hooks\": ", "line 1, column 11: parsing value: unexpected EOF"},
 		{"claude", ".claude/settings.json", "[]", "the file is no object"},
 		{"claude", ".claude/settings.json", "{\"hooks\": {\"Stop\": \"x\"}}", "hooks.Stop is no array"},
 		{"claude", ".claude.json", "{\"mcpServers\": 3}", "mcpServers is no object"},

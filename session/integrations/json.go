@@ -50,13 +50,13 @@ func (s server) remove(p Place, old []byte) ([]byte, []string, error) {
 	if v == nil {
 		return old, nil, nil
 	}
-	if !sameButPlace(d.Decode(v), s.entry(p)) {
+	if !sameButPlace(jsontext.Decode(v), s.entry(p)) {
 		return old, []string{entryStays}, nil
 	}
 	if err := removeAll(d, at); err != nil {
 		return nil, nil, err
 	}
-	if s.schema != "" && len(d.Root().Members) == 1 && d.Find("$schema") != nil {
+	if s.schema != "" && len(jsontext.Members(d.Root())) == 1 && d.Find("$schema") != nil {
 		return nil, nil, nil
 	}
 	return left(d), nil, nil
@@ -112,7 +112,7 @@ func removeAll(d *jsontext.Document, path []string) error {
 			}
 		}
 		v := d.Find(path[:len(path)-1]...)
-		if v == nil || len(v.Members) > 0 || strings.TrimSpace(string(d.Bytes()[v.From+1:v.To-1])) != "" {
+		if v == nil || len(jsontext.Members(v)) > 0 || jsontext.HasComments(v) {
 			return nil
 		}
 	}
@@ -121,7 +121,7 @@ func removeAll(d *jsontext.Document, path []string) error {
 
 // left is a file after something was taken from it; nil: nothing is in it any more.
 func left(d *jsontext.Document) []byte {
-	if v := d.Root(); v == nil || len(v.Members) == 0 && strings.TrimSpace(string(d.Bytes())) == "{}" {
+	if v := d.Root(); v == nil || len(jsontext.Members(v)) == 0 && strings.TrimSpace(string(d.Bytes())) == "{}" {
 		return nil
 	}
 	return d.Bytes()
@@ -189,7 +189,7 @@ func (h hooks) install(p Place, old []byte) ([]byte, []string, error) {
 			continue
 		}
 		group := hookGroup{h.matcher, []hookAction{{"command", hookCommand(p, e.word)}}}
-		if v := d.Find("hooks", e.name); v != nil && v.Kind != jsontext.Array {
+		if v := d.Find("hooks", e.name); v != nil && !jsontext.IsArray(v) {
 			return nil, nil, errors.New("hooks." + e.name + " is no array")
 		}
 		if err := d.Append(group, "hooks", e.name); err != nil {
@@ -211,8 +211,9 @@ func findHooks(p Place, d *jsontext.Document, name string) (all []foundHook) {
 	if v == nil {
 		return nil
 	}
-	for g := len(v.Elements) - 1; g >= 0; g-- {
-		group, _ := d.Decode(v.Elements[g]).(map[string]any)
+	groups := jsontext.Elements(v)
+	for g := len(groups) - 1; g >= 0; g-- {
+		group, _ := jsontext.Decode(&groups[g]).(map[string]any)
 		actions, _ := group["hooks"].([]any)
 		for a := len(actions) - 1; a >= 0; a-- {
 			action, _ := actions[a].(map[string]any)
@@ -234,8 +235,8 @@ func (h hooks) remove(p Place, old []byte) ([]byte, []string, error) {
 		return old, nil, nil
 	}
 	var names, kept []string
-	for _, m := range all.Members {
-		names = append(names, m.Name)
+	for _, m := range jsontext.Members(all) {
+		names = append(names, jsontext.Name(&m))
 	}
 	some := false
 	for _, name := range names {
@@ -249,7 +250,7 @@ func (h hooks) remove(p Place, old []byte) ([]byte, []string, error) {
 				return nil, nil, err
 			}
 		}
-		if v := d.Find("hooks", name); some && v != nil && v.Kind == jsontext.Array && len(v.Elements) == 0 {
+		if v := d.Find("hooks", name); some && v != nil && jsontext.IsArray(v) && len(jsontext.Elements(v)) == 0 {
 			if err := removeAll(d, []string{"hooks", name}); err != nil {
 				return nil, nil, err
 			}
@@ -261,15 +262,16 @@ func (h hooks) remove(p Place, old []byte) ([]byte, []string, error) {
 	return left(d), kept, nil
 }
 
-// removeHook takes an action away, with its group when that has no other.
+// removeHook removes an action, with its group if it is the only one.
 func removeHook(d *jsontext.Document, name string, group, action int) error {
 	list := d.Find("hooks", name)
-	for _, m := range list.Elements[group].Members {
-		if m.Name == "hooks" && len(m.Value.Elements) > 1 {
-			return d.RemoveAt(m.Value, action)
+	members := jsontext.Members(&jsontext.Elements(list)[group])
+	for i := range members {
+		if jsontext.Name(&members[i]) == "hooks" && len(jsontext.Elements(&members[i].Value)) > 1 {
+			return d.RemoveAt(&members[i].Value, action)
 		}
 	}
-	return d.RemoveElement(group, "hooks", name)
+	return d.RemoveAt(list, group)
 }
 
 // both are two editors of one file.
