@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/tmuxcompat"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // pipeLabel is the label of sessions that run a pipe, with the id of the session whose output they are given.
@@ -162,7 +163,7 @@ func pipeStart(info *api.Session, command string, p *pipeFlags) (api.NewSession,
 	if p.all {
 		from = info.Output.Start
 	}
-	line := fmt.Sprintf("trap '' INT; (trap - INT; exec %s output %s --raw --follow --from %d) | {\n%s\n}", quoted([]string{self}), info.ID, from, command)
+	line := fmt.Sprintf("trap '' INT; (trap - INT; exec %s output %s --raw --follow --from %d) | {\n%s\n}", shellquote.Line([]string{self}), info.ID, from, command)
 	return api.NewSession{
 		Argv: []string{"sh", "-c", line}, Cwd: cwd, Env: os.Environ(), Pipe: true, Temporary: true,
 		Labels: map[string]string{pipeLabel: info.ID}, Asking: p.asking.Asking(),

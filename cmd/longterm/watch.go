@@ -7,12 +7,10 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/filewatch"
@@ -23,6 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/longterm/internal/watchrun"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/notify"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // watchFlags are what `watch` is told.
@@ -131,7 +130,7 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 	o := watchrun.Options{Request: n, Client: b.client, Files: files, Notify: told, Command: f.line, Clear: f.clear, Wait: f.wait, Runs: f.runs, Host: a.host,
 		Editor: places.Editor{Template: a.settings().Editor.Command, Stdin: a.stdin}}
 	if o.Command == "" {
-		o.Command = quoted(args)
+		o.Command = shellquote.Line(args)
 	}
 	if !a.JSON && a.Stdout == os.Stdout && a.onTerminal() {
 		o.Terminal = a.stdin
@@ -143,19 +142,6 @@ func (a *app) watchVerb(cmd *cobra.Command, f *watchFlags, args []string) error 
 		return err
 	}
 	return statusOf(last)
-}
-
-// quoted is a command as a shell reads it.
-func quoted(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		q, err := syntax.Quote(a, syntax.LangBash)
-		if err != nil { // a NUL: it will not start anyway
-			q = a
-		}
-		words[i] = q
-	}
-	return strings.Join(words, " ")
 }
 
 // ownOutput are the files that this process writes to.

@@ -16,6 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -120,7 +121,7 @@ func (d *Daemon) tellApproval(a *api.Approval) {
 	}
 	what := a.Line
 	if what == "" && len(a.Argv) > 0 {
-		what = spawn.Quote(a.Argv)
+		what = shellquote.Line(a.Argv)
 	}
 	asked := notify.Asked{
 		Approval: a.ID, Session: a.Session, Name: a.Name, Who: a.Actor.String(), Command: cmp.Or(what, a.Path), Cwd: a.Cwd,

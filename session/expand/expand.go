@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 const placeholder = "{{args}}"
@@ -126,7 +128,7 @@ func checkPlaces(command string) error {
 func (t *Template) Commands(args []string) (commands []string) {
 	var words []string
 	for _, a := range args {
-		words = append(words, quoted(a))
+		words = append(words, shellquote.Word(a))
 	}
 	all := strings.Join(words, " ")
 	if len(args) == 0 {
@@ -139,9 +141,6 @@ func (t *Template) Commands(args []string) (commands []string) {
 	}
 	return commands
 }
-
-// quoted is a word for a POSIX shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // Output is what a command printed, and how it ended.
 type Output struct {

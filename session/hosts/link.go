@@ -22,6 +22,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
@@ -269,7 +270,7 @@ func (l *Link) untilIdleFor(ctx context.Context, d time.Duration) {
 func (l *Link) connection(ctx context.Context, n int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := l.SSH.command(ctx, l.Target, true, "exec "+quote(l.Program)+" bridge")
+	cmd := l.SSH.command(ctx, l.Target, true, "exec "+shellquote.Word(l.Program)+" bridge")
 	mux, complaint, h, err := l.greet(cmd)
 	if err != nil {
 		return err

@@ -14,15 +14,16 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // fakeSSH is an ssh that ends with these complaints, one each time it is called, and the last for ever.
 func fakeSSH(t *testing.T, dir string, complaints ...string) []string {
 	t.Helper()
 	script := "case \"$*\" in *'-O exit'*) exit 0;; esac\n" +
-		"echo >>" + quote(filepath.Join(dir, "calls")) + "\nn=$(wc -l <" + quote(filepath.Join(dir, "calls")) + ")\n"
+		"echo >>" + shellquote.Word(filepath.Join(dir, "calls")) + "\nn=$(wc -l <" + shellquote.Word(filepath.Join(dir, "calls")) + ")\n"
 	for i, c := range complaints {
-		script += fmt.Sprintf("[ $n -gt %d ] && what=%s\n", i, quote(c))
+		script += fmt.Sprintf("[ $n -gt %d ] && what=%s\n", i, shellquote.Word(c))
 	}
 	name := filepath.Join(dir, "fakessh")
 	if err := os.WriteFile(name, []byte(script+"echo \"$what\" >&2\nexit 255\n"), 0o600); err != nil {

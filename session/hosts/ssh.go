@@ -16,6 +16,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // SSH is how ssh(1) is called.
@@ -168,11 +169,11 @@ func (t *tail) String() string {
 func (s *SSH) There(t Target, agent, program string, args []string, terminal bool) []string {
 	line := "exec "
 	if agent != "" {
-		line += "env " + quote(actor.Env+"="+agent) + " "
+		line += "env " + shellquote.Word(actor.Env+"="+agent) + " "
 	}
-	line += quote(program)
+	line += shellquote.Word(program)
 	for _, a := range args {
-		line += " " + quote(a)
+		line += " " + shellquote.Word(a)
 	}
 	how := "-T"
 	if terminal {

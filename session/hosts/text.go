@@ -29,6 +29,3 @@ func printable(s string) string {
 	}
 	return s
 }
-
-// quote makes s one word of a POSIX shell; csh and fish take it so, too.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

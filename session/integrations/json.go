@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/integrations/jsontext"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // ours is the name of everything that is put somewhere.
@@ -134,7 +135,7 @@ type event struct{ name, word string }
 func hookCommand(p Place, word string) string {
 	command := p.Command
 	if strings.ContainsAny(command, " \t'\"$&;()<>|*?[]`!#~") {
-		command = "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+		command = shellquote.Word(command)
 	}
 	return command + " agent hook " + word
 }

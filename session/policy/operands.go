@@ -9,6 +9,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/policy/building"
 	"github.com/longterm-dev/longterm/session/policy/programs"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // ownOptions are programs whose options these are.
@@ -469,7 +470,7 @@ func (ho *handovers) gitConfig(x *invocation) {
 			given := ""
 			if len(x.words) > 2 && strings.EqualFold(x.words[1], key[len("alias."):]) {
 				for _, word := range x.words[2:] {
-					given += " " + oneWord(word)
+					given += " " + shellquote.Word(word)
 				}
 			}
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/policy/building"
 	"github.com/longterm-dev/longterm/session/policy/programs"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // maxProposed is how many rules are shown as one proposal: more are not read.
@@ -232,7 +233,7 @@ func quoted(words []string, more string) []string {
 	out := escaped(words)
 	for i, word := range words {
 		if out[i] == word && (word == "" || strings.ContainsAny(word, " '\"\\$`;&<>(){}*?[#~!"+more)) {
-			out[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+			out[i] = shellquote.Word(word)
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/policy/bound"
 	"github.com/longterm-dev/longterm/session/policy/programs"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // run judges a command whose words are known, and the commands that it runs. It returns what the
@@ -297,14 +298,14 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 				for _, before := range x.args.Options[:i] {
 					text += " " + before.Name
 					if before.Has && strings.HasPrefix(before.Name, "--") {
-						text += "=" + oneWord(before.Value)
+						text += "=" + shellquote.Word(before.Value)
 					} else if before.Has {
-						text += " " + oneWord(before.Value)
+						text += " " + shellquote.Word(before.Value)
 					}
 				}
 				text += " " + o.Value
 				for _, word := range x.args.Operands {
-					text += " " + oneWord(word)
+					text += " " + shellquote.Word(word)
 				}
 				return w.shellText(text, x.name), true
 			}
@@ -579,6 +580,3 @@ func (h *hardRules) target(c *Command, p string) {
 		h.ask(c, "hard:overwrite", why)
 	}
 }
-
-// oneWord is a word as a shell takes it for just that.
-func oneWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

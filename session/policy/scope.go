@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/policy/programs"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // value is what is known of a variable. The zero value is a variable that is not set on the line.
@@ -215,7 +216,7 @@ func optionText(name, text string) string {
 		return text
 	}
 	if before, command, has := strings.Cut(text, "+"); has && program == "less" {
-		return program + " " + before + " " + oneWord("+"+command)
+		return program + " " + before + " " + shellquote.Word("+"+command)
 	}
 	return program + " " + text
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // FEATURES: R46
@@ -105,7 +107,7 @@ func FuzzParseDeclarations(f *testing.F) {
 		_, _ = ParseDeclarations(s) // whatever it is
 		double := strings.NewReplacer("\\", "\\\\", `"`, `\"`, "$", "\\$", "`", "\\`").Replace(s)
 		for _, quoted := range []string{
-			quotePosix(s), "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'", `"` + double + `"`,
+			shellquote.Word(s), "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'", `"` + double + `"`,
 			"$'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(s) + "'",
 		} {
 			env, err := ParseDeclarations("export A=" + quoted + "\ndeclare -x B=\"1\"\n")

@@ -6,12 +6,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // Renewal is a file for a shell of a kind, and its name in the shell's state directory: the shell exports the variables
 // before its next prompt, unsets those that are nil, and empties the file that it has read.
 func Renewal(kind Kind, env map[string]*string) (name string, text []byte, err error) {
-	name, unset, export, quote := "renew.sh", "builtin unset %s\n", "builtin export %s=%s\n", quoteSh
+	name, unset, export, quote := "renew.sh", "builtin unset %s\n", "builtin export %s=%s\n", shellquote.Word
 	if kind == Fish {
 		name, unset, export, quote = "renew.fish", "set -eg %s\n", "set -gx %s %s\n", quoteFish
 	}
@@ -40,8 +42,6 @@ func IsName(name string) bool {
 	}
 	return name != ""
 }
-
-func quoteSh(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func quoteFish(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"

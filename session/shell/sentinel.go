@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/shellquote"
+)
 
 // Wrap makes the line to type for running line in a shell that has no integration: it
 // prints a mark, runs the line unchanged in the same shell, prints a mark with its
@@ -30,7 +34,7 @@ func wrapSh(line, first, second string) string {
 
 // wrapDash is wrapSh for a shell that has no editor, and no other way to write tabs.
 func wrapDash(line, first, second string) string {
-	return wrapPosix("command eval", quotePosix(line), first, second)
+	return wrapPosix("command eval", shellquote.Word(line), first, second)
 }
 
 // wrapMksh is for mksh, where "command" does not help: the line is read once without running it.
@@ -54,10 +58,8 @@ func wrapPosix(eval, quoted, first, second string) string {
 
 // quoteLine quotes a line, without the tabs that line editors take for keys.
 func quoteLine(s string) string {
-	return strings.ReplaceAll(quotePosix(s), "\t", `'$'\t''`)
+	return strings.ReplaceAll(shellquote.Word(s), "\t", `'$'\t''`)
 }
-
-func quotePosix(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func wrapFish(line, first, second string) string {
 	quoted := "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\t", `'\t'`).Replace(line) + "'"

@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -376,7 +377,7 @@ var ofPresets = []string{"unknown", "not reading", "not listed"}
 func quoted(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
-		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		words[i] = shellquote.Word(w)
 	}
 	return strings.Join(words, " ")
 }

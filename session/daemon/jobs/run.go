@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -275,7 +275,7 @@ func textOf(x *api.Run) string {
 	if x.Line != "" {
 		return x.Line
 	}
-	return spawn.Quote(x.Argv)
+	return shellquote.Line(x.Argv)
 }
 
 // runRecord is what is kept of a request for a command.

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
@@ -210,12 +210,12 @@ func (h *Registry) ResumeLine(e *Handle) string {
 	if argv == nil { // what goes before it would wait for its end in the shell
 		return ""
 	}
-	line := spawn.Quote(argv)
+	line := shellquote.Line(argv)
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(left.Env))) {
-		line = name + "=" + spawn.Quote([]string{left.Env[name]}) + " " + line
+		line = name + "=" + shellquote.Line([]string{left.Env[name]}) + " " + line
 	}
 	if st, err := os.Stat(left.Cwd); err == nil && st.IsDir() {
-		line = "cd " + spawn.Quote([]string{left.Cwd}) + " && " + line
+		line = "cd " + shellquote.Line([]string{left.Cwd}) + " && " + line
 	}
 	return line
 }

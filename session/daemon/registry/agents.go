@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -299,7 +299,7 @@ func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
 		Rules: v.Rules, Since: v.Since, Conversation: w.kept.Conversation,
 	}
 	if argv := w.kept.resume(w.m.Agent()); len(argv) > 0 {
-		state.Resume = spawn.Quote(argv)
+		state.Resume = shellquote.Line(argv)
 	}
 	w.e.Session.AgentIs(session.AgentState{State: string(v.State), Sure: v.Sure, At: l.Now})
 	if w.e.agent.set(state, w.m.Worked()) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -21,7 +21,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	start, end := e.Session.OutputRange()
 	a := api.Session{
 		ID: r.ID, Name: r.Name, State: string(st.State), PID: st.PID,
-		Cwd: e.CurrentDir(st), Command: spawn.Quote(r.Argv), Argv: r.Argv, Labels: r.Labels,
+		Cwd: e.CurrentDir(st), Command: shellquote.Line(r.Argv), Argv: r.Argv, Labels: r.Labels,
 		Cols: st.Cols, Rows: st.Rows, Title: st.Title, Engine: r.Engine, Keeper: r.Keeper, Mode: "pty",
 		Created: r.Created, Version: st.Version, Alt: st.Alt, Clients: e.Clients.Count(), Size: string(e.Clients.Policy()),
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -70,7 +71,7 @@ func (w *watchers) program(e *Handle, l *shell.Launch) (follow func()) {
 	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
 		return func() {}
 	}
-	return w.begin(e, task{command: spawn.Quote(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
+	return w.begin(e, task{command: shellquote.Line(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
 }
 
 // programEnded is told of the end of a session.

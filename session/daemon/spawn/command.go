@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // commandOf is the argv to start: the one given, the user's shell for a line, or the
@@ -133,7 +134,7 @@ func lookPath(name string, env []string, dir string) (string, error) {
 func noProgram(name, hint string) error {
 	if words := strings.Fields(name); len(words) > 1 {
 		hint = "it is taken for the name of one program; give program and arguments as words of their own, without quotes around all of them, or the line to a shell: sh -c " +
-			Quote([]string{name})
+			shellquote.Line([]string{name})
 	}
 	return api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("%s", hint)
 }
@@ -149,25 +150,4 @@ func executable(p, name string) error {
 		return api.Errorf(api.CodeSpawn, "%s is not executable", p).WithHint("chmod +x it, or run it through its interpreter")
 	}
 	return nil
-}
-
-// Quote writes argv so that a POSIX shell reads it back.
-func Quote(argv []string) string {
-	var b strings.Builder
-	for i, a := range argv {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if a != "" && !strings.ContainsFunc(a, needsQuote) {
-			b.WriteString(a)
-			continue
-		}
-		b.WriteString("'" + strings.ReplaceAll(a, "'", `'\''`) + "'")
-	}
-	return b.String()
-}
-
-func needsQuote(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 127 ||
-		strings.ContainsRune("_-./:=@%+,", r))
 }

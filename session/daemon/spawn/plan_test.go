@@ -11,20 +11,6 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-func TestQuote(t *testing.T) {
-	for want, argv := range map[string][]string{
-		"make -j8":           {"make", "-j8"},
-		"sh -c 'echo \"x\"'": {"sh", "-c", `echo "x"`},
-		`echo 'it'\''s' ''`:  {"echo", "it's", ""},
-		"echo '$HOME' '*'":   {"echo", "$HOME", "*"},
-		"ls /tmp/größe":      {"ls", "/tmp/größe"},
-	} {
-		if got := Quote(argv); got != want {
-			t.Errorf("%q: %s, want %s", argv, got, want)
-		}
-	}
-}
-
 // The child's environment describes the terminal it has, not the one longterm was
 // started in, and a later definition counts.
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sandbox"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -31,7 +32,7 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 	case req.Shell && !rec.Shell:
 		rec.Argv, rec.Shell = []string{userShell(p.env)}, true
 	case !rec.Shell && !req.Command:
-		return nil, api.Errorf(api.CodeInvalid, "session %s ran a command, not a shell: %s", rec.Name, Quote(rec.Argv)).
+		return nil, api.Errorf(api.CodeInvalid, "session %s ran a command, not a shell: %s", rec.Name, shellquote.Line(rec.Argv)).
 			WithHint("give --command to run it again, or --shell to have a shell in its directory")
 	}
 	if cwd == "" {

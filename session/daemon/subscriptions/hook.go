@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -275,7 +275,7 @@ func request(h *hook, job string, c *api.Completion) (api.Run, error) {
 	}
 	limit = h.of.Timeout.Milliseconds()
 	// The line is built of quoted words alone, so that rules see all of what is run.
-	x.Line, x.Argv = "", []string{"/bin/sh", "-c", `printf '%s\n' "$LONGTERM_COMPLETION" | ` + spawn.Quote(h.of.Run)}
+	x.Line, x.Argv = "", []string{"/bin/sh", "-c", `printf '%s\n' "$LONGTERM_COMPLETION" | ` + shellquote.Line(h.of.Run)}
 	x.SetEnv = append(x.SetEnv, "LONGTERM_EVENT="+c.Kind, "LONGTERM_EVENT_SESSION="+c.Session, "LONGTERM_EVENT_NAME="+c.Name,
 		"LONGTERM_EVENT_STATE="+c.State, "LONGTERM_EVENT_EXIT="+exitText(c.ExitCode), "LONGTERM_EVENT_TEXT="+c.Text)
 	return x, nil

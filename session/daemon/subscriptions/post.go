@@ -9,8 +9,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
+	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -34,7 +34,7 @@ func does(of *config.Hook) string {
 	if of.Webhook != "" {
 		return "post to " + webhook.Host(of.Webhook)
 	}
-	return spawn.Quote(of.Run)
+	return shellquote.Line(of.Run)
 }
 
 // notice is what is posted of a completion. Asked for anew after a daemon's end it has the same key, and is not posted twice.
