@@ -15,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/attachclient"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio/takeover"
+	"github.com/longterm-dev/longterm/cmd/internal/attachclient"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
 )
 
 // A signal to leave that comes before the session is reached is told as one that comes later, and nothing else is.

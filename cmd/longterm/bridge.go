@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/logs"
+	"github.com/longterm-dev/longterm/cmd/internal/logs"
 	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )

@@ -14,11 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/logs"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/processes"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
+	"github.com/longterm-dev/longterm/cmd/internal/companion"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/logs"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/processes"
+	"github.com/longterm-dev/longterm/cmd/internal/remote"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/daemon"
@@ -274,7 +275,7 @@ func daemonServe() *cobra.Command {
 			debug.SetGCPercent(daemonGC)
 			err = daemon.Run(cmd.Context(), daemon.Config{
 				Dirs: dirs, Build: version(), Log: log,
-				KeeperArgv: func(key string, main bool) []string { return keeperArgv(dirs, key, main) },
+				KeeperArgv: func(key string, main bool) []string { return companion.KeeperArgv(dirs, key, main) },
 				LinkArgv:   remote.LinkArgv,
 			})
 			if err != nil {

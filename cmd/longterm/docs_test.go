@@ -17,8 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/longterm-dev/longterm/cmd/internal/bench"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
@@ -55,10 +58,19 @@ func TestDocsCLI(t *testing.T) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	dir := t.TempDir()
-	if err := doc.GenMarkdownTree(root, dir); err != nil {
-		t.Fatal(err)
+	for _, root := range []*cobra.Command{root, ltbench()} {
+		if err := doc.GenMarkdownTree(root, dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	checkTree(t, dir, "cli")
+}
+
+// ltbench returns the command line of the program that measures.
+func ltbench() *cobra.Command {
+	c := bench.Command(&output.Printer{})
+	c.DisableAutoGenTag = true
+	return c
 }
 
 const errorsIntro = `# Errors and exit statuses
@@ -114,8 +126,10 @@ func TestDocsMan(t *testing.T) {
 	root.DisableAutoGenTag = true
 	dir := t.TempDir()
 	date := time.Unix(0, 0).UTC() // the pages say what, not when
-	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "LONGTERM", Section: "1", Source: "longterm", Date: &date}, dir); err != nil {
-		t.Fatal(err)
+	for _, root := range []*cobra.Command{root, ltbench()} {
+		if err := doc.GenManTree(root, &doc.GenManHeader{Title: "LONGTERM", Section: "1", Source: "longterm", Date: &date}, dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	checkTree(t, dir, "man")
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/doctor"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/internal/doctor"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 )
 
 func doctorVerb(a *app, c *cobra.Command) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/projectrun"
+	"github.com/longterm-dev/longterm/cmd/internal/projectrun"
 )
 
 func downVerb(a *app, c *cobra.Command) {

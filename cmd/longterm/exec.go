@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/fleets"
+	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )

@@ -5,7 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/export"
+	"github.com/longterm-dev/longterm/cmd/internal/export"
 )
 
 func exportVerb(a *app, c *cobra.Command) {

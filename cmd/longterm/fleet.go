@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleetsim"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/companion"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/fleets"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -33,7 +33,7 @@ On the first machine "fleet init NAME" makes a fleet and "fleet serve" runs its 
 lets one machine in, once, with "fleet join CODE". From then on each machine tells the fleet of its sessions, "fleet ls"
 lists those of all, and every verb goes to another machine by "longterm -H HOST VERB" or a session's name HOST/SESSION. A
 machine that is cut off works as before, and tells what changed when it is back.`
-	for _, own := range []*cobra.Command{a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), a.fleetSimulate()} {
+	for _, own := range []*cobra.Command{a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), fleetSimulate()} {
 		c.AddCommand(a.aboutThis(own))
 	}
 	c.AddCommand(a.fleetStatus(), a.fleetHosts(), a.fleetLs(), a.fleetEvents(), a.fleetSearch(), a.fleetRun(), a.fleetDrain(true),
@@ -500,7 +500,7 @@ func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (clie
 	if _, err := dir.Settings(); err != nil {
 		return nil, nil
 	}
-	o.KeeperArgv = func() []string { return keeperArgv(o.Dirs, paths.MainKeeper, true) }
+	o.KeeperArgv = func() []string { return companion.KeeperArgv(o.Dirs, paths.MainKeeper, true) }
 	local := client.New(o)
 	list, err := local.FleetHosts(ctx, name)
 	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeNoFleet || err == nil && len(list) == 0 {
@@ -512,43 +512,9 @@ func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (clie
 	return &client.ViaFleet{Local: local, Host: name, Here: list[0].Here, Away: list[0].State == "away"}, nil
 }
 
-func (a *app) fleetSimulate() *cobra.Command {
-	var o fleetsim.Options
-	var rate int
-	c := &cobra.Command{Use: "simulate", Short: "Have simulated hosts in the fleet, for measuring without machines", Args: cobra.NoArgs}
-	c.Long = `Have light hosts in this process be part of the fleet, until it is interrupted: each with a connection, an entry in the
-registry, sessions that change, events, output and answers to searches, as real ones have, only that the sessions are made
-up. It runs on the machine where the fleet was made, whose authority lets them in; they are named sim-1, sim-2 … and take
-nothing by "fleet run". At the end they are taken out of the registry again.`
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.Check(); err != nil {
-			return exit.Usage(err)
-		}
-		if rate < 0 || rate > 10000 {
-			return exit.Usagef("--rate %d: give 0 to 10000", rate)
-		}
-		dir, err := fleetDir()
-		if err != nil {
-			return err
-		}
-		s, err := dir.Settings()
-		if err == nil {
-			o.Authority, err = dir.Authority()
-		}
-		switch {
-		case errors.Is(err, ident.ErrNone):
-			return exit.Usagef("hosts are simulated on the machine where the fleet was made; `longterm fleet init` makes one")
-		case err != nil:
-			return err
-		case s.Foreign:
-			return exit.Usagef("this fleet uses an existing NATS, where hosts are not let in by their certificates alone")
-		}
-		o.Servers = s.Servers
-		return fleetsim.Run(cmd.Context(), a.Stdout, o, rate)
-	}
-	f := c.Flags()
-	f.IntVar(&o.Hosts, "hosts", 10, "how many hosts")
-	f.IntVar(&o.Sessions, "sessions", 10, "sessions of each host")
-	f.IntVar(&rate, "rate", 10, "sessions that change a second, of all hosts together; of each hundredth a command ends, too")
+func fleetSimulate() *cobra.Command {
+	c := &cobra.Command{Use: "simulate [OPTIONS]", Short: "Have simulated hosts in the fleet, for measuring without machines"}
+	c.Long = `Have simulated hosts in the fleet until it is interrupted. ltbench does this (see "longterm bench --help").`
+	passOn(c, "simulate")
 	return c
 }

@@ -67,17 +67,17 @@ var oneWay = []struct {
 		"temporary files of what is replaced are store/atomicfile's", "store/atomicfile",
 		func(s source) bool { return s.calls("os", "CreateTemp") },
 		map[string]string{
-			"session/ring/shm_other.go":            "memory without a name, where there is no memfd",
-			"cmd/longterm/internal/export/film.go": "a picture that another program draws",
+			"session/ring/shm_other.go":   "memory without a name, where there is no memfd",
+			"cmd/internal/export/film.go": "a picture that another program draws",
 		},
 	},
 	{
 		"processes are ended step by step by session/internal/ladder", "session/internal/ladder",
 		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
 		map[string]string{
-			"cmd/longterm/internal/termio/takeover/takeover.go": "signals that end an attached client",
-			"cmd/longterm-fleetd/main.go":                       "signals that end it, and nobody else",
-			"session/confine/namespaces_linux.go":               "passes signals on, or leaves them to the program, and ends nobody",
+			"cmd/internal/termio/takeover/takeover.go": "signals that end an attached client",
+			"cmd/longterm-fleetd/main.go":              "signals that end it, and nobody else",
+			"session/confine/namespaces_linux.go":      "passes signals on, or leaves them to the program, and ends nobody",
 		},
 	},
 }

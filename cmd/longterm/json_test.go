@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -22,7 +22,7 @@ var withoutJSON = map[string]string{
 	"config edit": "is the person's editor", "export": "writes formats of its own", "mcp": "speaks a protocol of its own",
 	"completion bash": "a script for a shell", "completion fish": "a script for a shell", "completion zsh": "a script for a shell",
 	"completion powershell": "a script for a shell", "help": "is help", "tmux-compat": "prints what tmux does",
-	"agent hook": "prints nothing, whatever happens", "fleet simulate": "says when it is there, and when it has left",
+	"agent hook": "prints nothing, whatever happens", "fleet simulate": "says when it is there, and when it has left", "bench": "hands its arguments on to ltbench",
 }
 
 // Every verb that does something has --json, or stands in the list above.

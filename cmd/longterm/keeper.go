@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/keeping"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/keeping"
 )
 
 // keeperVerb is the keeper's process, which is started by clients, never by hand. Package keeping has run it by now, unless its

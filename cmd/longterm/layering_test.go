@@ -172,7 +172,7 @@ func TestKeeperStaysSmall(t *testing.T) {
 			t.Errorf("the keeper imports %s", dep)
 		}
 	}
-	// The last two are initialised late, and a keeper begins once all that it imports is (cmd/longterm/internal/keeping).
+	// The last two are initialised late, and a keeper begins once all that it imports is (cmd/internal/keeping).
 	for _, heavy := range []string{"net/http", "database/sql", "net", "runtime/debug"} {
 		if slices.Contains(deps, heavy) {
 			t.Errorf("the keeper imports %s", heavy)
@@ -206,11 +206,11 @@ var mayNot = []struct{ pkg, dep, why string }{
 	{"/render/view/copymode", module + "/render/view/panes", "copy mode is handed what a pane shows"},
 	{"/render/view/prompt", module + "/render/view", "the prompt is a machine; what feeds the viewer joins the two"},
 	{"/render/view/player", module + "/render/view", "a recording is played without sessions"},
-	{"/cmd/longterm/internal", module + "/session/keeper", "only the process that is a keeper links one"},
+	{"/cmd/internal", module + "/session/keeper", "only the process that is a keeper links one"},
 }
 
 // theKeeper is the package that is a keeper's process.
-const theKeeper = "/cmd/longterm/internal/keeping"
+const theKeeper = "/cmd/internal/keeping"
 
 func TestMustNotImport(t *testing.T) {
 	h := theHouse(t)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/viewsource"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/session/api"
 )

@@ -13,11 +13,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/confine"
-	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sandbox/proxy"
 )
 
@@ -93,15 +92,4 @@ type app struct {
 
 func newApp() *app {
 	return &app{stdin: os.Stdin, Printer: output.Printer{Stdout: os.Stdout, Stderr: os.Stderr}}
-}
-
-// keeperArgv is the command line of a keeper; with daemon it keeps one running.
-func keeperArgv(dirs paths.Dirs, key string, daemon bool) []string {
-	argv := []string{
-		"longterm", "keeper", "--socket", dirs.KeeperSocket(key), "--lock", dirs.KeeperLock(key), "--key", key,
-	}
-	if daemon {
-		argv = append(argv, "--daemon")
-	}
-	return argv
 }

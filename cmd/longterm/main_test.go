@@ -7,7 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/internal/bench"
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
 )
 
 // noPTYEnv makes this test binary's keepers find no free terminal.
@@ -17,5 +18,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(noPTYEnv) != "" {
 		openPTY = func() (master, slave *os.File, err error) { return nil, nil, syscall.ENOSPC }
 	}
-	e2e.Main(m, main)
+	e2e.Main(m, map[string]func(){"longterm": main, "ltbench": bench.Main})
 }

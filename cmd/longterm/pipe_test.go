@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/api"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
 )
 
 // Where only the portable verbs are, any other word is told what is lacking and what there is; the README tells the same.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/headless"
+	"github.com/longterm-dev/longterm/cmd/internal/headless"
 )
 
 func renderVerb(a *app, c *cobra.Command) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/e2e"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
@@ -91,7 +91,7 @@ func TestKeepingComesEarly(t *testing.T) {
 		if len(f) < 11 || f[0] != "init" {
 			continue
 		}
-		if f[1] == module+"/cmd/longterm/internal/keeping" {
+		if f[1] == module+"/cmd/internal/keeping" {
 			before = all
 		}
 		n, err := strconv.Atoi(f[9])

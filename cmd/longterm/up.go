@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/projectrun"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/viewsource"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/projectrun"
+	"github.com/longterm-dev/longterm/cmd/internal/remote"
+	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/viewsource"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/project"

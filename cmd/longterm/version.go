@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 )
 
 // version names this build: the release, else the commit it was made from.

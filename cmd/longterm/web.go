@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 	"rsc.io/qr"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
 )

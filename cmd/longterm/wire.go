@@ -16,14 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/fleets"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/foreground"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/output"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/remote"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/request"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut"
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/internal/companion"
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/fleets"
+	"github.com/longterm-dev/longterm/cmd/internal/foreground"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/remote"
+	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
@@ -69,7 +70,7 @@ func (a *app) connect() (*backend, error) {
 	}
 	quiet := client.New(o)
 	if a.starts && a.host == "" {
-		o.KeeperArgv = func() []string { return keeperArgv(dirs, paths.MainKeeper, true) }
+		o.KeeperArgv = func() []string { return companion.KeeperArgv(dirs, paths.MainKeeper, true) }
 	}
 	first := o
 	if a.host == "" {

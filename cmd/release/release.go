@@ -144,7 +144,7 @@ func (r *release) plain() string { return strings.TrimPrefix(r.version, "v") }
 
 // build makes an executable: static, without paths of this machine, and without what differs between builds.
 func (r *release) build(t target, program, to string) error {
-	const setting = "github.com/longterm-dev/longterm/cmd/longterm/internal/shortcut.Release"
+	const setting = "github.com/longterm-dev/longterm/cmd/internal/shortcut.Release"
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", to,
 		"-ldflags", "-s -w -buildid= -X "+setting+"="+r.version, "./cmd/"+program)
 	c.Dir = r.root

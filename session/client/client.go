@@ -56,7 +56,9 @@ type Options struct {
 	// KeeperArgv makes the command line of the main keeper, which starts the daemon.
 	// nil: never start anything.
 	KeeperArgv func() []string
-	Build      func() string // version of this program
+	// Program is the path of the executable that runs the command line of KeeperArgv; empty: this program's.
+	Program string
+	Build   func() string // version of this program
 	// Agent is the label of the agent on whose behalf is asked; empty: a person's.
 	Agent string
 	// Token is the name of the token that was shown to this process: what it asks for is done within what that

@@ -192,7 +192,7 @@ func (c *Client) mainKeeper() (*link.Link, error) {
 	if !notThere(err) {
 		return nil, err
 	}
-	err = launch.Keeper(c.o.KeeperArgv(), c.o.Dirs.KeeperLog())
+	err = launch.Keeper(c.o.Program, c.o.KeeperArgv(), c.o.Dirs.KeeperLog())
 	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		return nil, err
 	}

@@ -345,7 +345,7 @@ func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 		return k, nil
 	}
 	argv := d.cfg.KeeperArgv(key, key == paths.MainKeeper)
-	err := launch.Keeper(append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
+	err := launch.Keeper("", append(argv, "--daemon-runs"), d.cfg.Dirs.KeeperLog())
 	if err != nil && !errors.Is(err, launch.ErrRunning) {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
@@ -100,7 +101,7 @@ func (w *Way) Ensure(ctx context.Context) error {
 // start starts the link. One that is about to end may still hold the lock.
 func (w *Way) start(program string) error {
 	for until := time.Now().Add(endTime); ; time.Sleep(10 * time.Millisecond) {
-		err := launch.Process("the connection to "+string(w.Target), w.LinkArgv(w.Target, program), w.Log)
+		err := launch.Process("the connection to "+string(w.Target), sys.SelfExe(), w.LinkArgv(w.Target, program), w.Log)
 		if errors.Is(err, launch.ErrRunning) && time.Now().Before(until) {
 			conn, err := netsock.Dial(w.file("sock"))
 			if err != nil {

@@ -1,6 +1,6 @@
 // Package tape reads tapes: scripts that type into a terminal and make pictures of it for documentation, in the
 // language of VHS (github.com/charmbracelet/vhs), whose tapes mostly play unchanged. It only reads; a player does
-// what the steps say (cmd/longterm/internal/tapeplay).
+// what the steps say (cmd/internal/tapeplay).
 //
 //	Output demo.gif
 //	Set FontSize 20

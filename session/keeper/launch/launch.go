@@ -4,6 +4,7 @@ package launch
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -31,12 +32,14 @@ const readyTime = 10 * time.Second
 const NoRoomStatus = 75
 
 // Keeper starts a keeper as a process of its own: argv (whose first element is only
-// a name) run by this process's executable, in a session of its own, with nothing of
+// a name) run by a program (empty: this process's executable), in a session of its own, with nothing of
 // ours but a log to write to. It returns once the keeper serves its socket.
-func Keeper(argv []string, log string) error { return Process("the keeper", argv, log) }
+func Keeper(program string, argv []string, log string) error {
+	return Process("the keeper", cmp.Or(program, sys.SelfExe()), argv, log)
+}
 
 // Process starts a process in the way of Keeper; what names it in errors.
-func Process(what string, argv []string, log string) error {
+func Process(what, program string, argv []string, log string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ func Process(what string, argv []string, log string) error {
 		return err
 	}
 	defer ready.Close()
-	p, err := startUnblocked(sys.SelfExe(), append(argv, ReadyFlag, "3"), &os.ProcAttr{
+	p, err := startUnblocked(program, append(argv, ReadyFlag, "3"), &os.ProcAttr{
 		Dir:   "/",
 		Env:   keeperEnviron(),
 		Files: []*os.File{null, null, logFile, readyEnd},

@@ -2,7 +2,7 @@
 
 // Package unixsock has Unix sockets that are files: with what package os knows of files that the runtime waits for (deadlines,
 // a Close that ends what is under way), and without package net. That one is initialised late, after half of all that is linked
-// into the program, which a keeper would then carry for as long as its sessions last (see cmd/longterm/internal/keeping).
+// into the program, which a keeper would then carry for as long as its sessions last (see cmd/internal/keeping).
 // Where a net.Conn or a net.Listener is needed, there is netsock.
 package unixsock
 

@@ -1,0 +1,241 @@
+//go:build unix
+
+// Package approvals shows people what they have to allow: as lists and in full (text.go), and as a list that
+// lives, with keys to answer (live.go). All that comes from who asks is made printable here: it is hostile.
+package approvals
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// Grouped is from how many on those of a group are one line of a list.
+const Grouped = 20
+
+// What is what is asked for, in a line.
+func What(v *api.Approval) string {
+	text := v.Line
+	switch {
+	case text != "":
+	case len(v.Argv) > 0:
+		text = strings.Join(v.Argv, " ")
+	default:
+		text = v.Path
+	}
+	return inLine(text)
+}
+
+// inLine is a text in one line; where it had more, that is seen: what begins a line is a command.
+func inLine(s string) string {
+	s = strings.ReplaceAll(strings.TrimSpace(s), "\n", " ↵ ")
+	return output.Printable(strings.Join(strings.Fields(s), " "))
+}
+
+// Where is the session, or that there is none yet.
+func Where(v *api.Approval) string {
+	switch {
+	case v.Name != "":
+		return output.Printable(v.Name)
+	case v.Session != "":
+		return api.ShortID(v.Session)
+	}
+	return "(" + v.Kind + ")"
+}
+
+// List writes a line for each approval, or for each group of many.
+func List(w io.Writer, list []api.Approval, all bool) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "nothing is asked for")
+		return
+	}
+	if !all && len(list) >= Grouped {
+		groups(w, list)
+		return
+	}
+	for i := range list {
+		v := &list[i]
+		state := output.Elapsed(time.Since(v.Asked).Milliseconds())
+		if v.State != "pending" {
+			state = v.State
+			if v.Answer != "" {
+				state = v.Answer
+			}
+		}
+		count := ""
+		if v.Count > 1 {
+			count = fmt.Sprintf(" (×%d)", v.Count)
+		}
+		fmt.Fprintf(w, "%-5s %-8s %-6s %-16s %-12s %s%s\n", v.ID, state, v.Risk, Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100), count)
+	}
+}
+
+// Asker is who asks, in a word.
+func Asker(v *api.Approval) string {
+	if v.Actor.Agent != "" {
+		return output.Shorten(output.Printable(v.Actor.Agent), 16)
+	}
+	return fmt.Sprintf("uid %d", v.Actor.UID)
+}
+
+// groups writes a line for each group, those with the most first come as they were asked.
+func groups(w io.Writer, list []api.Approval) {
+	var names []string
+	of := map[string][]*api.Approval{}
+	for i := range list {
+		g := list[i].Group
+		if of[g] == nil {
+			names = append(names, g)
+		}
+		of[g] = append(of[g], &list[i])
+	}
+	for _, g := range names {
+		first, last := of[g][0], of[g][len(of[g])-1]
+		ids := first.ID
+		if first != last {
+			ids += "…" + last.ID
+		}
+		fmt.Fprintf(w, "%4d  %-12s %-6s %-40s %s\n", len(of[g]), ids, first.Risk, output.Shorten(inLine(g), 40), output.Shorten(What(first), 80))
+	}
+	fmt.Fprintf(w, "%d approvals in %s; `longterm approvals answer --group GROUP once` answers a group, `ls --each` lists all\n",
+		len(list), output.HowMany(len(names), "group", "groups"))
+}
+
+// Show writes all there is to know of an approval.
+func Show(w io.Writer, v *api.Approval) {
+	fmt.Fprintf(w, "%s  %s  %s, risk %s\n", v.ID, v.State, v.Kind, v.Risk)
+	row := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "  %-12s %s\n", name, output.Printable(text))
+		}
+	}
+	for i, line := range strings.Split(strings.TrimRight(v.Line, "\n"), "\n") {
+		row(map[bool]string{true: "line"}[i == 0], line)
+	}
+	row("program", v.Path)
+	if len(v.Argv) > 0 {
+		row("argv", quoted(v.Argv))
+	}
+	if len(v.Parent) > 0 {
+		row("started by", fmt.Sprintf("%s (depth %d)", quoted(v.Parent), v.Depth))
+	}
+	row("asked by", v.Actor.String())
+	row("session", strings.TrimSpace(v.Name+" "+v.Session))
+	row("cwd", v.Cwd)
+	row("policy", v.Policy)
+	row("asked", fmt.Sprintf("%s, %s ago", v.Asked.Format(time.DateTime), output.Elapsed(time.Since(v.Asked).Milliseconds())))
+	if v.Count > 1 {
+		row("askers", fmt.Sprintf("%d ask for the same", v.Count))
+	}
+	row("why", v.Judgement.Why)
+	row("rule", v.Judgement.Rule)
+	row("instead", v.Judgement.Instead)
+	row("group", v.Group)
+	if len(v.Judgement.Commands) > 0 {
+		fmt.Fprintln(w, "  commands, as they would run:")
+	}
+	for _, c := range v.Judgement.Commands {
+		why := ""
+		if c.Verdict != "allow" {
+			why = "   — " + c.Why + " (" + c.Rule + ")"
+		}
+		fmt.Fprintf(w, "    %-6s %s%s\n", c.Verdict, output.Printable(quoted(c.Argv)), output.Printable(why))
+	}
+	if v.State == "pending" {
+		answers(w, v)
+		return
+	}
+	row("answer", v.Answer)
+	row("rule written", v.Written)
+	row("feedback", v.Feedback)
+	if v.By != nil {
+		row("answered by", v.By.String())
+	}
+	if v.Ended != nil {
+		row("ended", v.Ended.Format(time.DateTime))
+	}
+}
+
+// answers writes what each answer would allow.
+func answers(w io.Writer, v *api.Approval) {
+	fmt.Fprintln(w, "  answers:")
+	fmt.Fprintln(w, "    once     this, now")
+	if v.Session != "" {
+		fmt.Fprintf(w, "    session  in this session: %s\n", inLine(strings.Join(v.Prefixes, ", ")))
+	} else {
+		fmt.Fprintln(w, "    session  (it has no session yet)")
+	}
+	if v.Rule != "" {
+		where := ""
+		if v.RuleCwd != "" {
+			where = ", in " + inLine(v.RuleCwd) + " and below"
+		}
+		fmt.Fprintf(w, "    always   all callers, in all sessions%s, by a rule that allows: %s   (--rule edits it)\n", where, inLine(v.Rule))
+	} else if v.NoRule != "" {
+		fmt.Fprintf(w, "    always   (no rule can allow it: %s)\n", inLine(v.NoRule))
+	} else {
+		fmt.Fprintln(w, "    always   (none is proposed; --rule gives one, where one can allow it)")
+	}
+	fmt.Fprintln(w, "    reject   not at all; --feedback says why to whoever asks")
+}
+
+// Grants writes what was allowed for sessions.
+func Grants(w io.Writer, list []api.Grant) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "nothing is allowed for a session")
+	}
+	for _, g := range list {
+		where := g.Name
+		if where == "" {
+			where = api.ShortID(g.Session)
+		}
+		what := g.Prefix
+		if g.Exact != "" {
+			what = "exactly: " + g.Exact
+		}
+		if g.Dir != "" {
+			what += "   in " + g.Dir
+		}
+		fmt.Fprintf(w, "%-5s %-12s %-6s %-14s %s\n", g.ID, output.Printable(output.Shorten(where, 12)), g.Approval, output.Printable(g.Rule), inLine(what))
+	}
+}
+
+// Answered writes what became of answers.
+func Answered(w io.Writer, done *api.ApprovalsAnswered) {
+	if len(done.Answered) == 0 && len(done.Failed) == 0 {
+		fmt.Fprintln(w, "nothing is asked for")
+	}
+	for i := range done.Answered {
+		v := &done.Answered[i]
+		rule := ""
+		if v.Written != "" {
+			rule = "  rule: allow " + inLine(v.Written)
+		}
+		fmt.Fprintf(w, "%-5s %-8s %s%s\n", v.ID, v.Answer, output.Shorten(What(v), 100), rule)
+		if v.Note != "" {
+			fmt.Fprintf(w, "      %s\n", output.Printable(v.Note))
+		}
+	}
+	for _, f := range done.Failed {
+		fmt.Fprintf(w, "%-5s not answered: %s\n", f.ID, output.Printable(f.Error.Message))
+	}
+}
+
+// quoted is argv as a shell reads it.
+func quoted(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		q, err := syntax.Quote(a, syntax.LangBash)
+		if err != nil { // a NUL, say
+			q = fmt.Sprintf("%q", a)
+		}
+		words[i] = q
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/session/policy"
+)
+
+// policyExample is one line of a file of examples: a command line, the policy it is judged under, and the
+// verdicts that are right.
+type policyExample struct {
+	Cmd    string   `json:"cmd"`
+	Policy string   `json:"policy"` // a preset, "rule:deny WORDS" or "rule:allow WORDS"
+	Accept []string `json:"accept"`
+	Tier   string   `json:"tier"`
+	Shell  string   `json:"shell"`
+}
+
+// policyReport is what `bench policy` found.
+type policyReport struct {
+	Examples int           `json:"examples"`
+	Right    int           `json:"right"`
+	Tiers    []policyTier  `json:"tiers"`
+	Wrong    []policyWrong `json:"wrong"`
+	P50      float64       `json:"p50_ms"`
+	P99      float64       `json:"p99_ms"`
+	Max      float64       `json:"max_ms"`
+}
+
+// policyTier counts the examples of a tier of a file.
+type policyTier struct {
+	File  string `json:"file"`
+	Tier  string `json:"tier"`
+	Right int    `json:"right"`
+	Total int    `json:"total"`
+}
+
+// policyWrong is an answer that is not right.
+type policyWrong struct {
+	File   string   `json:"file"`
+	Line   int      `json:"line"`
+	Tier   string   `json:"tier"`
+	Policy string   `json:"policy"`
+	Cmd    string   `json:"cmd"`
+	Accept []string `json:"accept"`
+	Got    string   `json:"verdict"`
+	Rule   string   `json:"rule,omitempty"`
+	Why    string   `json:"why,omitempty"`
+}
+
+func policyCommand(e *Program) *cobra.Command {
+	c := &cobra.Command{
+		Use: "policy DIR|FILE", Short: "Score the policy engine on examples whose verdict is known", Args: cobra.ExactArgs(1),
+		Long: `Judge each example of the .jsonl files in a directory, or of one file, and count the right answers by tier. An
+example is an object on a line of its own: {"cmd": "rm -rf /", "policy": "hard", "accept": ["deny"], "tier": "core"},
+with "shell" where it is not bash. The policy is a preset, or "rule:deny WORDS" or "rule:allow WORDS" for one rule
+alone. Wrong answers are listed. No session is started.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := benchPolicy(args[0])
+			if err != nil {
+				return err
+			}
+			return e.Print(r, func(w io.Writer) { writePolicy(w, r) })
+		},
+	}
+	return e.JSONFlag(c)
+}
+
+// benchPolicy judges all examples of a directory or file.
+func benchPolicy(at string) (*policyReport, error) {
+	files := []string{at}
+	switch info, err := os.Stat(at); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		if files, err = filepath.Glob(filepath.Join(at, "*.jsonl")); err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("%s has no .jsonl files: name a directory of examples", at)
+		}
+	}
+	r := &policyReport{Tiers: []policyTier{}, Wrong: []policyWrong{}}
+	engines := map[string]*policy.Engine{}
+	var times []time.Duration
+	for _, file := range files {
+		took, err := r.file(file, engines)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, took...)
+	}
+	if len(times) == 0 {
+		return nil, fmt.Errorf("%s has no examples", at)
+	}
+	slices.Sort(times)
+	ms := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+	r.P50, r.P99, r.Max = ms(times[len(times)/2]), ms(times[len(times)*99/100]), ms(times[len(times)-1])
+	return r, nil
+}
+
+// file judges the examples of one file.
+func (r *policyReport) file(file string, engines map[string]*policy.Engine) ([]time.Duration, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	tiers := map[string]*policyTier{}
+	var times []time.Duration
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 16<<20)
+	for n := 1; s.Scan(); n++ {
+		if len(strings.TrimSpace(s.Text())) == 0 {
+			continue
+		}
+		var x policyExample
+		if err := json.Unmarshal(s.Bytes(), &x); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		e, ok := engines[x.Policy]
+		if !ok {
+			if e, err = policyEngine(x.Policy); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+			}
+			engines[x.Policy] = e
+		}
+		start := time.Now()
+		j := e.Judge(policy.Line{Text: x.Cmd, Shell: x.Shell, Cwd: "/home/me/project", Home: "/home/me"})
+		times = append(times, time.Since(start))
+		t := tiers[x.Tier]
+		if t == nil {
+			t = &policyTier{File: filepath.Base(file), Tier: x.Tier}
+			tiers[x.Tier] = t
+		}
+		t.Total++
+		r.Examples++
+		if slices.Contains(x.Accept, j.Verdict.String()) {
+			t.Right++
+			r.Right++
+			continue
+		}
+		r.Wrong = append(r.Wrong, policyWrong{File: filepath.Base(file), Line: n, Tier: x.Tier, Policy: x.Policy, Cmd: x.Cmd,
+			Accept: x.Accept, Got: j.Verdict.String(), Rule: j.Rule, Why: j.Why})
+	}
+	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
+		r.Tiers = append(r.Tiers, *tiers[tier])
+	}
+	return times, s.Err()
+}
+
+// policyEngine makes the engine that the name of a policy means.
+func policyEngine(name string) (*policy.Engine, error) {
+	rule, ok := strings.CutPrefix(name, "rule:")
+	if !ok {
+		return policy.New(policy.Options{Preset: policy.Preset(name)})
+	}
+	switch verb, words, _ := strings.Cut(rule, " "); verb {
+	case "deny":
+		return policy.New(policy.Options{Preset: policy.Off, Deny: []string{words}})
+	case "allow":
+		return policy.New(policy.Options{Preset: policy.Listed, Allow: []string{words}})
+	}
+	return nil, fmt.Errorf("no policy %q: write a preset, rule:deny WORDS or rule:allow WORDS", name)
+}
+
+func writePolicy(w io.Writer, r *policyReport) {
+	for _, t := range r.Tiers {
+		fmt.Fprintf(w, "%-28s %-8s %5d of %5d right\n", t.File, t.Tier, t.Right, t.Total)
+	}
+	fmt.Fprintf(w, "%-37s %5d of %5d right; an answer took %.3f ms (median), %.3f ms (99th percentile), %.3f ms (most)\n",
+		"all", r.Right, r.Examples, r.P50, r.P99, r.Max)
+	for _, x := range r.Wrong {
+		fmt.Fprintf(w, "%s:%d: %s: %s: %s, not %s (%s)\n", x.File, x.Line, x.Policy, output.Printable(x.Cmd), x.Got,
+			strings.Join(x.Accept, " or "), output.Printable(x.Why))
+	}
+}

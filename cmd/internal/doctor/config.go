@@ -1,0 +1,86 @@
+//go:build unix
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/session/config"
+)
+
+// checkConfiguration looks at the file, and at what the daemon makes of it.
+func checkConfiguration(ctx context.Context, d *Doctor) finding {
+	path := d.Dirs.ConfigFile()
+	f, src, err := config.Read(path)
+	if err != nil {
+		list := config.ProblemsOf(err)
+		texts := make([]string, len(list))
+		for i := range list {
+			texts[i] = list[i].Error()
+		}
+		return fail("fix it with `longterm config edit`; until then the last good values, or the defaults, are in effect", "%s", strings.Join(texts, "; "))
+	}
+	if err := f.ApplyEnv(os.Getenv); err != nil {
+		return warn("unset the variable or give it another value", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	for _, key := range []string{"shells.default"} { // values that name files
+		v, err := f.Value(key)
+		if err != nil || v.Value == "" {
+			continue
+		}
+		if _, err := os.Stat(v.Value); err != nil {
+			return warn("run `longterm config set "+key+" PATH`", "%s (%s): %v; another shell is started", key, v.Where(), err)
+		}
+	}
+	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Config.Problems) > 0 {
+		return warn("look again in a moment", "%s is in order, but the daemon has not taken it yet", path)
+	}
+	if src == nil {
+		return ok("%s does not exist: the defaults are in effect", path)
+	}
+	return ok("%s is in order", path)
+}
+
+// checkHooks looks for hooks that fail, and for those of the configuration whose program is not there.
+func checkHooks(ctx context.Context, d *Doctor) finding {
+	var wrong []string
+	there := 0
+	if f, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
+		for i := range f.Settings.Hooks {
+			h := &f.Settings.Hooks[i]
+			if h.Webhook != "" { // how it gets on is told with all that is posted
+				continue
+			}
+			if _, err := exec.LookPath(h.Run[0]); err != nil {
+				wrong = append(wrong, fmt.Sprintf("config:%s has no program to run: %v", h.Name, err))
+			}
+		}
+		there = len(f.Settings.Hooks)
+	}
+	list, err := d.Quiet.Subscriptions(ctx)
+	if err != nil && len(wrong) == 0 {
+		return ok("no daemon to ask; the configuration has %s", output.HowMany(there, "hook", "hooks"))
+	}
+	there = 0
+	for i := range list {
+		s := &list[i]
+		if s.Hook != "" {
+			there++
+		}
+		if s.Failure != nil {
+			wrong = append(wrong, fmt.Sprintf("%s failed at %s (%s): %s", s.Name, s.Failure.At.Local().Format(time.DateTime),
+				output.HowMany(s.Failed, "failure", "failures"), s.Failure.Reason))
+		}
+	}
+	if len(wrong) > 0 {
+		return warn("`longterm events ls` lists hooks; put the command right in its subscription, or with `longterm config edit`",
+			"%s", output.Printable(strings.Join(wrong, "; ")))
+	}
+	return ok("%s", output.HowMany(there, "hook", "hooks"))
+}

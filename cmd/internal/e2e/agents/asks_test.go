@@ -1,0 +1,72 @@
+//go:build unix
+
+package agents
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
+)
+
+// A program that asks says so to those who look, without having printed anything, and after another
+// daemon took over, though it prints no more.
+//
+// FEATURES: R42
+func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc to see who reads")
+	}
+	i := e2e.New(t)
+	i.Run("new", "-n", "silent", "--", "cat")
+	i.Run("new", "-n", "asks", "--", "bash", "--norc")
+	if _, errOut, code := i.Try("exec", "--on-input", "return", "asks", "read -p 'Name: ' x"); code != api.RefusedNeedsInput {
+		t.Fatalf("%d %s", code, errOut)
+	}
+	seen := func(when string) {
+		t.Helper()
+		for _, name := range []string{"silent", "asks"} {
+			e2e.Eventually(t, name+" waits for input "+when, func() bool {
+				n := i.Info(name).Needs
+				return n != nil && n.Kind == "text"
+			})
+		}
+		if _, errOut, code := i.Try("exec", "asks", "true"); code != api.RefusedNeedsInput {
+			t.Errorf("a line %s: %d %s", when, code, errOut)
+		}
+	}
+	seen("from the beginning")
+	i.Run("daemon", "restart")
+	seen("after a restart")
+}
+
+// Who gives up on a line that asks is told that it asks, and how to answer; where no status is known
+// because a program tells none, no person is sent to the daemon's log.
+//
+// FEATURES: R93
+func TestWhatToDoAboutALineThatAsks(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "b", "--", "bash", "--norc")
+	_, errOut, code := i.Try("exec", "--timeout", "4s", "b", "read -p 'Name: ' x; sleep 100")
+	if code != api.ExitTimeout || !strings.Contains(errOut, "waits for input (text); answer with `longterm send ") {
+		t.Errorf("%d %s", code, errOut)
+	}
+	job := e2e.Decode[[]api.Job](t, i.Run("jobs", "b", "--json"))[0]
+	if _, errOut, code = i.Try("jobs", "wait", "--timeout", "50ms", job.ID); code != api.ExitTimeout ||
+		strings.Contains(errOut, "context") || !strings.Contains(errOut, "longterm jobs show") {
+		t.Errorf("%d %s", code, errOut)
+	}
+	i.Run("new", "-n", "c", "--", "cat")
+	i.Run("wait", "c", "--for", "input")
+	out, errOut, code := i.Try("exec", "--json", "c", "hello")
+	if r := e2e.Decode[api.Result](t, out); code != 0 || errOut != "" || r.ExitCode != nil || r.Outcome != "stable" {
+		t.Errorf("%d %s %s", code, out, errOut)
+	}
+}

@@ -1,0 +1,184 @@
+//go:build unix
+
+package crash
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/session/keeper/launch"
+	"github.com/longterm-dev/longterm/session/paths"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
+)
+
+// What a person removes under a daemon and its keeper, thinking that it was left over, is
+// made again: sessions are found, and no second daemon or keeper comes to serve them.
+//
+// FAULT: A27
+// FEATURES: R93
+func TestRemovedSocketsAreMadeAgain(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "a", "--", "sleep", "1000")
+	i.Run("new", "-n", "own", "--isolated", "--", "sleep", "1000")
+	before := i.Status()
+	dirs := paths.Dirs{Run: filepath.Join(i.Dir, "run"), State: filepath.Join(i.Dir, "state")}
+	same := func(when string) {
+		t.Helper()
+		for _, name := range []string{"a", "own"} { // asked for at once: it is found in time
+			if s := i.Info(name); s.State != "running" {
+				t.Fatalf("%s: session %s is %s", when, name, s.State)
+			}
+		}
+		if st := i.Status(); st.KeeperPID != before.KeeperPID || st.DaemonPID != before.DaemonPID || len(st.Keepers) != 2 {
+			t.Errorf("%s: %+v, before %+v", when, st, before)
+		}
+		if st, err := os.Stat(dirs.Socket()); err != nil || st.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	if err := os.Remove(dirs.Socket()); err != nil {
+		t.Fatal(err)
+	}
+	same("without the daemon's socket")
+	if err := os.RemoveAll(dirs.Run); err != nil {
+		t.Fatal(err)
+	}
+	same("without the runtime directory")
+
+	if err := os.RemoveAll(dirs.Locks()); err != nil {
+		t.Fatal(err)
+	}
+	locks := []string{dirs.DaemonStateLock(), dirs.KeeperStateLock(paths.MainKeeper)}
+	for _, k := range before.Keepers {
+		locks = append(locks, dirs.KeeperStateLock(k.Key))
+	}
+	held := func() bool { return !slices.ContainsFunc(locks, func(path string) bool { return !launch.Held(path) }) }
+	e2e.Eventually(t, "the locks of the state directory are there again, and held", held)
+	if err := os.Remove(locks[0]); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Eventually(t, "the daemon's lock alone is there again", held)
+	same("without the locks of the state directory")
+
+	socket := dirs.KeeperSocket(paths.MainKeeper)
+	e2e.Eventually(t, "the keeper makes its socket again", func() bool { _, err := os.Stat(socket); return err == nil })
+	if err := os.RemoveAll(dirs.Keepers()); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(before.DaemonPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Eventually(t, "another daemon", func() bool {
+		out, _, code := i.Try("daemon", "status", "--json")
+		return code == 0 && strings.Contains(out, `"running": 2`)
+	})
+	before.DaemonPID = i.Status().DaemonPID
+	same("without the keepers' sockets")
+}
+
+// A state directory that is removed under a daemon is said, with what to do; and that works.
+//
+// FAULT: A27
+func TestRemovedStateIsSaid(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "a", "--", "sh", "-c", "echo before; read x; echo after; read x")
+	pid := i.Info("a").PID
+	i.Run("wait", "a", "--for", "text=before")
+	if err := os.RemoveAll(filepath.Join(i.Dir, "state")); err != nil {
+		t.Fatal(err)
+	}
+	out, _, code := i.Try("doctor")
+	if code != 1 || !strings.Contains(out, "was removed") || !strings.Contains(out, "longterm daemon restart") {
+		t.Errorf("doctor: %d\n%s", code, out)
+	}
+	i.Run("daemon", "restart")
+	list := i.Run("ls")
+	name := strings.Fields(list[strings.Index(list, "recovered-"):])[0]
+	if got := i.Info(name); got.PID != pid || got.State != "running" {
+		t.Errorf("after a restart: %+v", got)
+	}
+	i.Run("send", name, "-e", "x")
+	i.Run("wait", name, "--for", "text=after")
+	if out, _, code := i.Try("doctor"); code != 0 && strings.Contains(out, "✗ state") {
+		t.Errorf("doctor after the restart:\n%s", out)
+	}
+}
+
+// What is said of a state directory that was moved away is taken back when it is there again: all is kept.
+//
+// FAULT: A27
+func TestMovedStateComesBack(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "a", "--", "cat")
+	database := filepath.Join(i.Dir, "state", "longterm.db")
+	said := func() bool {
+		return strings.Contains(strings.Join(i.Status().Notices, "\n"), "was removed or replaced")
+	}
+	for range 2 {
+		if err := os.Rename(database, database+".away"); err != nil {
+			t.Fatal(err)
+		}
+		e2e.Eventually(t, "it is said", said)
+		if err := os.Rename(database+".away", database); err != nil {
+			t.Fatal(err)
+		}
+		e2e.Eventually(t, "it is taken back", func() bool { return !said() })
+	}
+}
+
+// What killed daemons left of sessions that were half made or half removed goes with the next
+// start; what may be history stays.
+//
+// FAULT: A27
+func TestLeftoversAreCleared(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "a", "--", "echo", "kept")
+	i.Run("wait", "a", "--for", "exit")
+	sessions := filepath.Join(i.Dir, "state", "sessions")
+	kept := i.Info("a").ID
+	left := []string{"0a6d6f2e-4d53-4a9e-a3f0-000000000001", "0a6d6f2e-4d53-4a9e-a3f0-000000000002", "0a6d6f2e-4d53-4a9e-a3f0-000000000003.removed"}
+	for n, dir := range append(left, "of-somebody") {
+		if err := os.MkdirAll(filepath.Join(sessions, dir, []string{"", "journal", "journal", ""}[n]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Of the last one its history is left, without a word what session it was.
+	unknown := filepath.Join(sessions, "0a6d6f2e-4d53-4a9e-a3f0-000000000004")
+	if out, err := exec.Command("cp", "-r", filepath.Join(sessions, kept, "journal"), filepath.Join(sessions, left[2], "..")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Mkdir(unknown, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(sessions, "journal"), filepath.Join(unknown, "journal")); err != nil {
+		t.Fatal(err)
+	}
+	i.Run("daemon", "restart")
+	for _, dir := range left {
+		if _, err := os.Stat(filepath.Join(sessions, dir)); err == nil {
+			t.Errorf("%s is still there", dir)
+		}
+	}
+	for _, dir := range []string{kept, filepath.Base(unknown), "of-somebody"} {
+		if _, err := os.Stat(filepath.Join(sessions, dir)); err != nil {
+			t.Error(err)
+		}
+	}
+	if out := i.Run("output", "a"); out != "kept\n" {
+		t.Errorf("%q", out)
+	}
+}

@@ -1,0 +1,79 @@
+//go:build unix
+
+package remote
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
+)
+
+// What is typed into a session of another host is drawn while the other end says nothing, and is the session's own when
+// that speaks again; a password is not drawn.
+//
+// FEATURES: R75, R94
+func TestTypedAheadOfItsEcho(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	h := newHost(t, true)
+	h.here.Run("-H", "far", "new", "-n", "s", "--", "/usr/bin/env", "PS1=at> ", "/bin/sh")
+	p := newTerminal(t, h.here, "attach", "--predict", "always", "far/s")
+	p.shows(t, "at>")
+	h.typedAhead(t, p)
+}
+
+// typedAhead types at a prompt "at> " of a session of this host that a terminal shows, over a link that says nothing for a
+// while.
+func (h *host) typedAhead(t *testing.T, p *terminal) {
+	t.Helper()
+	pid, end := h.server(t), time.Now().Add(time.Minute)
+	stopped := func(is bool) {
+		t.Helper()
+		signal := syscall.SIGCONT
+		if is {
+			signal = syscall.SIGSTOP
+		}
+		h.make(t, syscall.Kill(pid, signal))
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	for n := 10; ; n++ { // a pause of the machine's may have an echo come too late to prove that there is one
+		sum := strconv.Itoa(n)
+		p.types(t, "e")
+		e2e.Eventually(t, "it is echoed", func() bool { return strings.Contains(p.text(), "at> e\n") })
+		stopped(true)
+		p.types(t, "cho a$((40+"+sum+"))b")
+		drawn, until := false, time.Now().Add(time.Second)
+		e2e.Eventually(t, "a try is over", func() bool {
+			drawn = strings.Contains(p.text(), "at> echo a$((40+"+sum+"))b")
+			return drawn || time.Now().After(until)
+		})
+		stopped(false)
+		if p.types(t, "\r"); drawn {
+			p.shows(t, "\na"+strconv.Itoa(40+n)+"b")
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("what was typed ahead was never drawn:\n%s", p.text())
+		}
+		p.shows(t, "\na"+strconv.Itoa(40+n)+"b\nat>")
+		p.types(t, "sleep 0.5; echo c$((40+"+sum+"))d\r") // the next proof is not of these lines
+		p.shows(t, "\nc"+strconv.Itoa(40+n)+"d\nat>")
+	}
+	p.types(t, "stty -echo; echo Password:; read x; stty echo; echo \"<$x>\"\r")
+	p.shows(t, "\nPassword:")
+	p.types(t, "hunter2")
+	e2e.Eventually(t, "it arrived", func() bool { // and what was typed is taken, so that its echo would be there
+		p.types(t, "3")
+		return strings.Count(h.here.Run("-H", "far", "ls"), "\n") == 2
+	})
+	if text := p.text(); strings.Contains(text, "hunter") {
+		t.Errorf("a password is shown:\n%s", text)
+	}
+	p.types(t, "\r")
+	p.shows(t, "<hunter23")
+}

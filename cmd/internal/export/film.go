@@ -1,0 +1,125 @@
+//go:build unix
+
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/render/anim"
+	"github.com/longterm-dev/longterm/session/api"
+)
+
+// filmFlags say how a history becomes a moving picture.
+type filmFlags struct {
+	output.ScreenFlags
+	film anim.Options
+}
+
+func (o *filmFlags) add(f *pflag.FlagSet) {
+	o.AddLook(f, "gif, apng, svg, mp4, webm", "gif, apng, mp4, webm")
+	f.Float64Var(&o.film.FPS, "fps", 20, "gif, apng, svg, mp4, webm: pictures a second at most")
+	f.Float64Var(&o.film.Speed, "speed", 1, "gif, apng, svg, mp4, webm: playback speed, 2 being twice as fast")
+	f.DurationVar(&o.film.IdleLimit, "idle-limit", 2*time.Second, "gif, apng, svg, mp4, webm: shorten longer pauses to this; 0 keeps them")
+}
+
+func (o *filmFlags) check() error {
+	o.Format, o.film.Theme, o.film.Hold = "svg", o.Look.Theme, 2*time.Second
+	if !(o.film.FPS > 0 && o.film.FPS <= anim.MaxFPS) {
+		return exit.Usagef("--fps %g: give up to %d", o.film.FPS, anim.MaxFPS)
+	}
+	if !(o.film.Speed >= anim.MinSpeed && o.film.Speed <= anim.MaxSpeed) {
+		return exit.Usagef("--speed %g: give %g to %d", o.film.Speed, anim.MinSpeed, anim.MaxSpeed)
+	}
+	return o.ScreenFlags.Check(&output.Printer{})
+}
+
+// filmExport makes a moving picture.
+type filmExport struct {
+	film   *anim.Film
+	start  time.Time
+	at     time.Duration
+	finish func() error // after the picture is complete
+}
+
+// filmMaker makes what pictures are written with, and what is to be done at the end.
+type filmMaker func(e *exporting) (w anim.Writer, finish func() error, err error)
+
+func filmExporter(maker filmMaker) func(*exporting) (exporter, error) {
+	return func(e *exporting) (exporter, error) {
+		w, finish, err := maker(e)
+		if err != nil {
+			return nil, err
+		}
+		return &filmExport{film: anim.NewFilm(w, e.first.Cols, e.first.Rows, e.film.film), start: e.first.Time, finish: finish}, nil
+	}
+}
+
+func newGIF(e *exporting) (anim.Writer, func() error, error) {
+	o, err := e.film.Look.Pixels(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := anim.NewGIF(e.w, e.cols, e.rows, o)
+	return w, func() error { return nil }, err
+}
+
+func newSVG(e *exporting) (anim.Writer, func() error, error) {
+	o, err := e.film.Look.Picture(nil)
+	return anim.NewSVG(e.w, e.cols, e.rows, e.name, o), func() error { return nil }, err
+}
+
+// newAPNG writes to a temporary file first: an APNG is written to once more at its
+// beginning, and the output may be a pipe.
+func newAPNG(e *exporting) (anim.Writer, func() error, error) {
+	o, err := e.film.Look.Pixels(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.CreateTemp("", "longterm-*.png")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make room for the picture: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil { // it lives as long as it is open
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	finish := func() error {
+		_, err := f.Seek(0, io.SeekStart)
+		if err == nil {
+			_, err = io.Copy(e.w, f)
+		}
+		return errors.Join(err, f.Close())
+	}
+	w, err := anim.NewAPNG(f, e.cols, e.rows, o)
+	return w, finish, err
+}
+
+func (e *filmExport) record(r *api.Record) error {
+	if !r.Time.IsZero() {
+		if e.start.IsZero() {
+			e.start = r.Time
+		}
+		e.at = max(e.at, r.Time.Sub(e.start))
+	}
+	switch r.Kind {
+	case "screen":
+		e.film.Clear(r.Cols, r.Rows)
+		return e.film.Output(e.at, r.Data)
+	case "output":
+		return e.film.Output(e.at, r.Data)
+	case "resize":
+		return e.film.Resize(e.at, r.Cols, r.Rows)
+	}
+	return nil
+}
+
+func (e *filmExport) close() error {
+	return errors.Join(e.film.Close(), e.finish())
+}

@@ -1,0 +1,148 @@
+// Package policycheck says what rules say of lines: of one, of many on standard input (Batch), and of all
+// that was ever run (Rehearse). It prints and asks nobody; what is judged is package policy's, and which rules
+// count package rulebook's.
+package policycheck
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/session/policy"
+	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/vterm/plaintext"
+)
+
+// Exit statuses of `longterm policy check`.
+const (
+	ExitAsk  = 10
+	ExitDeny = 11
+)
+
+// Answer is what is printed of a line.
+type Answer struct {
+	Verdict  string    `json:"verdict"`
+	Rule     string    `json:"rule"`
+	Words    string    `json:"words"`
+	Why      string    `json:"why"`
+	Instead  string    `json:"instead"`
+	Commands []Command `json:"commands"`
+	Risk     string    `json:"risk,omitempty"` // the largest of all commands
+	Preset   string    `json:"preset"`
+	File     string    `json:"file,omitempty"` // where the rule stands that decided, or the preset is set that asks
+	Line     int       `json:"line,omitempty"`
+	Person   string    `json:"person,omitempty"`   // the verdict for a person who types the line himself, if another
+	Warnings []string  `json:"warnings,omitempty"` // what is wrong with files of rules
+}
+
+// Command is one command of the line.
+type Command struct {
+	Argv    []string `json:"argv"`
+	Verdict string   `json:"verdict"`
+	Rule    string   `json:"rule,omitempty"`
+	Why     string   `json:"why,omitempty"`
+	Instead string   `json:"instead,omitempty"`
+}
+
+// AnswerOf is a judgement as it is printed.
+func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
+	a := Answer{
+		Verdict: j.Verdict.String(), Rule: j.Rule, Words: j.Words, Why: j.Why, Instead: j.Instead,
+		Commands: make([]Command, len(j.Commands)), Risk: string(j.Risk), Preset: string(preset),
+	}
+	for i, c := range j.Commands {
+		argv := c.Argv
+		if argv == nil {
+			argv = []string{}
+		}
+		a.Commands[i] = Command{argv, c.Verdict.String(), c.Rule, c.Why, c.Instead}
+	}
+	return a
+}
+
+// Locate says where the rule stands that decided, or its preset is set, what a person would be told, and what is wrong with files.
+func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
+	if e, ok := s.Where(j.Rule); ok {
+		a.File, a.Line = e.File, e.Line
+	} else if j.Verdict == policy.Ask && !strings.HasPrefix(j.Rule, "hard:") {
+		a.File, a.Line = s.PresetAt()
+	}
+	if soft := s.Soften(j); soft.Verdict != j.Verdict {
+		a.Person = soft.Verdict.String()
+	}
+	a.Warnings = s.Warnings()
+}
+
+// ExitStatus is the status of the command line.
+func (a *Answer) ExitStatus() int {
+	switch a.Verdict {
+	case "ask":
+		return ExitAsk
+	case "deny":
+		return ExitDeny
+	}
+	return 0
+}
+
+// shownVerdict returns the stricter verdict of a command and of the command that it runs: sudo rm -rf / is
+// denied like rm -rf /.
+func (a *Answer) shownVerdict(c *Command) string {
+	verdict := c.Verdict
+	words := strings.Join(c.Argv, " ")
+	for i := range a.Commands {
+		inner := &a.Commands[i]
+		stricter := inner.Verdict == policy.Deny.String() || inner.Verdict == policy.Ask.String() && verdict == policy.Allow.String()
+		if stricter && len(inner.Argv) > 0 && strings.HasSuffix(words, " "+strings.Join(inner.Argv, " ")) {
+			verdict = inner.Verdict
+		}
+	}
+	return verdict
+}
+
+// reason prints why a command is not allowed, where that was not said of the whole line.
+func (a *Answer) reason(w io.Writer, c *Command) {
+	if c.Why == "" || c.Rule == a.Rule && c.Why == a.Why {
+		return
+	}
+	fmt.Fprintf(w, "         %s (%s)\n", literal(output.Shorten(c.Why, 300)), literal(c.Rule))
+	if c.Instead != "" {
+		fmt.Fprintf(w, "         instead: %s\n", literal(output.Shorten(c.Instead, 300)))
+	}
+}
+
+// literal is a text of which each character counts: one that nobody sees, or that turns what is read, is named.
+func literal(text string) string { return output.Printable(plaintext.Literal(text)) }
+
+// Write prints the answer for a person.
+func (a *Answer) Write(w io.Writer) {
+	fmt.Fprint(w, a.Verdict)
+	if a.Rule != "" {
+		fmt.Fprintf(w, "  %s", literal(a.Rule))
+	}
+	if a.File != "" {
+		fmt.Fprintf(w, "  (%s:%d)", literal(a.File), a.Line)
+	}
+	fmt.Fprintln(w)
+	for _, row := range [][2]string{{"words", a.Words}, {"why", a.Why}, {"instead", a.Instead}} {
+		if row[1] != "" {
+			fmt.Fprintf(w, "  %-8s %s\n", row[0], literal(output.Shorten(row[1], 300)))
+		}
+	}
+	if a.Person != "" {
+		fmt.Fprintf(w, "  %-8s %s, typed by a person: questions of a preset are for agents\n", "person", a.Person)
+	}
+	if len(a.Commands) > 1 {
+		seen := map[string]bool{}
+		for i := range a.Commands {
+			c := &a.Commands[i]
+			argv := literal(output.Shorten(strings.Join(c.Argv, " "), 100))
+			verdict := a.shownVerdict(c)
+			if row := verdict + " " + argv; !seen[row] {
+				seen[row] = true
+				fmt.Fprintf(w, "  %-5s  %s\n", verdict, argv)
+				a.reason(w, c)
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+//go:build unix
+
+package tapeplay
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/export"
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/render/format"
+	"github.com/longterm-dev/longterm/render/pixel"
+	"github.com/longterm-dev/longterm/session/tape"
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// Production is a tape and what is made of it.
+type Production struct {
+	*output.Printer
+	Tape *tape.Tape
+	File string
+
+	cols, rows int
+	shots      []string // files of screenshots that were made
+}
+
+// What is taken where a tape sets nothing: pixels of a font, cells.
+const (
+	usualFont = 16
+	usualCols = 80
+	usualRows = 24
+)
+
+// Check settles sizes, and refuses files that nothing can be made in before anything is played.
+func (p *Production) Check() error {
+	s := &p.Tape.Settings
+	cell, err := p.cell()
+	if err != nil {
+		return exit.Usagef("%s: %v", p.File, err)
+	}
+	border := int(float64(p.look().Padding) * p.look().Scale)
+	fit := func(cells, pixels, one, usual int) int {
+		if cells == 0 && pixels > 0 {
+			cells = max((pixels-2*border)/one, 1)
+		}
+		return cmp.Or(cells, usual)
+	}
+	p.cols, p.rows = fit(s.Cols, s.Width, cell.X, usualCols), fit(s.Rows, s.Height, cell.Y, usualRows)
+	if !vterm.ValidSize(p.cols, p.rows) {
+		return exit.Usagef("%s: a terminal of %d×%d cells: give Set Columns %d to %d and Set Rows %d to %d",
+			p.File, p.cols, p.rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
+	}
+	shoots := false
+	for i := range p.Tape.Steps {
+		if st := &p.Tape.Steps[i]; st.Kind == tape.Screenshot {
+			shoots = true
+			if _, err := shotFormat(st.Text); err != nil {
+				return exit.Usagef("%s:%d: %v", p.File, st.Line, err)
+			}
+		}
+	}
+	if len(p.Tape.Outputs) == 0 && !shoots {
+		return exit.Usagef("%s makes nothing: say `Output demo.gif` in it, or give --output", p.File)
+	}
+	for _, out := range p.Tape.Outputs {
+		if _, err := p.exportFlags(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cell is the size of a cell in pixels.
+func (p *Production) cell() (image.Point, error) {
+	look := p.look()
+	look.Padding = -1 // none
+	o, err := look.Pixels(nil)
+	if err != nil {
+		return image.Point{}, err
+	}
+	painter, err := pixel.NewPainter(1, 1, o)
+	if err != nil {
+		return image.Point{}, err
+	}
+	return painter.Size(), nil
+}
+
+// exportFlags are what `longterm export` would be told to make a file of the recording.
+func (p *Production) exportFlags(out string) (*export.Flags, error) {
+	s := &p.Tape.Settings
+	var o export.Flags
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.Add(f)
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for _, set := range []struct{ name, value string }{
+		{"output", out}, {"idle-limit", "0"}, {"theme", s.Theme},
+		{"scale", number(cmp.Or(s.FontSize, usualFont) / usualFont)},
+		{"padding", strconv.Itoa(p.look().Padding)}, {"fps", number(cmp.Or(s.FPS, 20))}, {"speed", number(cmp.Or(s.Speed, 1))},
+	} {
+		if err := f.Set(set.name, set.value); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", p.File, out, err)
+		}
+	}
+	if err := o.Check(p.Printer); err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", p.File, out, err)
+	}
+	return &o, nil
+}
+
+func (p *Production) look() format.Options {
+	scale := cmp.Or(p.Tape.Settings.FontSize, usualFont) / usualFont
+	padding := format.DefaultPadding
+	if n := p.Tape.Settings.Padding; n > 0 {
+		padding = min(int(float64(n)/scale+0.5), format.MaxPadding)
+	}
+	return format.Options{Theme: p.Tape.Settings.Theme, Scale: scale, Padding: padding}
+}
+
+// shotFormat is the format of a picture of one screen.
+func shotFormat(file string) (string, error) {
+	names := format.Names()
+	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	switch ext {
+	case "txt", "ascii":
+		ext = "text"
+	}
+	for _, n := range names {
+		if n == ext {
+			return n, nil
+		}
+	}
+	return "", fmt.Errorf("no screenshot can be made in %q; its name has to end in one of .%s", file, strings.Join(names, " ."))
+}
+
+// Make plays the tape and makes all files.
+func (p *Production) Make(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "longterm-tape")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	f, err := os.Create(filepath.Join(dir, "played.cast"))
+	if err != nil {
+		return err
+	}
+	tell := p.Stderr
+	if p.JSON {
+		tell = io.Discard
+	}
+	y := Player{Tape: p.Tape, File: p.File, Tell: tell, Cols: p.cols, Rows: p.rows, Shoot: p.shoot}
+	played := y.Play(ctx, f)
+	if err := f.Close(); err != nil {
+		return errors.Join(played, err)
+	}
+	if s, err := os.Stat(f.Name()); err != nil || s.Size() == 0 {
+		return errors.Join(played, err)
+	}
+	made := []string{}
+	for _, out := range p.Tape.Outputs {
+		o, err := p.exportFlags(out)
+		if err == nil {
+			err = o.Run(ctx, p.Printer, nil, f.Name())
+		}
+		if err != nil {
+			return errors.Join(played, fmt.Errorf("%s: %w", out, err))
+		}
+		made = append(made, out)
+	}
+	if played != nil {
+		return played
+	}
+	made = append(made, p.shots...)
+	return p.Print(struct {
+		Made []string `json:"made"`
+	}{made}, func(w io.Writer) {
+		for _, name := range made {
+			fmt.Fprintln(w, name)
+		}
+	})
+}
+
+func (p *Production) shoot(f *vterm.Frame, file string) error {
+	name, err := shotFormat(file)
+	if err != nil {
+		return err
+	}
+	b, err := format.Append(nil, name, f, nil, p.look())
+	if err != nil {
+		return err
+	}
+	err = p.WriteOutput(file, func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(b))
+		return err
+	})
+	p.shots = append(p.shots, file)
+	return err
+}

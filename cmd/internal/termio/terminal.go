@@ -1,0 +1,233 @@
+//go:build unix
+
+// Package termio is the person's terminal: raw mode and the way back from it on every end (a guard process has it
+// after SIGKILL), its size, its keys, its background colour. It knows no session; what is drawn comes as bytes.
+//
+// A Terminal is drawn on and given back by different goroutines; its own lock keeps them apart.
+package termio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
+	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/attach"
+)
+
+// Terminal is the person's terminal while it is raw; it is given back on
+// every way out.
+type Terminal struct {
+	in, out *os.File
+	cook    func() error // has it as it was before it was raw
+	once    sync.Once
+	Resized chan os.Signal
+	guard   *takeover.Guard // nil: there is none
+	own     bool            // on the alternate screen, which is ours
+	titled  bool            // the title is kept
+	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
+	mu      sync.Mutex
+	screens attach.Screens
+	// drawn is how much of what will be drawn is on the terminal already, in bytes. It is whose who draws.
+	drawn int
+	// recoloured is set once something was drawn that changes the terminal's colours.
+	recoloured atomic.Bool
+}
+
+// DrawAll says that nothing of what will be drawn is on the terminal yet.
+func (t *Terminal) DrawAll() { t.drawn = 0 }
+
+// Draw writes raw output to the terminal.
+func (t *Terminal) Draw(p []byte) error {
+	if !t.recoloured.Load() && takeover.Recolours(p) {
+		t.recoloured.Store(true)
+		t.guard.Recoloured()
+	}
+	t.mu.Lock()
+	t.screens.Write(p)
+	t.mu.Unlock()
+	n := min(t.drawn, len(p))
+	t.drawn -= n
+	if p = p[n:]; n > 0 && len(p) == 0 {
+		return nil
+	}
+	_, err := t.out.Write(p)
+	return err
+}
+
+// Leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
+// if the cursor is not where it was: row is the last one to be used.
+func (t *Terminal) Leave(row int) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seq, back := t.screens.Leave()
+	if !back {
+		seq += fmt.Sprintf("\x1b[%d;1H", row)
+	}
+	return []byte(seq)
+}
+
+// ErrNoTerminal is for verbs that need a person before them.
+var ErrNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
+
+// AreTerminals says that both streams are terminals.
+func AreTerminals(in, out *os.File) bool {
+	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
+// Open makes the terminal raw.
+func Open(in, out *os.File) (*Terminal, error) {
+	if !AreTerminals(in, out) {
+		return nil, ErrNoTerminal
+	}
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	t := &Terminal{in: in, out: out, Resized: make(chan os.Signal, 1), cook: func() error { return term.Restore(int(in.Fd()), state) }}
+	signal.Notify(t.Resized, syscall.SIGWINCH)
+	return t, nil
+}
+
+// TakenOver is the terminal, standard input and output, that was taken before the program was initialised.
+func TakenOver(by *takeover.Taken) *Terminal {
+	t := &Terminal{
+		in: os.Stdin, out: os.Stdout, Resized: make(chan os.Signal, 1), cook: by.GiveModesBack,
+		guard: by.Guard, own: true, titled: true, drawn: by.Drawn,
+	}
+	signal.Notify(t.Resized, syscall.SIGWINCH)
+	if cols, rows := t.Size(); cols != by.Cols || rows != by.Rows { // nobody heard of it
+		select {
+		case t.Resized <- syscall.SIGWINCH:
+		default: // one is there
+		}
+	}
+	return t
+}
+
+// Take has a guard give the terminal back should this process be killed, and keeps the
+// title. With own the session is shown on the alternate screen; what is on the other is
+// back afterwards.
+func (t *Terminal) Take(own bool) {
+	t.own, t.titled = own, true
+	reset := t.appendReset(nil, true)
+	t.guard = takeover.StartGuard(t.out, string(reset), takeover.ColoursReset) // before anything is drawn that it would have to undo
+	_, _ = t.out.WriteString(takeover.Enter(own))                              // a terminal that is gone is noticed when drawing
+}
+
+// Size is its size in cells.
+func (t *Terminal) Size() (cols, rows int) { return SizeOf(t.out) }
+
+// SizeOf is a terminal's size in cells.
+func SizeOf(f *os.File) (cols, rows int) {
+	cols, rows, err := term.GetSize(int(f.Fd()))
+	if err != nil || cols < 1 || rows < 1 {
+		return 80, 24
+	}
+	return cols, rows
+}
+
+// Restore gives the terminal back, with every mode a session may have set undone.
+// below: the cursor goes below what was drawn; else it stays where output ended. From a
+// screen of our own the cursor goes back to where it was.
+func (t *Terminal) Restore(below bool) {
+	t.once.Do(func() {
+		signal.Stop(t.Resized)
+		var leave []byte
+		if !t.own {
+			_, rows := t.Size()
+			leave = t.Leave(rows) // before the cursor is saved, which is kept per screen
+		}
+		_, _ = t.out.Write(t.appendReset(leave, below))
+		_ = t.cook()
+		t.guard.Dismiss()
+	})
+}
+
+func (t *Terminal) appendReset(b []byte, below bool) []byte {
+	b = append(b, "\x1b[m"...)
+	if !t.own {
+		b = append(b, "\x1b7"...) // resetting margins moves the cursor
+	}
+	b = render.AppendModesReset(b)
+	if t.recoloured.Load() { // else they are as the person set them
+		b = render.AppendColorsReset(b)
+	}
+	if t.titled {
+		b = append(b, takeover.GiveTitleBack...)
+	}
+	switch {
+	case t.own:
+	case below:
+		b = append(b, "\x1b[9999;1H\r\n"...)
+	default:
+		b = append(b, "\x1b8"...)
+	}
+	return b
+}
+
+// Keys reads what is typed and hands it on, read by read. It ends with the terminal.
+func (t *Terminal) Keys(to chan<- []byte, stop <-chan struct{}) {
+	t.KeysOr(func([]byte) bool { return false }, to, stop)
+}
+
+// KeysOr is Keys for what take does not take itself, at once: each goroutine more between a key and its echo
+// can cost the key a turn of the processor. The bytes are take's until it returns.
+func (t *Terminal) KeysOr(take func([]byte) bool, to chan<- []byte, stop <-chan struct{}) {
+	defer close(to)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.in.Read(buf)
+		if n > 0 && !take(buf[:n]) {
+			select {
+			case to <- append([]byte{}, buf[:n]...):
+			case <-stop:
+				return
+			}
+		}
+		if err != nil && !errors.Is(err, io.ErrNoProgress) {
+			return
+		}
+	}
+}
+
+// Lend has the terminal be another program's while that runs, as it was before it was made raw. Nobody may read or
+// draw meanwhile.
+func (t *Terminal) Lend(run func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = t.out.WriteString("\x1b7\x1b[r\x1b8")
+	if err := t.cook(); err != nil {
+		return err
+	}
+	err := run()
+	_, raw := term.MakeRaw(int(t.in.Fd()))
+	return errors.Join(err, raw)
+}
+
+// IsTerminal says that a stream is a terminal.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width returns the columns of the terminal that a stream is, or 0 if it is another stream.
+func Width(w any) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	cols, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return cols
+}

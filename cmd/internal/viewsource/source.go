@@ -1,0 +1,329 @@
+//go:build unix
+
+package viewsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/paths"
+)
+
+// source is where the viewer's sessions come from: a daemon.
+type source struct {
+	c       *client.Client
+	at      string // the host whose daemon it is; empty: this one's
+	shown   string // before its sessions' names: the host, where there are several
+	reach   *reach
+	dirs    paths.Dirs
+	version func() string
+	options *Options
+	sizes   *sizeOption
+	orders  chan model.Order // it has one reader
+	more    func()           // see Tune; nil: nobody minds
+	mark    string           // label of the sessions in which this viewer's prompt runs commands
+}
+
+// there is an id, or a name, of that host's as the viewer knows it.
+func (v source) there(id string) string {
+	if v.shown == "" || id == "" {
+		return id
+	}
+	return v.shown + "/" + id
+}
+
+// markLabel has the mark of the viewer whose prompt a session belongs to.
+const markLabel = "longterm.viewer"
+
+// Sessions follows the daemon's events.
+func (v source) Sessions(ctx context.Context) <-chan model.Update {
+	out := make(chan model.Update, 1)
+	f := &feed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
+	go func() {
+		defer close(out)
+		wait := retryTime
+		for ctx.Err() == nil {
+			err := v.c.Events(ctx, func(e api.Event) error {
+				if err := f.event(ctx, e); err != nil {
+					return err
+				}
+				v.reach.found()
+				wait = retryTime
+				return nil
+			})
+			if err != nil {
+				v.reach.lost()
+				f.send(model.Update{Away: lostWhy(err)})
+			}
+			pause(ctx, wait)
+			if v.at != "" {
+				wait = min(2*wait, lastRetryTime)
+			}
+		}
+	}()
+	return out
+}
+
+// lostWhy is why a daemon cannot be reached, in words for people.
+func lostWhy(err error) string {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "the connection was lost"
+	}
+	return err.Error()
+}
+
+// feed turns events into lists of sessions. Its goroutine is the only one that sends.
+type feed struct {
+	v     source
+	out   chan model.Update
+	self  string // the session the viewer runs in: to show it would be a hall of mirrors
+	all   []api.Session
+	bells map[string]int
+	exits map[string]*int // status of the last command that took its time
+	asked approvals
+}
+
+// send replaces what the viewer has not fetched yet: the newest counts.
+func (f *feed) send(u model.Update) {
+	select {
+	case <-f.out:
+	default:
+	}
+	f.out <- u
+}
+
+func (f *feed) event(ctx context.Context, e api.Event) error {
+	switch {
+	case e.Kind == "config":
+		f.v.options.reload()
+		return nil
+	case e.Arrange != nil:
+		f.v.order(e.Arrange)
+		return nil
+	case e.Approval != nil:
+		f.asked.take(e.Approval)
+		if e.Session != nil {
+			f.take(ctx, e)
+		}
+	case e.Kind == "listening" || e.Kind == "lost" || e.Session == nil:
+		all, err := f.v.c.List(ctx)
+		if err != nil {
+			return err
+		}
+		waiting, err := f.v.pendingApprovals(ctx)
+		if err != nil {
+			return err
+		}
+		f.all = all
+		f.asked.load(waiting)
+		f.lookUpExits(ctx)
+	default:
+		f.take(ctx, e)
+	}
+	var list []model.Session
+	for i := range f.all {
+		s := &f.all[i]
+		waits := f.asked.waitsIn(s.ID)
+		own := s.Labels[markLabel] == f.v.mark && (s.State != "running" || s.Needs == nil && !waits)
+		if s.ID == f.self || own { // what a prompt runs is shown there, until it needs an answer
+			continue
+		}
+		vs := viewSession(s)
+		vs.Bells, vs.LastExit = f.bells[s.ID], f.exits[s.ID]
+		if waits {
+			vs.Needs = model.NeedsApproval
+		}
+		list = append(list, vs)
+	}
+	f.send(model.Update{Sessions: list, Approvals: f.asked.shown(), Ended: slices.Clone(f.asked.ended)})
+	return nil
+}
+
+// maxLookedUp bounds the sessions whose last command is looked up when the viewer begins.
+const maxLookedUp = 200
+
+// lookedUpAtOnce bounds the requests for them: each takes a round trip.
+const lookedUpAtOnce = 16
+
+// lookUpExits asks how the last commands of shells at their prompt ended, of which no event told.
+func (f *feed) lookUpExits(ctx context.Context) {
+	left := maxLookedUp
+	var asked sync.WaitGroup
+	room, exits := make(chan struct{}, lookedUpAtOnce), make([]*int, len(f.all))
+	for i := range f.all {
+		s := &f.all[i]
+		if s.State != "running" || s.Shell == nil || s.Shell.Phase != "prompt" || f.exits[s.ID] != nil || left == 0 {
+			continue
+		}
+		left--
+		room <- struct{}{}
+		asked.Go(func() {
+			defer func() { <-room }()
+			if c, err := f.v.c.Session(s.ID).Command(ctx, 0); err == nil { // else it has run none yet
+				exits[i] = c.ExitCode
+			}
+		})
+	}
+	asked.Wait()
+	for i, code := range exits {
+		if code != nil {
+			f.exits[f.all[i].ID] = code
+		}
+	}
+}
+
+func (f *feed) take(ctx context.Context, e api.Event) {
+	id := e.Session.ID
+	at := slices.IndexFunc(f.all, func(s api.Session) bool { return s.ID == id })
+	switch {
+	case e.Kind == "removed":
+		if at >= 0 {
+			f.all = slices.Delete(f.all, at, at+1)
+		}
+		return
+	case at < 0:
+		f.all = append(f.all, *e.Session)
+	default:
+		f.all[at] = *e.Session
+	}
+	switch sh := e.Session.Shell; {
+	case e.Kind == "bell":
+		f.bells[id]++
+	case sh == nil || e.Kind != "shell" && e.Kind != "command":
+	case sh.Phase == "running":
+		delete(f.exits, id)
+	case f.exits[id] == nil: // what ran has ended; how, its record says
+		if c, err := f.v.c.Session(id).Command(ctx, 0); err == nil {
+			f.exits[id] = c.ExitCode
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// viewSession is a session as the viewer knows it.
+func viewSession(s *api.Session) model.Session {
+	vs := model.Session{
+		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
+		ExitCode: s.ExitCode, Signal: s.Signal, Stopped: s.Stopped, FullScreen: s.Alt,
+		Started: s.Started, Past: s.Labels[pastLabel],
+		Aside: s.Temporary || s.Labels[api.HookLabel] != "" || s.Labels[api.KeptRunLabel] != "",
+	}
+	if vs.Started.IsZero() { // an older daemon's
+		vs.Started = s.Created
+	}
+	if s.Ended != nil {
+		vs.Ended = *s.Ended
+	}
+	if s.Needs != nil {
+		if vs.Needs = s.Needs.Kind; s.Needs.Prompt {
+			vs.Needs = "prompt"
+		}
+	}
+	if a := s.AgentIs; a != nil && a.State != "unknown" { // it knows better than the kernel
+		vs.Agent = output.AgentText(a)
+		vs.Needs = map[string]string{"needs_input": "an answer", "needs_approval": "permission"}[a.State]
+	}
+	if s.Progress != nil {
+		vs.Progress = &model.Progress{State: s.Progress.State, Percent: s.Progress.Percent}
+	}
+	if a := s.Activity; a != nil {
+		vs.Errors, vs.Warnings = a.Errors, a.Warnings
+		if a.Due != nil && a.Running {
+			vs.Due = *a.Due
+		}
+		if a.FirstError != nil {
+			vs.FirstError = output.ProblemText(a.FirstError)
+		}
+	}
+	if sh := s.Shell; sh != nil {
+		vs.Phase = map[string]model.Phase{"prompt": model.PhasePrompt, "running": model.PhaseRunning}[sh.Phase]
+		vs.Doing, vs.Since = sh.Command, sh.Since
+	}
+	return vs
+}
+
+func (v source) New(ctx context.Context, beside, dir, line string) (string, error) {
+	n, err := ShellHere()
+	if err != nil {
+		return "", err
+	}
+	n.Line = line
+	if beside != "" {
+		s, err := v.c.Session(beside).Info(ctx)
+		switch {
+		case err != nil:
+		case v.at != "":
+			n.GivenCwd = s.Cwd
+		case isDirectory(s.Cwd):
+			n.Cwd = s.Cwd
+		}
+	}
+	if dir != "" {
+		if err := v.goesTo(&n, dir); err != nil {
+			return "", err
+		}
+	}
+	s, err := v.c.NewSession(ctx, n)
+	return s.ID, err
+}
+
+// goesTo has a session start in a directory as a person writes it: from where it would start else, or from home.
+func (v source) goesTo(n *api.NewSession, dir string) error {
+	if v.at != "" {
+		if dir[0] == '~' {
+			return fmt.Errorf("which directory %s is on %s is not known here; give its whole path", dir, v.at)
+		}
+		if n.GivenCwd = path.Join(n.GivenCwd, dir); path.IsAbs(dir) {
+			n.GivenCwd = dir
+		}
+		return nil
+	}
+	if rest, home := strings.CutPrefix(dir, "~"); home && (rest == "" || rest[0] == '/') {
+		h, err := os.UserHomeDir()
+		if err != nil {
+			return err
+		}
+		dir = h + rest
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(n.Cwd, dir)
+	}
+	if !isDirectory(dir) {
+		return fmt.Errorf("there is no directory %s", dir)
+	}
+	n.Cwd = filepath.Clean(dir)
+	return nil
+}
+
+func isDirectory(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+func (v source) Kill(ctx context.Context, id string) error {
+	_, err := v.c.Session(id).Kill(ctx, api.Kill{})
+	return err
+}
