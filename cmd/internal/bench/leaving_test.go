@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,7 +19,9 @@ import (
 // A bench whose terminal goes ends by its context, and puts away what it started: the signal does not end us.
 func TestUntilLeft(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
-		putAway := false
+		putAway, want := false, 1
+		seen := make(chan os.Signal, 4) // a signal that arrives after the bench has ended would end the test
+		signal.Notify(seen, sig)
 		c := UntilLeft(&cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := syscall.Kill(os.Getpid(), sig); err != nil {
 				return err
@@ -26,6 +29,7 @@ func TestUntilLeft(t *testing.T) {
 			<-cmd.Context().Done()
 			if sig != syscall.SIGINT { // again, while it puts away
 				_ = syscall.Kill(os.Getpid(), sig)
+				want++
 			}
 			putAway = true
 			return cmd.Context().Err()
@@ -35,6 +39,10 @@ func TestUntilLeft(t *testing.T) {
 		if err := c.ExecuteContext(t.Context()); !errors.Is(err, context.Canceled) || !putAway {
 			t.Errorf("%v: %v, put away: %v", sig, err, putAway)
 		}
+		for range want {
+			<-seen
+		}
+		signal.Stop(seen)
 	}
 }
 
