@@ -160,3 +160,23 @@ func TestBeginningOfASecretIsNoOracle(t *testing.T) {
 		}
 	}
 }
+
+// A transcript shows no part of a secret that a switch of screens parts.
+//
+// FAULT: G17
+func TestTranscriptHidesSplitSecrets(t *testing.T) {
+	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, knowing(t, "hunter22"))
+	f.print(f.Session, "key hunt\x1b[?47her22\x1b[?47l ok\r\n")
+	waitText(t, f.Session, "ok")
+	_, end := f.OutputRange()
+	for hide, want := range map[bool]string{true: "****", false: "hunt"} {
+		var lines []string
+		if _, err := f.Transcript(t.Context(), 0, end, hide, func(line string) { lines = append(lines, line) }); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(lines, "\n")
+		if !strings.Contains(text, "key "+want) || hide && strings.Contains(text, "er22") {
+			t.Errorf("hide %v: %q", hide, text)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,14 +15,20 @@ import (
 )
 
 // Transcript reads what the terminal showed between two offsets as lines, of full-screen programs too. The owner is not
-// asked: it is made anew from the journal, as past screens are.
-func (s *Session) Transcript(ctx context.Context, from, to uint64, emit func(line string)) (stats transcript.Stats, err error) {
+// asked: it is made anew from the journal, as past screens are. With hide it waits until the output has settled and masks the
+// secrets in it: a switch of screens may part a secret, whose parts no line shows as a whole.
+func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, emit func(line string)) (stats transcript.Stats, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.log.Error("panic while history was replayed", "session", s.cfg.ID, "from", from, "panic", r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("%w: panic while its history was replayed: %v", ErrQuarantined, r)
 		}
 	}()
+	if hide {
+		if err := s.WaitSettled(ctx, to); err != nil {
+			return stats, err
+		}
+	}
 	engine, err := s.Past(ctx, from)
 	if err != nil {
 		return stats, err
@@ -30,7 +37,10 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, emit func(lin
 	if !ok {
 		return stats, fmt.Errorf("%w: the emulator %s tells nothing of what it scrolls", ErrNoTranscript, s.engineName())
 	}
-	feed := transcript.NewFeed(term, emit)
+	feed := &hiding{Feed: transcript.NewFeed(term, emit)}
+	if hide {
+		feed.s = s
+	}
 	at, err := s.replayInto(ctx, feed, from, to)
 	if err != nil {
 		return stats, fmt.Errorf("replay history: %w", err)
@@ -43,7 +53,7 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, emit func(lin
 		if len(c.Data) == 0 {
 			break
 		}
-		feed.Write(c.Data, time.Now())
+		feed.write(c.Data, c.From, time.Now())
 		at = c.From + uint64(len(c.Data))
 	}
 	return feed.Close(), ctx.Err()
@@ -52,8 +62,34 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, emit func(lin
 // ErrNoTranscript is returned where there can be no transcript.
 var ErrNoTranscript = errors.New("there is no transcript")
 
+// hiding is a feed of output in which secrets are masked.
+type hiding struct {
+	*transcript.Feed
+	s      *Session // masks; nil: secrets are shown
+	from   uint64   // offset of masked
+	masked []byte   // masking looks far around: much is masked at once
+}
+
+// write feeds output from an offset on.
+func (h *hiding) write(p []byte, from uint64, at time.Time) {
+	for h.s != nil && len(p) > 0 {
+		if skip := from - h.from; from >= h.from && skip < uint64(len(h.masked)) {
+			n := min(len(p), len(h.masked)-int(skip))
+			h.Write(h.masked[skip:][:n], at)
+			p, from = p[n:], from+uint64(n)
+			continue
+		}
+		c, err := h.s.raw(from, make([]byte, max(len(p), 64<<10)))
+		if h.from, h.masked = from, c.Data; err != nil || c.From != from || len(c.Data) == 0 {
+			h.masked = bytes.Clone(p)
+		}
+		h.s.Hide(h.from, h.masked)
+	}
+	h.Write(p, at)
+}
+
 // replayInto feeds what the journal has between two offsets, and returns the offset it came to.
-func (s *Session) replayInto(ctx context.Context, feed *transcript.Feed, from, to uint64) (at uint64, err error) {
+func (s *Session) replayInto(ctx context.Context, feed *hiding, from, to uint64) (at uint64, err error) {
 	r := s.Records(from)
 	defer r.Close()
 	for at = from; ; {
@@ -71,7 +107,7 @@ func (s *Session) replayInto(ctx context.Context, feed *transcript.Feed, from, t
 		switch rec.Kind {
 		case journal.KindOutput:
 			rec.Data = rec.Data[:min(uint64(len(rec.Data)), to-rec.Offset)]
-			feed.Write(rec.Data, rec.Time)
+			feed.write(rec.Data, rec.Offset, rec.Time)
 			at = rec.Offset + uint64(len(rec.Data))
 		case journal.KindGap:
 			at = min(rec.Offset+rec.Lost, to)

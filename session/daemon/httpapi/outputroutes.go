@@ -241,7 +241,7 @@ func (s *Server) transcript(ctx context.Context, e *registry.Handle, in *textQue
 		return out, fmt.Errorf("%w: session %s runs on pipes and has no screen", session.ErrNoTranscript, e.Record().Name)
 	}
 	t := excerpt.Tail{Limit: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput))}
-	stats, err := e.Session.Transcript(ctx, from, to, t.Add)
+	stats, err := e.Session.Transcript(ctx, from, to, !s.veil(ctx).Empty(), t.Add)
 	if err != nil {
 		return out, err
 	}
