@@ -59,6 +59,62 @@ func TestJoinsInTheMiddle(t *testing.T) {
 	}
 }
 
+// A client that joins in the middle has what programs set that no frame shows; answers and later restores are the same.
+//
+// FAULT: H16
+func TestJoinsWithSettings(t *testing.T) {
+	const ask = "\x1b]4;1;?\x07\x1b]4;200;?\x07\x1b]5;0;?\x07\x1b]10;?\x07\x1b]11;?\x07\x1b]12;?\x07\x1b]17;?\x07\x1b[?u\x1b[2$w" +
+		"\x1b[?45$p\x1b[?2027$p\x1b[?1036$p\x1b[?80$p\x1b[?1$p\x1b[?2004$p"
+	for before, after := range map[string]string{
+		"\x1b]4;1;#102030;200;#405060\x07":                          "\x1b]104;1\x07",
+		"\x1b]10;#111111\x07\x1b]11;#222222\x07\x1b]12;#333333\x07": "\x1b]111\x07",
+		"\x1b]17;#444444\x07\x1b]5;0;#555555\x07":                   "",
+		"\x1b[3g\x1b[5G\x1bH\x1b[8G\x1bH\r":                         "\t\x1b[g",
+		"\x1b[2 q":                                                  "",
+		"\x1b[5 q":                                                  "",
+		"\x1b[=1u\x1b[>5u\x1b[>9u":                                  "\x1b[<u",
+		"\x1b[>1u\x1b[?1049h\x1b[>3u\x1b[>7u":                       "\x1b[<u",
+		"\x1b[>1u\x1b[?1049h\x1b[>3u":                               "\x1b[?1049l\x1b[<u",
+		"\x1b[?45;80h\x1b[?2027l\x1b[?1036h":                        "",
+		"\x1b[?1;45h\x1b[?1;45;2004s\x1b[?1;45l\x1b[?2004h":         "\x1b[?1;45;2004r",
+	} {
+		program, client := native(20, 5), native(20, 5)
+		_, _ = program.Write([]byte(before))
+		var f, behind vterm.Frame
+		program.Frame(&f, vterm.Query{})
+		program.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
+		_, _ = client.Write(AppendTerminal(nil, program, &f, &behind))
+		for _, then := range []string{"", after} {
+			if then += ask; strings.Contains(before, " q") { // else the user's own counts
+				then += "\x1bP$q q\x1b\\"
+			}
+			_, _ = program.Write([]byte(then))
+			_, _ = client.Write([]byte(then))
+			if want, got := program.Replies(nil), client.Replies(nil); !bytes.Equal(got, want) {
+				t.Errorf("%q then %q:\n%q, want\n%q", before, then, got, want)
+			}
+		}
+	}
+	program := vterm.New(vterm.Options{})
+	_, _ = program.Write([]byte("\x1b]22;pointer\x1b\\\x1b]22;?__current__\x1b\\"))
+	if got := string(program.AppendSettings(nil)); got != "\x1b]22;pointer\x1b\\" {
+		t.Errorf("the mouse pointer is %q", got)
+	}
+}
+
+// A terminal that saw settings is reset to its own.
+//
+// FAULT: H16
+func TestSettingsReset(t *testing.T) {
+	e := vterm.New(vterm.Options{})
+	_, _ = e.Write([]byte("\x1b]4;1;#102030\x07\x1b]5;0;#102030\x07\x1b]10;#102030;#102030;#102030;#102030;#102030\x07\x1b]17;#102030\x07\x1b]19;#102030\x07" +
+		"\x1b]22;pointer\x07\x1b[3g\x1b[?45;80h\x1b[>4;1f\x1b[>5u"))
+	_, _ = e.Write(AppendSettingsReset(AppendModesReset(nil)))
+	if got := string(e.AppendKeyStack(e.AppendSettings(nil), false)); got != "\x1b[<16u\x1b[=0;1u" {
+		t.Errorf("left: %q", got)
+	}
+}
+
 // red and green are pictures of 40×48 pixels, 5×3 cells, as sixel and as the kitty protocol has them; flag is as red, but blue
 // and half of it white further down.
 var (

@@ -46,17 +46,35 @@ func AppendModes(dst []byte, m *vterm.Modes) []byte { return appendModes(dst, m,
 // graphics protocol, whichever they came by.
 func AppendTerminal(dst []byte, e vterm.Engine, f, behind *vterm.Frame) []byte {
 	m := e.Modes()
+	settings, ok := e.(Settings)
+	if !ok {
+		settings = noSettings{}
+	}
+	dst = settings.AppendSettings(dst)
 	if f.Alt {
 		primary := m
 		primary.AltScreen = false
-		dst = AppendANSI(AppendModes(dst, &primary), behind, ANSIOptions{Repaint: true, Exact: true, images: imagesUnnamed})
+		dst = settings.AppendKeyStack(AppendModes(dst, &primary), false)
+		dst = AppendANSI(dst, behind, ANSIOptions{Repaint: true, Exact: true, images: imagesUnnamed})
 	}
-	dst = AppendANSI(AppendModes(dst, &m), f, ANSIOptions{Repaint: true, Exact: true, images: imagesNamed})
+	dst = settings.AppendKeyStack(AppendModes(dst, &m), f.Alt)
+	dst = AppendANSI(dst, f, ANSIOptions{Repaint: true, Exact: true, images: imagesNamed})
 	if c, ok := e.(interface{ AppendCarry([]byte) []byte }); ok {
 		dst = c.AppendCarry(dst)
 	}
 	return dst
 }
+
+// Settings is an engine that can append what programs set besides modes: see vterm.Terminal.
+type Settings interface {
+	AppendSettings(dst []byte) []byte
+	AppendKeyStack(dst []byte, alternate bool) []byte
+}
+
+type noSettings struct{}
+
+func (noSettings) AppendSettings(dst []byte) []byte         { return dst }
+func (noSettings) AppendKeyStack(dst []byte, _ bool) []byte { return dst }
 
 // AppendModesHere is AppendModes for a terminal that stays on the screen it shows. The
 // wheel sends cursor keys only if the program is on an alternate screen of its own.
@@ -108,14 +126,15 @@ func appendKeyModes(dst []byte, m *vterm.Modes) []byte {
 func AppendModesReset(dst []byte) []byte {
 	off := vterm.Modes{AltScroll: true} // on is the default of nearly all terminals
 	dst = append(dst, "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f"...)
+	dst = append(dst, "\x1b[?42l\x1b[?80l\x1b[?1045l\x1b[?8452l\x1b[?1070h\x1b[>4;0f\x1b[<16u"...)
 	dst = appendKeyModes(dst, &off) // kitty keeps the flags per screen: of this one, then of the primary
 	dst = AppendModes(dst, &off)
 	return append(dst, "\x1b[0 q\x1b[?25h\x1b[m"...)
 }
 
-// AppendColorsReset appends what gives the terminal's palette, default colours and cursor
-// colour back (OSC 104, 110–112), for terminals that saw OSC 4 and 10–12 go by. It is
-// apart from AppendModesReset because people set those colours too.
-func AppendColorsReset(dst []byte) []byte {
-	return append(dst, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"...)
+// AppendSettingsReset appends what resets a terminal's colours (OSC 104, 105, 110–119), tab stops (DECST8C) and mouse pointer,
+// for terminals that saw a program set some of them. It is apart from AppendModesReset because users set those, too.
+func AppendSettingsReset(dst []byte) []byte {
+	dst = append(dst, "\x1b]104\x1b\\\x1b]105\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\\x1b]113\x1b\\\x1b]114\x1b\\"...)
+	return append(dst, "\x1b]117\x1b\\\x1b]119\x1b\\\x1b]22;\x1b\\\x1b[?5W"...)
 }

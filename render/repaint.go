@@ -147,16 +147,15 @@ func appendCUP(dst []byte, row, col int) []byte {
 	return append(dst, 'H')
 }
 
-// cursorStyle is the parameter of DECSCUSR. A block is what a program that asked for
-// nothing has: 0, the person's own setting.
+// cursorStyle is the parameter of DECSCUSR; 0, the user's own setting, for a block that no program chose.
 func cursorStyle(c vterm.Cursor) int {
-	n := 0
-	switch c.Shape {
-	case vterm.CursorUnderline:
+	n := 2
+	switch {
+	case c.Shape == vterm.CursorUnderline:
 		n = 4
-	case vterm.CursorBar:
+	case c.Shape == vterm.CursorBar:
 		n = 6
-	default:
+	case !c.Chosen:
 		return 0
 	}
 	if c.Blink {

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Transcript reads what the terminal showed between two offsets as lines, of full-screen programs too. The owner is not
-// asked: it is made anew from the journal, as past screens are. With hide it waits until the output has settled and masks the
+// Transcript reads what the terminal showed between two offsets as lines, of full-screen programs too. The journal
+// is replayed, as for past screens. With hide it waits until the output has settled and masks the
 // secrets in it: a switch of screens may part a secret, whose parts no line shows as a whole.
 func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, emit func(line string)) (stats transcript.Stats, err error) {
 	defer func() {

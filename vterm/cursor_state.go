@@ -2,8 +2,99 @@ package vterm
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
+
+// settingModes are the modes that AppendSettings carries. Frames, AppendCarry and Modes have the others.
+var settingModes = []int{42, 45, 80, 1010, 1011, 1034, 1036, 1037, 1039, 1040, 1045, 1070, 2027, 8452}
+
+// screenModes are the modes that are not saved on another terminal: they show another screen, or are answered here.
+var screenModes = []int{3, 47, 1047, 1048, 1049, 2026, 2048}
+
+// AppendSettings appends what brings another terminal to the settings of this one that outlive what a program prints: colours,
+// tab stops, the mouse pointer, saved modes, and modes that decide how output is taken. It omits what is as after a reset.
+// It moves the cursor. Modes, screen, keyboard and AppendCarry come after it.
+func (t *Terminal) AppendSettings(dst []byte) []byte {
+	for _, n := range slices.Sorted(maps.Keys(t.savedModes)) {
+		if !slices.Contains(screenModes, n) {
+			dst = fmt.Appendf(dst, "\x1b[?%d%c\x1b[?%ds", n, setFinal(t.savedModes[n]), n)
+		}
+	}
+	for _, n := range settingModes {
+		m := findMode(n, false)
+		if _, saved := t.savedModes[n]; saved || (t.modes^modeDefaults)&m.bit != 0 {
+			dst = fmt.Appendf(dst, "\x1b[?%d%c", n, setFinal(t.modes&m.bit != 0))
+		}
+	}
+	if t.keyFormat.formatOther != 0 {
+		dst = append(dst, "\x1b[>4;1f"...)
+	}
+	if t.pointer != "" {
+		dst = fmt.Appendf(dst, "\x1b]22;%s\x1b\\", t.pointer)
+	}
+	return t.appendTabs(t.colors.appendSet(dst))
+}
+
+func setFinal(on bool) byte {
+	if on {
+		return 'h'
+	}
+	return 'l'
+}
+
+// appendTabs appends tab stops that are not at every eighth column.
+func (p *page) appendTabs(dst []byte) []byte {
+	var stops []byte
+	usual := true
+	for col := 1; col < p.cols; col++ {
+		at := p.tabs.at(col)
+		usual = usual && at == (col%8 == 0)
+		if at {
+			stops = fmt.Appendf(stops, "\x1b[%dG\x1bH", col+1)
+		}
+	}
+	if usual {
+		return dst
+	}
+	return append(append(dst, "\x1b[?6l\x1b[?69l\x1b[3g"...), stops...)
+}
+
+// appendSet appends the colours that programs have set.
+func (c *colors) appendSet(dst []byte) []byte {
+	for i, v := range c.Palette.Colors {
+		if v != color.Defaults.Colors[i] {
+			dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, color.Format(v))
+		}
+	}
+	var usual color.Table
+	usual.Reset()
+	for i, v := range c.Special {
+		if v != usual.Special[i] {
+			dst = fmt.Appendf(dst, "\x1b]5;%d;%s\x1b\\", i, color.Format(v))
+		}
+	}
+	for i, v := range c.Dynamic {
+		if v != usual.Dynamic[i] {
+			dst = fmt.Appendf(dst, "\x1b]%d;%s\x1b\\", 10+i, color.Format(v))
+		}
+	}
+	return dst
+}
+
+// AppendKeyStack appends what gives another terminal, on the screen that it shows, the keyboard flags of the primary or the
+// alternate screen, with those that a program pushed (kitty keyboard protocol).
+func (t *Terminal) AppendKeyStack(dst []byte, alternate bool) []byte {
+	k := &t.kitty[boolInt(alternate)]
+	dst = fmt.Appendf(dst, "\x1b[<%du\x1b[=%d;1u", kittyDepth, k.entries[0])
+	for i := 1; i <= k.n; i++ {
+		dst = fmt.Appendf(dst, "\x1b[>%du", k.entries[i])
+	}
+	return dst
+}
 
 // AppendCarry appends what puts a real terminal, on which this screen was just painted in
 // full, into the state that the program's next output relies on and no frame shows:

@@ -60,6 +60,8 @@ type Cursor struct {
 	Visible  bool
 	Shape    CursorShape
 	Blink    bool
+	// Chosen reports that a program chose the shape: else a terminal may show its own.
+	Chosen bool
 	// Pending is set after the last column was written and before the wrap: the
 	// cursor stands on the last column, the next character goes to the next row.
 	Pending bool
@@ -117,7 +119,7 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Cursor = Cursor{
 		Row: t.cur.Row, Col: t.cur.Col, Pending: t.cur.Pending,
 		Visible: t.modes&modeCursorVisible != 0, Shape: t.shape.shape,
-		Blink: t.modes&modeCursorBlink != 0,
+		Blink: t.modes&modeCursorBlink != 0, Chosen: t.shape.chosen,
 	}
 	if saved := &t.saved[0]; s == t.primary && s != t.scr && saved.set { // where it is once a program leaves the alternate screen
 		f.Cursor.Row, f.Cursor.Col, f.Cursor.Pending = min(saved.cur.Row, t.rows-1), min(saved.cur.Col, t.cols-1), false

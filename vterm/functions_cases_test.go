@@ -161,6 +161,7 @@ var functionCases = []functionCase{
 	{"OSC 9", "\x1b]9;hello\x07\x1b]9;4;1;50\x07\x1b]9;9;/tmp\x07", " @0,0 <6  hello 0> <7 normal  50> <4 9;9 /tmp 0>"},
 	{"OSC 10", "\x1b]10;red;blue\x07\x1b]10;?\x07\x1b]11;?\x07", " @0,0 ^]10;rgb:ffff/0000/0000\a^]11;rgb:0000/0000/ffff\a"},
 	{"OSC 21", "\x1b]21;foreground=red;foreground=?;7=?;nothing=?\x1b\\", " @0,0 ^]21;foreground=rgb:ffff/0000/0000;7=rgb:e5e5/e5e5/e5e5^\\"},
+	{"OSC 22", "\x1b]22;pointer\x1b\\\x1b]22;?__current__\x1b\\", " @0,0"},
 	{"OSC 52", "\x1b]52;c;aGk=\x07\x1b]52;c;?\x07", " @0,0 ^]52;c;aGk=\a <8 c hi 0>"},
 	{"OSC 99", "\x1b]99;i=1:p=body;text\x07", " @0,0 <6  text 0>"},
 	{"OSC 104", "\x1b]4;1;#123456\x07\x1b]104;1\x07\x1b]4;1;?\x07", " @0,0 ^]4;1;rgb:cdcd/0000/0000\a"},

@@ -24,6 +24,7 @@ var oscTable = []command{
 	{[]int{9}, "notification; 9;4 progress; 9;9 working directory", "iTerm2, ConEmu", told(oscNotify)},
 	{[]int{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, "dynamic colours: set, ask", "xterm", oscColors((*colors).dynamic)},
 	{[]int{21}, "colours by name: set, ask", "kitty", oscColors((*colors).byName)},
+	{[]int{22}, "shape of the mouse pointer", "xterm, kitty", (*Terminal).oscPointer},
 	{[]int{52}, "clipboard", "xterm", (*Terminal).oscClipboard},
 	{[]int{99}, "notification", "kitty", told(oscNotifyKitty)},
 	{[]int{104}, "reset palette colours", "xterm", oscColors((*colors).resetPalette)},

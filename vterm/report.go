@@ -168,6 +168,7 @@ func (p *page) cursorShape(s *parse.Seq) {
 	if n > 6 {
 		return
 	}
+	p.shape.chosen = n > 0
 	n = max(n, 1)
 	p.shape.shape = CursorShape((n - 1) / 2)
 	p.setMode(modeCursorBlink, n%2 == 1)

@@ -8,8 +8,11 @@ type conformance struct {
 	checksum int // flags of XTCHECKSUM
 }
 
-// cursorStyle is the shape that DECSCUSR chose; whether it blinks is mode 12.
-type cursorStyle struct{ shape CursorShape }
+// cursorStyle is the shape that DECSCUSR chose; whether it blinks is mode 12. chosen is not set for the terminal's own style.
+type cursorStyle struct {
+	shape  CursorShape
+	chosen bool
+}
 
 const levelMax = 5
 
@@ -29,7 +32,7 @@ func (t *Terminal) resetState() {
 	t.bit8, t.guard = false, guardNone
 	t.kitty = [2]kittyStack{}
 	t.keyFormat = keyFormat{}
-	t.shape = cursorStyle{}
+	t.shape, t.pointer = cursorStyle{}, ""
 	t.softState()
 	t.resetTabs()
 	t.moveTo(0, 0)

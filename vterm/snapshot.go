@@ -90,7 +90,7 @@ func (c *codec) terminal(t *Terminal) {
 	c.settings(t)
 	c.palette(t)
 	c.parser(t)
-	c.imageNumbers(t)
+	c.additions(t)
 }
 
 func (c *codec) color(v *Color) {

@@ -95,7 +95,7 @@ func (c *codec) settings(t *Terminal) {
 	signed(c, &t.bottom, t.top, t.rows-1)
 	signed(c, &t.left, 0, t.cols-1)
 	signed(c, &t.right, t.left, t.cols-1)
-	unsigned(c, &t.shape.shape, uint64(CursorBar))
+	c.shape(&t.shape)
 	for i := range t.kitty {
 		k := &t.kitty[i]
 		signed(c, &k.n, 0, kittyDepth-1)
@@ -115,6 +115,20 @@ func (c *codec) settings(t *Terminal) {
 	signed(c, &t.rectExtent, 0, 1<<16)
 	c.str(&t.clipboard)
 	c.titles(t)
+}
+
+// chosenBlock codes a block that a program chose. Older versions refuse a snapshot that has it, as with fitBit.
+const chosenBlock = CursorBar + 1
+
+func (c *codec) shape(s *cursorStyle) {
+	n := s.shape
+	if n == CursorBlock && s.chosen {
+		n = chosenBlock
+	}
+	unsigned(c, &n, uint64(chosenBlock))
+	if s.shape, s.chosen = n, n != CursorBlock; n == chosenBlock {
+		s.shape = CursorBlock
+	}
 }
 
 func (c *codec) titles(t *Terminal) {
@@ -248,11 +262,11 @@ func (c *codec) pendingImage(t *Terminal) {
 	c.flag(&g.TooLong)
 }
 
-// imageNumbers codes the ids of images that have a number. It stands at the very end, and only where there
-// are any: snapshots of before can be read.
-func (c *codec) imageNumbers(t *Terminal) {
+// additions codes the ids of images that have a number, then the mouse pointer. It comes last and writes nothing if all are
+// unset, so older snapshots can be read.
+func (c *codec) additions(t *Terminal) {
 	s := &t.images
-	if c.reading && len(c.r.B) == 0 || !c.reading && len(s.Numbers) == 0 {
+	if c.reading && len(c.r.B) == 0 || !c.reading && len(s.Numbers) == 0 && t.pointer == "" {
 		return
 	}
 	numbers := slices.Sorted(maps.Keys(s.Numbers))
@@ -265,7 +279,13 @@ func (c *codec) imageNumbers(t *Terminal) {
 		unsigned(c, &id, 1<<32-1)
 		s.Numbers[*n] = id
 	})
-	if len(s.Numbers) == 0 {
+	switch {
+	case !c.reading && t.pointer != "" || c.reading && len(c.r.B) > 0:
+		c.str(&t.pointer)
+		if t.pointer == "" || len(t.pointer) > pointerMax {
+			c.fail()
+		}
+	case len(s.Numbers) == 0:
 		c.fail()
 	}
 }

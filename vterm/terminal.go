@@ -36,7 +36,8 @@ type Terminal struct {
 	title      titles
 	colors     colors
 	clipboard  string
-	rectExtent int // DECSACE: 2 is the rectangle
+	pointer    string // shape of the mouse pointer (OSC 22), "" for the terminal's own
+	rectExtent int    // DECSACE: 2 is the rectangle
 	images     graphics.Store
 	collector  graphics.Command // an image of which not all chunks have come
 

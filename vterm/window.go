@@ -1,6 +1,10 @@
 package vterm
 
-import "github.com/longterm-dev/longterm/vterm/internal/parse"
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/vterm/internal/parse"
+)
 
 // windowOps is XTWINOPS. What needs a window is only told to the owner.
 func (t *Terminal) windowOps(s *parse.Seq) {
@@ -37,6 +41,17 @@ func (t *Terminal) windowOps(s *parse.Seq) {
 		}
 	}
 }
+
+// oscPointer sets the shape of the mouse pointer: OSC 22 ; shape. Queries and the stack of kitty's protocol ("?", "<", ">") are ignored.
+func (t *Terminal) oscPointer(_ int, name string) {
+	name = strings.TrimPrefix(name, "=")
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" && len(name) <= pointerMax {
+		t.pointer = name
+	}
+}
+
+// pointerMax bounds the name of a shape of the mouse pointer, in bytes.
+const pointerMax = 64
 
 // resizeTo is a request for a size in cells, where -1 keeps one side and 0 asks for that
 // of the whole display, which is the present one here.

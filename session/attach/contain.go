@@ -20,15 +20,14 @@ func (f *Filter) contain(seq []byte) (kept []byte, redraw bool) {
 	body := seq[2:]
 	final := body[len(body)-1]
 	switch {
-	case body[0] == '?' && (final == 'h' || final == 'l'):
+	case body[0] == '?' && (final == 'h' || final == 'l' || final == 's' || final == 'r'): // XTSAVE, XTRESTORE
 		return f.containModes(seq)
-	case !f.Contain:
-	case final == 'J' && string(body) == "3J": // the terminal's own history
-		return nil, false
 	case final == 't' && bytes.HasPrefix(body, []byte("22")): // XTWINOPS: the titles that are kept are ours
 		return nil, false
 	case final == 't' && bytes.HasPrefix(body, []byte("23")):
 		return nil, true
+	case f.Contain && final == 'J' && string(body) == "3J": // the terminal's own history
+		return nil, false
 	}
 	return seq, false
 }
@@ -40,10 +39,10 @@ func (f *Filter) containModes(seq []byte) (kept []byte, redraw bool) {
 	params = slices.DeleteFunc(params, func(p []byte) bool {
 		p = bytes.TrimLeft(p, "0")
 		if f.Contain && slices.Contains(screenModes, string(p)) {
-			redraw = true
+			redraw = redraw || final != 's'
 			return true
 		}
-		return final == 'h' && slices.Contains(neverModes, string(p))
+		return (final == 'h' || final == 'r') && slices.Contains(neverModes, string(p))
 	})
 	switch len(params) {
 	case n:

@@ -23,7 +23,7 @@ var filterCases = []struct{ name, in, want string }{
 	{"kitty push passes", "\x1b[>1u", "\x1b[>1u"},
 	{"restore cursor passes", "\x1b[u", "\x1b[u"},
 	{"window size report", "\x1b[18t\x1b[14;2t", ""},
-	{"window title stack passes", "\x1b[22;0t", "\x1b[22;0t"},
+	{"the stack of titles is the emulator's", "\x1b[22;0t\x1b[23;2tx", "x"},
 	{"in-band resize is the emulator's", "\x1b[?2048h\x1b[?1004;2048;2004h\x1b[?2048l", "\x1b[?1004;2004h\x1b[?2048l"},
 	{"other screen passes", "\x1b[?1049h\x1bc\x1b[3J", "\x1b[?1049h\x1bc\x1b[3J"},
 	{"ENQ", "a\x05b", "ab"},
@@ -76,6 +76,8 @@ func TestContain(t *testing.T) {
 		{"\x1b[H\x1b[2J\x1b[3J", "\x1b[H\x1b[2J", false},
 		{"\x1b[22;0t\x1b[23;0t", "", true},
 		{"\x1b[?3h", "", true},
+		{"\x1b[?1049s\x1b[?1;1049s", "\x1b[?1s", false},
+		{"\x1b[?1049;1r", "\x1b[?1r", true},
 		{"\x1b[8;24;80t", "\x1b[8;24;80t", false},
 	} {
 		f := Filter{Contain: true}

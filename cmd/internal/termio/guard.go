@@ -17,7 +17,7 @@ func Reset(in, out *os.File) error {
 		return errors.New("standard input and output must be the terminal to reset")
 	}
 	b := append(render.AppendModesReset(nil), "\x1b[9999;1H\r\n"...) // below all that is there: the cursor may be anywhere
-	if _, err := out.Write(render.AppendColorsReset(b)); err != nil {
+	if _, err := out.Write(render.AppendSettingsReset(b)); err != nil {
 		return fmt.Errorf("reset the terminal: %w", err)
 	}
 	stty := exec.Command("stty", "sane")

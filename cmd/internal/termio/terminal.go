@@ -38,18 +38,22 @@ type Terminal struct {
 	screens attach.Screens
 	// drawn is how much of what will be drawn is on the terminal already, in bytes. It is whose who draws.
 	drawn int
-	// recoloured is set once something was drawn that changes the terminal's colours.
-	recoloured atomic.Bool
+	// changed is set while settings are drawn that AppendSettingsReset resets.
+	changed atomic.Bool
 }
 
-// DrawAll says that nothing of what will be drawn is on the terminal yet.
-func (t *Terminal) DrawAll() { t.drawn = 0 }
+// DrawAll prepares for a drawing of which the terminal has no part yet. It resets settings that were drawn before.
+func (t *Terminal) DrawAll() {
+	if t.drawn = 0; t.changed.Swap(false) {
+		_, _ = t.out.Write(render.AppendSettingsReset(nil)) // a closed terminal fails the drawing
+	}
+}
 
 // Draw writes raw output to the terminal.
 func (t *Terminal) Draw(p []byte) error {
-	if !t.recoloured.Load() && takeover.Recolours(p) {
-		t.recoloured.Store(true)
-		t.guard.Recoloured()
+	if !t.changed.Load() && takeover.ChangesSettings(p) {
+		t.changed.Store(true)
+		t.guard.SettingsChanged()
 	}
 	t.mu.Lock()
 	t.screens.Write(p)
@@ -119,8 +123,8 @@ func TakenOver(by *takeover.Taken) *Terminal {
 func (t *Terminal) Take(own bool) {
 	t.own, t.titled = own, true
 	reset := t.appendReset(nil, true)
-	t.guard = takeover.StartGuard(t.out, string(reset), takeover.ColoursReset) // before anything is drawn that it would have to undo
-	_, _ = t.out.WriteString(takeover.Enter(own))                              // a terminal that is gone is noticed when drawing
+	t.guard = takeover.StartGuard(t.out, string(reset), takeover.SettingsReset) // before anything is drawn that it would have to undo
+	_, _ = t.out.WriteString(takeover.Enter(own))                               // a terminal that is gone is noticed when drawing
 }
 
 // Size is its size in cells.
@@ -158,8 +162,8 @@ func (t *Terminal) appendReset(b []byte, below bool) []byte {
 		b = append(b, "\x1b7"...) // resetting margins moves the cursor
 	}
 	b = render.AppendModesReset(b)
-	if t.recoloured.Load() { // else they are as the person set them
-		b = render.AppendColorsReset(b)
+	if t.changed.Load() { // else they are as the person set them
+		b = render.AppendSettingsReset(b)
 	}
 	if t.titled {
 		b = append(b, takeover.GiveTitleBack...)

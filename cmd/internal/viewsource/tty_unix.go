@@ -62,7 +62,7 @@ func (t *promptTTY) startGuard() {
 	defer out.Close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.guard = takeover.StartGuard(out, takeover.OwnScreenReset, takeover.ColoursReset)
+	t.guard = takeover.StartGuard(out, takeover.OwnScreenReset, takeover.SettingsReset)
 }
 
 // file is the opening to use.

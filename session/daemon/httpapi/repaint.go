@@ -21,7 +21,7 @@ const primeBytes = 32 << 10
 // repaint draws the whole screen and notes the offset it stands at.
 func (a *attached) repaint(ctx context.Context) error {
 	var modes vterm.Modes
-	var carry []byte
+	var carry, settings, keys []byte
 	var past, above []vterm.Line
 	set := a.srv.veil(ctx)
 	var at uint64
@@ -38,7 +38,7 @@ func (a *attached) repaint(ctx context.Context) error {
 		}
 		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
 		if c, ok := v.Engine.(carrier); ok {
-			carry = c.AppendCarry(nil)
+			carry, settings, keys = c.AppendCarry(nil), c.AppendSettings(nil), c.AppendKeyStack(nil, modes.AltScreen)
 		}
 	})
 	if err != nil {
@@ -68,11 +68,21 @@ func (a *attached) repaint(ctx context.Context) error {
 		a.out = a.appendPast(a.out, past)
 		a.history = 0
 	}
+	if a.settings != "" && a.settings != string(settings) { // some may be as they were
+		a.out = render.AppendSettingsReset(a.out)
+	}
+	a.settings = string(settings)
+	a.out = append(a.out, settings...)
+	if a.frame.Title == "" && a.titled { // as it was before the session: it is kept, and stays so
+		a.out = append(a.out, "\x1b[23;0t\x1b[22;0t"...)
+	}
+	a.titled = a.frame.Title != ""
 	if a.filter.Contain {
 		a.out = render.AppendModesHere(a.out, &modes)
 	} else {
 		a.out = render.AppendModes(a.out, &modes)
 	}
+	a.out = append(a.out, keys...)
 	n := len(a.out)
 	a.out = render.AppendANSI(a.out, &a.frame, render.ANSIOptions{Repaint: true, Exact: fits})
 	if a.painted && !a.filter.Contain {
@@ -113,7 +123,10 @@ func clearRows(rows int) []byte {
 }
 
 // carrier is an engine that tells what output relies on besides the screen.
-type carrier interface{ AppendCarry(dst []byte) []byte }
+type carrier interface {
+	AppendCarry(dst []byte) []byte
+	render.Settings
+}
 
 // before is the output before the offset, as far as it is kept and matters.
 func (a *attached) before() []byte {

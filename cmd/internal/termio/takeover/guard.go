@@ -20,8 +20,8 @@ type Guard struct {
 	pid  int
 }
 
-// guardScript gets the terminal as standard output, and what resets modes and colours as
-// arguments; within $(…) that is a pipe, so it has another descriptor there. What was sent without a newline names what else is to be undone: c, colours.
+// guardScript gets the terminal as standard output, and what resets modes and settings as
+// arguments; within $(…) that is a pipe, so it has another descriptor there. A "c" without a newline adds settings.
 const guardScript = `trap "" HUP INT QUIT TERM PIPE TTOU TTIN TSTP
 exec 3>&1
 raw=$(stty -g <&3 2>/dev/null)
@@ -32,7 +32,7 @@ case $left in *c*) printf %s "$2" ;; esac
 
 // StartGuard starts a guard for a terminal that is raw already, with what it would have to
 // print; nil when it cannot.
-func StartGuard(out *os.File, reset, colours string) *Guard {
+func StartGuard(out *os.File, reset, settings string) *Guard {
 	r, w, err := pipe()
 	if err != nil {
 		return nil
@@ -44,7 +44,7 @@ func StartGuard(out *os.File, reset, colours string) *Guard {
 		return nil
 	}
 	defer syscall.Close(null)
-	pid, err := syscall.ForkExec("/bin/sh", []string{"/bin/sh", "-c", guardScript, "longterm-guard", reset, colours}, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec("/bin/sh", []string{"/bin/sh", "-c", guardScript, "longterm-guard", reset, settings}, &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{uintptr(r), out.Fd(), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -54,8 +54,8 @@ func StartGuard(out *os.File, reset, colours string) *Guard {
 	return &Guard{pipe: os.NewFile(uintptr(w), "the guard"), pid: pid}
 }
 
-// Recoloured has the guard undo colours, too.
-func (g *Guard) Recoloured() {
+// SettingsChanged adds settings to what the guard resets.
+func (g *Guard) SettingsChanged() {
 	if g != nil {
 		_, _ = g.pipe.WriteString("c") // a guard that is gone is none
 	}

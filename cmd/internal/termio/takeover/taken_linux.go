@@ -44,7 +44,7 @@ func Take(cols, rows int, banner string) (*Taken, error) {
 	if err := ioctl(0, syscall.TCSETS, unsafe.Pointer(&raw)); err != nil {
 		return nil, err
 	}
-	t.Guard = StartGuard(os.Stdout, OwnScreenReset, ColoursReset)
+	t.Guard = StartGuard(os.Stdout, OwnScreenReset, SettingsReset)
 	_, _ = os.Stderr.WriteString(banner)
 	_, _ = os.Stdout.WriteString(Enter(true)) // a terminal that is gone is noticed when drawing
 	return t, nil

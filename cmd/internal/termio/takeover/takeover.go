@@ -16,13 +16,15 @@ const (
 	GiveTitleBack = "\x1b[23;0t"
 )
 
-// ModesReset is what package render has reset every mode that a session may have set, and ColoursReset its colours. They
-// are written out here, as making them takes that package's tables (TestResetsAreRenders).
+// ModesReset resets every mode that a session may have set, SettingsReset what users set, too: colours, tab stops, the mouse
+// pointer. They are package render's, written out here, as making them takes that package's tables (TestResetsAreRenders).
 const (
-	ModesReset = "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f\x1b[>4;0m\x1b[=0;1u\x1b[?2026l\x1b[?2048l" +
+	ModesReset = "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f" +
+		"\x1b[?42l\x1b[?80l\x1b[?1045l\x1b[?8452l\x1b[?1070h\x1b[>4;0f\x1b[<16u\x1b[>4;0m\x1b[=0;1u\x1b[?2026l\x1b[?2048l" +
 		"\x1b[?1049l\x1b[?1l\x1b[?5l\x1b[?67l\x1b[20l\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
 		"\x1b[?1004l\x1b[?2004l\x1b[?2031l\x1b[?1007h\x1b>\x1b[>4;0m\x1b[=0;1u\x1b[0 q\x1b[?25h\x1b[m"
-	ColoursReset = "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
+	SettingsReset = "\x1b]104\x1b\\\x1b]105\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\\x1b]113\x1b\\\x1b]114\x1b\\" +
+		"\x1b]117\x1b\\\x1b]119\x1b\\\x1b]22;\x1b\\\x1b[?5W"
 )
 
 // OwnScreenReset gives a terminal back whose alternate screen was ours: the cursor goes back to where it was.
@@ -41,16 +43,19 @@ func Banner(name, leave string) string {
 	return "[attached to " + name + "; " + leave + " leaves, the session goes on]\r\n"
 }
 
-// colourSettings begin the sequences that change a terminal's palette and own colours.
-var colourSettings = [...]string{"\x1b]4;", "\x1b]10;", "\x1b]11;", "\x1b]12;"}
+// settings are prefixes of the sequences that change what SettingsReset resets.
+var settings = [...]string{
+	"\x1b]4;", "\x1b]5;", "\x1b]10;", "\x1b]11;", "\x1b]12;", "\x1b]13;", "\x1b]14;", "\x1b]17;", "\x1b]19;", "\x1b]21;", "\x1b]22;",
+	"\x1bH", "\x1b[g", "\x1b[0g", "\x1b[3g",
+}
 
-// Recolours says that what is drawn changes the terminal's colours.
-func Recolours(p []byte) bool {
+// ChangesSettings reports whether p changes what SettingsReset resets.
+func ChangesSettings(p []byte) bool {
 	for i, c := range p {
 		if c != '\x1b' {
 			continue
 		}
-		for _, s := range colourSettings {
+		for _, s := range settings {
 			if len(p)-i >= len(s) && string(p[i:i+len(s)]) == s {
 				return true
 			}

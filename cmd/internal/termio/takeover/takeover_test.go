@@ -13,17 +13,17 @@ func TestResetsAreRenders(t *testing.T) {
 	if got := string(render.AppendModesReset(nil)); got != ModesReset {
 		t.Errorf("modes are reset by %q, not by %q", got, ModesReset)
 	}
-	if got := string(render.AppendColorsReset(nil)); got != ColoursReset {
-		t.Errorf("colours are reset by %q, not by %q", got, ColoursReset)
+	if got := string(render.AppendSettingsReset(nil)); got != SettingsReset {
+		t.Errorf("settings are reset by %q, not by %q", got, SettingsReset)
 	}
 }
 
-func TestRecolours(t *testing.T) {
+func TestChangesSettings(t *testing.T) {
 	for s, want := range map[string]bool{
 		"": false, "\x1b[m": false, "\x1b]": false, "\x1b]2;4;\a": false, "\x1b]4": false,
-		"a\x1b]4;1;red\a": true, "\x1b]10;": true, "\x1b\x1b]11;#fff\a": true, "\x1b]12;?": true,
+		"a\x1b]4;1;red\a": true, "\x1b]10;": true, "\x1b\x1b]11;#fff\a": true, "\x1b]12;?": true, "\x1bH": true, "\x1b[3g": true, "\x1b[H": false,
 	} {
-		if got := Recolours([]byte(s)); got != want {
+		if got := ChangesSettings([]byte(s)); got != want {
 			t.Errorf("%q: %v", s, got)
 		}
 	}
