@@ -13,7 +13,7 @@ type mode struct {
 }
 
 // attachModes are carried over to the terminal of an attached person: they decide what
-// its keys and mouse send, and how the output that follows is taken. The screen is first.
+// its keys and mouse send, and how the output that follows is taken. The screen is first, reports of the colour scheme are last.
 var attachModes = [...]mode{
 	{"?1049", func(m *vterm.Modes) bool { return m.AltScreen }},
 	{"?1", func(m *vterm.Modes) bool { return m.AppCursor }},
@@ -76,12 +76,16 @@ type noSettings struct{}
 func (noSettings) AppendSettings(dst []byte) []byte         { return dst }
 func (noSettings) AppendKeyStack(dst []byte, _ bool) []byte { return dst }
 
-// AppendModesHere is AppendModes for a terminal that stays on the screen it shows. The
-// wheel sends cursor keys only if the program is on an alternate screen of its own.
-func AppendModesHere(dst []byte, m *vterm.Modes) []byte {
-	here := *m
-	here.AltScroll = m.AltScroll && m.AltScreen
-	return appendModes(dst, &here, attachModes[1:])
+// AppendAttachedModes is AppendModes for the terminal of an attached client, which follows the colour scheme by itself. here: the
+// terminal stays on the screen it shows. The wheel sends cursor keys only if the program is on an alternate screen then.
+func AppendAttachedModes(dst []byte, m *vterm.Modes, here bool) []byte {
+	all := attachModes[:len(attachModes)-1]
+	if !here {
+		return appendModes(dst, m, all)
+	}
+	own := *m
+	own.AltScroll = m.AltScroll && m.AltScreen
+	return appendModes(dst, &own, all[1:])
 }
 
 func appendModes(dst []byte, m *vterm.Modes, modes []mode) []byte {

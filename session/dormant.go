@@ -92,6 +92,7 @@ func (s *Session) used() error {
 		return fmt.Errorf("rebuild the screen: %w", err)
 	}
 	s.engine = engine
+	s.describeOuter(engine)
 	v := engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Version = v })
 	return nil

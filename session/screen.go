@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -45,14 +46,26 @@ func (s *Session) Frame(ctx context.Context, f *vterm.Frame, q vterm.Query) erro
 	return s.do(ctx, func() { s.engine.Frame(f, q) })
 }
 
-// SetOuter sets the description of the client's terminal that programs get in answers. Engines without such answers ignore it.
+// SetOuter sets the description of the client's terminal that programs get in answers, and the pixels of the terminal's cells.
+// Engines without such answers ignore it.
 func (s *Session) SetOuter(ctx context.Context, o vterm.Outer) error {
 	return s.do(ctx, func() {
-		if e, ok := s.engine.(interface{ SetOuter(vterm.Outer) }); ok {
-			e.SetOuter(o)
-			s.typing.typeReplies()
+		if cell := (sys.Cell{Width: o.CellWidth, Height: o.CellHeight}); cell.Width > 0 && cell.Height > 0 && s.cfg.Device != nil && s.ring != nil {
+			if err := s.cfg.Device.Control(func(fd int) error { return sys.SetCellSize(fd, cell) }); err != nil {
+				s.log.Debug("the pixels of the terminal's cells", "session", s.cfg.ID, "err", err)
+			}
 		}
+		s.outer = o
+		s.describeOuter(s.engine)
+		s.typing.typeReplies()
 	})
+}
+
+// describeOuter passes the description of the client's terminal to an engine, which does not keep it in snapshots.
+func (s *Session) describeOuter(engine vterm.Engine) {
+	if e, ok := engine.(interface{ SetOuter(vterm.Outer) }); ok {
+		e.SetOuter(s.outer)
+	}
 }
 
 // topRow is the id of the screen's first row.

@@ -138,6 +138,7 @@ type Session struct {
 
 	resizing atomic.Int32 // changes of the size under way
 
+	outer     vterm.Outer // see SetOuter; the owner's
 	watch     watchers
 	arrivals  arrivals
 	followers history.RingReader

@@ -70,8 +70,11 @@ func (k *kittyStack) setFlags(s *parse.Seq) {
 	}
 }
 
-// queryKitty is CSI ? u.
+// queryKitty answers CSI ? u, unless the outer terminal cannot serve it.
 func (t *Terminal) queryKitty(*parse.Seq) {
+	if t.opts.outer.Keys == KeysNone {
+		return
+	}
 	t.replyCSI("?%du", t.reportedKitty())
 }
 

@@ -28,4 +28,8 @@ func TestOuter(t *testing.T) {
 	if got := ask("\x1b[=31u\x1b[?u\x1b]11;?\x1b\\"); got != "\x1b[?997;1n\x1b[?31u"+before {
 		t.Errorf("%q", got)
 	}
+	e.SetOuter(Outer{Keys: KeysNone, CellWidth: 9, CellHeight: 18})
+	if got := ask("\x1b[?u\x1b[14t\x1b[16t\x1b[18t"); got != "\x1b[4;54;180t\x1b[6;18;9t\x1b[8;3;20t" {
+		t.Errorf("%q", got)
+	}
 }

@@ -205,14 +205,18 @@ type Outer struct {
 	Background string `json:"bg,omitempty"`
 	// Scheme is dark or light.
 	Scheme string `json:"scheme,omitempty"`
-	// Keys is "press" if the terminal reports neither releases of keys nor their alternates (kitty keyboard protocol), "all" if it
-	// does.
+	// Keys is "none" if the terminal has no kitty keyboard protocol, "press" if it reports neither releases of keys nor their
+	// alternates, "all" if it does.
 	Keys string `json:"keys,omitempty"`
+	// Pixels of a cell.
+	CellWidth  int `json:"cell_width,omitempty"`
+	CellHeight int `json:"cell_height,omitempty"`
 }
 
 // Values of Outer.
 const (
 	SchemeDark, SchemeLight = "dark", "light"
+	KeysNone                = "none"
 	KeysPress, KeysAll      = "press", "all"
 )
 
@@ -223,6 +227,7 @@ func (t *Terminal) SetOuter(o Outer) {
 	if o.Scheme != "" {
 		t.SetLightScheme(o.Scheme == SchemeLight)
 	}
+	t.SetCellSize(o.CellWidth, o.CellHeight)
 }
 
 // spec returns a dynamic colour for an answer: the outer terminal's, unless a program has set another.

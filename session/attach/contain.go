@@ -42,6 +42,9 @@ func (f *Filter) containModes(seq []byte) (kept []byte, redraw bool) {
 			redraw = redraw || final != 's'
 			return true
 		}
+		if f.FollowsScheme && string(p) == "2031" {
+			return true
+		}
 		return (final == 'h' || final == 'r') && slices.Contains(neverModes, string(p))
 	})
 	switch len(params) {
@@ -67,7 +70,7 @@ func (f *Filter) TakeRedraw() bool {
 // sent first, the beginning of a character; a sequence that was begun is sent when it is
 // whole. The rest of a long string is swallowed.
 func (f *Filter) Prime(before []byte) []byte {
-	*f = Filter{Contain: f.Contain}
+	*f = Filter{Contain: f.Contain, FollowsScheme: f.FollowsScheme}
 	f.Append(nil, before)
 	f.redraw = false
 	f.mute = f.state == passing || f.state == passingEsc

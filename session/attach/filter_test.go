@@ -61,6 +61,16 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// The client's terminal follows the colour scheme whatever the program does.
+//
+// FAULT: H10
+func TestFollowsScheme(t *testing.T) {
+	f := Filter{FollowsScheme: true}
+	if got := string(f.Append(nil, []byte("a\x1b[?2031h\x1b[?1;2031lb"))); got != "a\x1b[?1lb" {
+		t.Errorf("%q", got)
+	}
+}
+
 // FEATURES: R75
 func TestContain(t *testing.T) {
 	for _, c := range []struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/sys/nowait/netconn"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // maxMessage bounds one message of a stream, in bytes: a drawing of the largest screen.
@@ -210,6 +211,11 @@ func (st *Stream) Type(b []byte) error {
 // Resize tells the client's new size.
 func (st *Stream) Resize(cols, rows int) error {
 	return st.say(attach.Control{Cols: cols, Rows: rows})
+}
+
+// Describe sends the description of the client's terminal, for answers to the program.
+func (st *Stream) Describe(o vterm.Outer) error {
+	return st.say(attach.Control{Outer: &o})
 }
 
 // Act does something in a watched session.

@@ -5,6 +5,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sync/atomic"
 
@@ -62,6 +63,9 @@ func (s *stdio) started() {
 	s.child = [3]*os.File{}
 }
 
+// Pixels of a cell of a new terminal. Emulators report the same (sys.DefaultCell).
+const cellWidth, cellHeight = 8, 16
+
 func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {
 	open := k.cfg.OpenPTY
 	if open == nil {
@@ -72,7 +76,8 @@ func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {
 		return nil, fmt.Errorf("open a PTY: %w", err)
 	}
 	s := &stdio{child: [3]*os.File{slave, slave, slave}}
-	if err := pty.Setsize(master, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+	size := &pty.Winsize{Cols: cols, Rows: rows, X: uint16(min(int(cols)*cellWidth, math.MaxUint16)), Y: uint16(min(int(rows)*cellHeight, math.MaxUint16))}
+	if err := pty.Setsize(master, size); err != nil {
 		s.abandon()
 		return nil, errors.Join(fmt.Errorf("size the PTY: %w", err), master.Close())
 	}

@@ -79,7 +79,7 @@ func openPTY(cols, rows int) (master, slave *os.File, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open a PTY: %w", err)
 	}
-	if err := pty.Setsize(blocking, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
+	if err := sys.SetSize(int(blocking.Fd()), cols, rows); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("size the PTY: %w", err), blocking.Close(), slave.Close())
 	}
 	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 3)

@@ -37,6 +37,15 @@ func TestTerminal(t *testing.T) {
 	if ws, err := unix.IoctlGetWinsize(slave, unix.TIOCGWINSZ); err != nil || ws.Col != 91 || ws.Row != 17 {
 		t.Errorf("%+v, %v", ws, err)
 	}
+	if ws, err := unix.IoctlGetWinsize(slave, unix.TIOCGWINSZ); err != nil || ws.Xpixel != 91*8 || ws.Ypixel != 17*16 {
+		t.Errorf("%+v, %v", ws, err)
+	}
+	if err := errors.Join(SetCellSize(master, Cell{9, 18}), SetSize(master, 100, 20)); err != nil {
+		t.Error(err)
+	}
+	if ws, err := unix.IoctlGetWinsize(slave, unix.TIOCGWINSZ); err != nil || *ws != (unix.Winsize{Col: 100, Row: 20, Xpixel: 900, Ypixel: 360}) {
+		t.Errorf("%+v, %v", ws, err)
+	}
 	if m, err := ReadModes(master); err != nil || m != (Modes{Echo: true, Canonical: true, Signals: true}) {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -4,6 +4,7 @@ package sys
 
 import (
 	"fmt"
+	"math"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,9 +19,46 @@ func ForegroundGroup(fd int) (int, error) {
 	return group, nil
 }
 
-// SetSize tells a terminal its size in cells; the foreground hears of it.
+// Cell is the size of a cell in pixels.
+type Cell struct{ Width, Height int }
+
+// DefaultCell is the size of a cell unless a client has set another.
+var DefaultCell = Cell{8, 16}
+
+// SetSize sets a terminal's size in cells, whose size in pixels stays; the foreground gets a signal.
 func SetSize(fd, cols, rows int) error {
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}); err != nil {
+	cell, err := CellSize(fd)
+	if err != nil {
+		cell = DefaultCell
+	}
+	return setSize(fd, cols, rows, cell)
+}
+
+// SetCellSize sets the pixels of a terminal's cells; the foreground gets a signal if they change.
+func SetCellSize(fd int, cell Cell) error {
+	cols, rows, err := Size(fd)
+	if err != nil {
+		return err
+	}
+	return setSize(fd, cols, rows, cell)
+}
+
+// CellSize returns the pixels of a terminal's cells, DefaultCell if it knows none.
+func CellSize(fd int) (Cell, error) {
+	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return Cell{}, fmt.Errorf("read the size of the terminal: %w", err)
+	}
+	if ws.Col == 0 || ws.Row == 0 || ws.Xpixel < ws.Col || ws.Ypixel < ws.Row {
+		return DefaultCell, nil
+	}
+	return Cell{int(ws.Xpixel / ws.Col), int(ws.Ypixel / ws.Row)}, nil
+}
+
+func setSize(fd, cols, rows int, cell Cell) error {
+	pixels := func(n, of int) uint16 { return uint16(min(n*of, math.MaxUint16)) }
+	ws := unix.Winsize{Col: uint16(cols), Row: uint16(rows), Xpixel: pixels(cols, cell.Width), Ypixel: pixels(rows, cell.Height)}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &ws); err != nil {
 		return fmt.Errorf("resize the terminal: %w", err)
 	}
 	return nil

@@ -25,6 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 const (
@@ -67,6 +68,7 @@ type attachment struct {
 	out   *outbox     // what was typed and may not have arrived
 	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
 	ahead *ahead      // what is drawn before its echo comes; nil: nothing
+	outer *around     // the terminal's answers; nil before it was queried
 
 	mu sync.Mutex // held while something is typed, or the size told
 	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
@@ -134,10 +136,12 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	}
 	stop := make(chan struct{})
 	defer close(stop)
+	at.outer = askAround(at.t, at.describe)
 	go at.t.KeysOr(at.typeAtOnce, at.keys, stop)
 
 	err = at.run(ctx, st)
 	at.ahead.end()
+	at.outer.leave(at.keys)
 	at.t.Restore(true)
 	if n := at.far.unsent(&at.mu); n > 0 {
 		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", bars.Count(n, "byte"), at.ref())
@@ -346,6 +350,7 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 		case <-at.t.Resized:
 			cols, rows := at.t.Size()
 			at.ahead.resize(cols, rows)
+			at.outer.readWindow()
 			at.mu.Lock()
 			err := st.Resize(cols, rows)
 			at.mu.Unlock()
@@ -366,7 +371,19 @@ func (at *attachment) typeInto(st *client.Stream) error {
 	if at.far != nil {
 		at.far.again()
 	}
+	if o, known := at.outer.known(); known {
+		_ = st.Describe(o) // the stream's reader sees the error
+	}
 	return at.out.again(st)
+}
+
+// describe sends what the terminal answered about itself to the session.
+func (at *attachment) describe(o vterm.Outer) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.open != nil {
+		_ = at.open.Describe(o) // the stream's reader sees the error
+	}
 }
 
 // begins is for another session: what is typed into it is numbered from 1, under a key of its own.

@@ -7,6 +7,7 @@
 package termio
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
@@ -36,8 +39,13 @@ type Terminal struct {
 	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
 	mu      sync.Mutex
 	screens attach.Screens
+	between sync.Mutex // guards the rest and writes of drawings
+	within  bool       // the drawings so far end within a sequence
+	asked   string     // waits until they do not
 	// drawn is how much of what will be drawn is on the terminal already, in bytes. It is whose who draws.
 	drawn int
+	// Hear, if not nil, returns what was typed of a read, until the next read. KeysOr calls it.
+	Hear func(p []byte) []byte
 	// changed is set while settings are drawn that AppendSettingsReset resets.
 	changed atomic.Bool
 }
@@ -60,11 +68,44 @@ func (t *Terminal) Draw(p []byte) error {
 	t.mu.Unlock()
 	n := min(t.drawn, len(p))
 	t.drawn -= n
-	if p = p[n:]; n > 0 && len(p) == 0 {
+	rest := p[n:]
+	t.between.Lock()
+	defer t.between.Unlock()
+	if t.within = endsWithin(p, t.within); !t.within && t.asked != "" {
+		rest, t.asked = append(bytes.Clone(rest), t.asked...), ""
+	}
+	if n > 0 && len(rest) == 0 {
 		return nil
 	}
-	_, err := t.out.Write(p)
+	_, err := t.out.Write(rest)
 	return err
+}
+
+// Ask writes a query to the terminal, behind the next drawing if the last one ended within a sequence. A closed terminal fails the
+// drawing.
+func (t *Terminal) Ask(query string) {
+	t.between.Lock()
+	defer t.between.Unlock()
+	if t.asked += query; !t.within {
+		_, _ = t.out.WriteString(t.asked)
+		t.asked = ""
+	}
+}
+
+// endsWithin reports whether a drawing ends in a string or a character that the next one continues; other sequences are drawn
+// whole. within: it begins so.
+func endsWithin(p []byte, within bool) bool {
+	if len(p) == 0 {
+		return within
+	}
+	if p[len(p)-1] >= utf8.RuneSelf {
+		return true
+	}
+	if i := bytes.LastIndexByte(p, '\x1b'); i >= 0 {
+		within = i+1 < len(p) && bytes.IndexByte([]byte("]P_^X"), p[i+1]) >= 0
+		p = p[i:]
+	}
+	return within && bytes.IndexAny(p, "\a\x18\x1a") < 0
 }
 
 // Leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
@@ -139,6 +180,15 @@ func SizeOf(f *os.File) (cols, rows int) {
 	return cols, rows
 }
 
+// Window returns the terminal's size in pixels and cells, zeros if it is unknown.
+func (t *Terminal) Window() (width, height, cols, rows int) {
+	ws, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, 0, 0
+	}
+	return int(ws.Xpixel), int(ws.Ypixel), int(ws.Col), int(ws.Row)
+}
+
 // Restore gives the terminal back, with every mode a session may have set undone.
 // below: the cursor goes below what was drawn; else it stays where output ended. From a
 // screen of our own the cursor goes back to where it was.
@@ -190,9 +240,13 @@ func (t *Terminal) KeysOr(take func([]byte) bool, to chan<- []byte, stop <-chan 
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := t.in.Read(buf)
-		if n > 0 && !take(buf[:n]) {
+		typed := buf[:max(n, 0)]
+		if t.Hear != nil {
+			typed = t.Hear(typed)
+		}
+		if len(typed) > 0 && !take(typed) {
 			select {
-			case to <- append([]byte{}, buf[:n]...):
+			case to <- append([]byte{}, typed...):
 			case <-stop:
 				return
 			}

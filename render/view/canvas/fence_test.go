@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/longterm-dev/longterm/render/outer"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
@@ -40,7 +41,7 @@ func (s *slowTTY) Read(p []byte) (int, error) {
 }
 
 func (s *slowTTY) Write(p []byte) (int, error) {
-	if n := strings.Count(string(p), queryAttributes); n > 0 && !s.mute {
+	if n := strings.Count(string(p), outer.Attributes); n > 0 && !s.mute {
 		s.left.Add(int32(n))
 		time.AfterFunc(s.after, func() {
 			for range n {
@@ -80,7 +81,7 @@ func TestDrain_WaitsForAnswers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(screen, askGround+queryAttributes)
+				write(screen, outer.AskColours+outer.Attributes)
 				<-time.After(c.stay)
 				synctest.Wait()
 				begin := time.Now()

@@ -23,7 +23,8 @@ func TestOnOuter(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	e.Typed <- []byte("\x1b[?997;1n")
-	want.Scheme = vterm.SchemeDark
+	e.Typed <- []byte("\x1b]10;rgb:eeee/eeee/eeee\x07\x1b]11;rgb:0101/0101/0101\x07\x1b[?62;22c") // it is asked again
+	want = vterm.Outer{Foreground: "rgb:eeee/eeee/eeee", Background: "rgb:0101/0101/0101", Scheme: vterm.SchemeDark, Keys: vterm.KeysPress}
 	if got := <-known; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

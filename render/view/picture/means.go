@@ -51,9 +51,7 @@ const maxAnswer = 256
 type Answers struct {
 	held  []byte
 	means Means
-	// Attributes counts the answers to the last query (DA1).
-	Attributes int
-	waits      bool // the last query is not answered
+	waits bool // the last query is not answered
 }
 
 // Asked says that a terminal is asked, before it can answer.
@@ -93,9 +91,7 @@ func (a *Answers) Feed(p []byte) (news bool) {
 		}
 		if a.held[2] == '?' && (b == 'S' || b == 'c') {
 			p[i] = 'n'
-			if a.waits = a.waits && b != 'c'; b == 'c' {
-				a.Attributes++
-			}
+			a.waits = a.waits && b != 'c'
 		}
 		news = a.control(a.held[2:len(a.held)-1], b) || news
 		a.held = a.held[:0]

@@ -10,4 +10,15 @@ const (
 	LightGround
 )
 
+// GroundOf returns the ground of a colour scheme as vterm.Outer has it.
+func GroundOf(scheme string) Ground {
+	switch scheme {
+	case "light":
+		return LightGround
+	case "dark":
+		return DarkGround
+	}
+	return UnknownGround
+}
+
 func (g Ground) String() string { return [...]string{"unknown", "dark", "light"}[g] }

@@ -241,7 +241,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		c.e.Clients.DetachOthers(c.seat)
 	}
 	c.fit(ctx)
-	a := &attached{stream: c, cols: c.size.Cols, rows: c.size.Rows, lag: maxLag}
+	a := &attached{stream: c, cols: c.size.Cols, rows: c.size.Rows, lag: maxLag, filter: attach.Filter{FollowsScheme: true}}
 	if a.filter.Contain = r.URL.Query().Get("screen") == "own"; !a.filter.Contain {
 		a.lag = maxHistoryLag
 		a.painted = r.URL.Query().Get("again") == "true"

@@ -77,11 +77,7 @@ func (a *attached) repaint(ctx context.Context) error {
 		a.out = append(a.out, "\x1b[23;0t\x1b[22;0t"...)
 	}
 	a.titled = a.frame.Title != ""
-	if a.filter.Contain {
-		a.out = render.AppendModesHere(a.out, &modes)
-	} else {
-		a.out = render.AppendModes(a.out, &modes)
-	}
+	a.out = render.AppendAttachedModes(a.out, &modes, a.filter.Contain)
 	a.out = append(a.out, keys...)
 	n := len(a.out)
 	a.out = render.AppendANSI(a.out, &a.frame, render.ANSIOptions{Repaint: true, Exact: fits})

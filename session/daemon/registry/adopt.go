@@ -379,6 +379,11 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start 
 	}
 	if dev != nil {
 		cfg.Device = dev
+		_ = dev.Control(func(fd int) error { // else it has the default
+			cell, err := sys.CellSize(fd)
+			cfg.Options.CellWidth, cfg.Options.CellHeight = cell.Width, cell.Height
+			return err
+		})
 	}
 	s, err := session.New(cfg)
 	if err != nil {
