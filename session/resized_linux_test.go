@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/longterm-dev/longterm/session/ring"
+	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/checkpoint"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -161,5 +163,38 @@ func TestSizeBesideACheckpoint(t *testing.T) {
 				t.Errorf("status %d×%d, screen %d×%d, want 100×30", st.Cols, st.Rows, f.Cols, f.Rows)
 			}
 		})
+	}
+}
+
+// What a client says of its terminal's cells is what the PTY and the answers to programs say.
+//
+// FAULT: H10
+func TestSetOuter_SizesCells(t *testing.T) { synctest.Test(t, testSetOuterSizesCells) }
+
+func testSetOuterSizesCells(t *testing.T) {
+	t.Helper()
+	d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(*Config) {})
+	if err := sys.SetSize(int(d.master.Fd()), 100, 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.s.SetOuter(t.Context(), vterm.Outer{CellWidth: 9, CellHeight: 18}); err != nil {
+		t.Fatal(err)
+	}
+	if cell, err := sys.CellSize(int(d.tty.Fd())); err != nil || cell != (sys.Cell{Width: 9, Height: 18}) {
+		t.Errorf("%+v, %v", cell, err)
+	}
+	if err := d.s.Look(t.Context(), func(v View) {
+		if v.Modes.CellWidth != 9 || v.Modes.CellHeight != 18 {
+			t.Errorf("%+v", v.Modes)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	engine, err := d.s.revive() // as after a rest
+	if err == nil {
+		d.s.describeOuter(engine)
+	}
+	if err != nil || engine.Modes().CellWidth != 9 {
+		t.Errorf("%v, %+v", err, engine.Modes())
 	}
 }

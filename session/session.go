@@ -76,6 +76,8 @@ type Config struct {
 	// Changed is told of every change of Status, on the owner's goroutine; it must
 	// not block or call back.
 	Changed func(Status, Change)
+	// Notified receives the title and body of a program's notifications (OSC 9, 99, 777), as Changed does.
+	Notified func(title, body string)
 	// Rebuilding bounds how many sessions replay their history at once; a session
 	// a caller asks for goes first. nil: no bound.
 	Rebuilding chan struct{}
@@ -139,6 +141,7 @@ type Session struct {
 	resizing atomic.Int32 // changes of the size under way
 
 	outer     vterm.Outer // see SetOuter; the owner's
+	effects   effects
 	watch     watchers
 	arrivals  arrivals
 	followers history.RingReader

@@ -1,10 +1,14 @@
 package session
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
 )
 
 // Who asked for the next output is told once: of that, of the owner's end, and at once where the owner is gone already.
@@ -55,5 +59,42 @@ func TestFoundIsSeenByLaterWaits(t *testing.T) {
 		if err != nil || !w.Ended {
 			t.Fatalf("round %d, another program: %+v, %v", round, w, err)
 		}
+	}
+}
+
+// Bells, notifications and clipboard writes reach watchers once, bounded, and notifications are reported.
+//
+// FAULT: H11
+func TestEffects(t *testing.T) {
+	var notified []string
+	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) {
+		c.Notified = func(title, body string) { notified = append(notified, title+"|"+body) }
+	})
+	_, from := f.Effects(0)
+	f.print(f.Session, "\a\x1b]9;one\a\x1b]777;notify;two;2\a\x1b]99;;three\a\x1b]52;c;YQ==\a\x1b]52;c;?\athere")
+	waitText(t, f.Session, "there")
+	list, next := f.Effects(from)
+	var got []vterm.Event
+	for _, e := range list {
+		got = append(got, vterm.Event{Kind: e.Kind, Name: e.Name, Text: e.Text})
+	}
+	want := []vterm.Event{
+		{Kind: vterm.EventBell}, {Kind: vterm.EventNotify, Text: "one"}, {Kind: vterm.EventNotify, Name: "two", Text: "2"},
+		{Kind: vterm.EventNotify, Name: "three"}, {Kind: vterm.EventClipboard, Name: "c", Text: "a"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	f.print(f.Session, strings.Repeat("\a\x1b]9;flood\a", 1000)+"\x1b]52;c;"+strings.Repeat("QUFB", 200<<10)+"\a"+strings.Repeat("\x1b]52;c;Yg==\a", 100)+"end")
+	waitText(t, f.Session, "end")
+	if list, _ = f.Effects(next); len(list) > maxEffects || list[len(list)-1].Text != "b" {
+		t.Errorf("%d effects, the last is %q", len(list), list[len(list)-1].Text)
+	}
+	var at []string
+	if err := f.Look(testContext(t), func(View) { at = slices.Clone(notified) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(at) < 3 || len(at) > 20 || strings.Join(at[:3], " ") != "|one two|2 three|" {
+		t.Errorf("notified of %d: %q", len(at), at)
 	}
 }

@@ -135,6 +135,11 @@ func writeEvent(w io.Writer, e *api.Event) {
 	if e.Session != nil {
 		parts = append(parts, e.Session.Name, output.StateText(e.Session))
 	}
+	for _, text := range []string{e.Title, e.Text} {
+		if text != "" {
+			parts = append(parts, output.Printable(output.Shorten(text, 200)))
+		}
+	}
 	if e.Job != nil {
 		parts = append(parts, "job "+api.ShortID(e.Job.ID), output.Printable(output.Shorten(e.Job.Line, 60)))
 	}

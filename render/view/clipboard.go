@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/longterm-dev/longterm/render/view/canvas"
+	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
 // maxTerminalCopy is the longest text that is sent through the terminal, in bytes:
@@ -32,6 +35,23 @@ func (v *viewer) copy(text string) {
 			v.later(func() { v.message = "copied by the terminal only: " + err.Error() })
 		}
 	})
+}
+
+// forwardEffects passes what the program of a shown session did once to the terminal: writes of the clipboard, notifications, and the
+// bell of the focused session. Bells of others are alerts. The terminal's clipboard is never read.
+func (v *viewer) forwardEffects(id string, effects []panes.Effect) {
+	for i := range effects {
+		switch e := &effects[i]; e.Kind {
+		case panes.EffectBell:
+			if id == v.m.Focus && !v.away && !v.m.Quiet.NoBell {
+				_ = v.o.Screen.Beep()
+			}
+		case panes.EffectNotify:
+			canvas.Notify(v.o.Screen, e.Title, e.Text)
+		case panes.EffectClipboard:
+			canvas.SetClipboard(v.o.Screen, e.Title, e.Text)
+		}
+	}
 }
 
 // count is a number with its noun.

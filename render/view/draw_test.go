@@ -425,3 +425,22 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 		t.Errorf("it shows\n%s", text)
 	}
 }
+
+// What the program of a shown session writes into the clipboard reaches the terminal, once.
+//
+// FAULT: H11
+func TestForwardsEffects(t *testing.T) {
+	b := newBench(t, 40, 8, Options{})
+	b.list(running("a"))
+	f := frame(40, 6, "text")
+	f.Effects = []panes.Effect{{Kind: panes.EffectBell}, {Kind: panes.EffectNotify, Text: "n"}, {Kind: panes.EffectClipboard, Title: "c", Text: "copied"}}
+	for _, want := range []string{"copied", "kept"} {
+		b.streams["a"].frames <- f
+		b.arrived(<-b.panes.Arriving())
+		if got := string(b.term.GetClipboardData()); got != want {
+			t.Errorf("the clipboard has %q, want %q", got, want)
+		}
+		b.term.SetClipboard([]byte("kept"))
+		f.Effects = nil
+	}
+}

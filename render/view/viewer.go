@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,6 +197,9 @@ func (v *viewer) wait(in *inputs) error {
 func (v *viewer) arrived(f panes.Arrived) {
 	v.changed = !f.Apply() || v.changed
 	v.pacer.came(f.For(v.m.Focus))
+	if id, effects := f.Effects(); len(effects) > 0 && slices.Contains(v.m.Shown(), id) {
+		v.forwardEffects(id, effects)
+	}
 	if id, held := f.Held(); held {
 		if s := v.m.Session(id); s != nil {
 			v.message = "not typed: this viewer only looks at " + canvas.Printable(s.Name) + "; `longterm clients` lets it type"

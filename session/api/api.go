@@ -680,7 +680,7 @@ type Upgrade struct {
 // Event is something that happened.
 type Event struct {
 	Seq     uint64         `json:"seq" doc:"grows by one, from daemon to daemon by more; of listening: the newest before. The newest 512 are kept for who comes again (after, or Last-Event-ID)"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,agent,lost,config,arrange,hook,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew; arrange: viewers are asked to"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,agent,lost,config,arrange,hook,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew; arrange: viewers are asked to"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
 	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
@@ -691,6 +691,8 @@ type Event struct {
 	Hook     *HookFailure `json:"hook,omitempty" doc:"for hook: how a hook failed"`
 	Lost     uint64       `json:"lost,omitempty" doc:"for lost: events this listener missed, by being slow or away; absent: it is not known how many, as of another daemon's"`
 	Count    int          `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
+	Title    string       `json:"title,omitempty" doc:"for notification: its title"`
+	Text     string       `json:"text,omitempty" doc:"for notification (OSC 9, 99, 777): its text"`
 	Printed  *Range       `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
 	Version  uint64       `json:"version,omitempty" doc:"for screen: its version"`
 	Binary   uint64       `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`

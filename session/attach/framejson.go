@@ -39,6 +39,13 @@ func (w *FrameWriter) Append(dst []byte, f *Frame) ([]byte, error) {
 	if f.Held {
 		dst = append(dst, `,"held":true`...)
 	}
+	if len(f.Effects) > 0 {
+		text, err := json.Marshal(f.Effects)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"effects":`...), text...)
+	}
 	return append(dst, '}'), nil
 }
 

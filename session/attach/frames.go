@@ -16,9 +16,25 @@ type Frame struct {
 	Taken *uint64 `json:"taken,omitempty"`
 	// Held says that what the client typed did not reach the session: a person has it look only.
 	Held bool `json:"held,omitempty"`
+	// Effects are what the program did once since the last frame.
+	Effects []Effect `json:"effects,omitempty"`
 	// Picture answers one who asked for an image, and is all that the frame has.
 	Picture *Picture `json:"-"`
 }
+
+// Effect is what a program did once, and no screen shows.
+type Effect struct {
+	Kind  string `json:"kind"`            // see below
+	Title string `json:"title,omitempty"` // of a notification; of a clipboard write the selections, as in OSC 52
+	Text  string `json:"text,omitempty"`
+}
+
+// Kinds of effects.
+const (
+	EffectBell      = "bell"
+	EffectNotify    = "notify"
+	EffectClipboard = "clipboard"
+)
 
 // Picture is an image that lines show. It travels as a message of bytes: the key, then the PNG.
 type Picture struct {

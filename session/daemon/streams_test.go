@@ -569,3 +569,25 @@ func TestAPersonsLineIsLeftAlone(t *testing.T) {
 		t.Errorf("afterwards: %+v", res)
 	}
 }
+
+// A program's notifications are events, and what it does once reaches watching clients.
+//
+// FAULT: H11
+func TestNotificationsAreEvents(t *testing.T) {
+	t.Parallel()
+	r := serve(t)
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "notifies", Argv: []string{
+		"sh", "-c", `echo ready; read x; printf '\033]777;notify;make;done\007\033]52;c;YQ==\007'; read y`,
+	}})
+	r.wait("notifies", api.Condition{Kind: "text", Text: "ready"})
+	happens := r.eventsOf(t, "")
+	watching := r.stream(t, "/sessions/notifies/watch?cols=80&rows=24")
+	watching.says(attach.Act{Text: "go\r"})
+	e := until(t, happens, "a notification", func(e *api.Event) bool { return e.Kind == "notification" })
+	if e.Title != "make" || e.Text != "done" || e.Session.Name != "notifies" {
+		t.Errorf("%+v", e)
+	}
+	watching.until("the effects", func(told []byte) bool {
+		return bytes.Contains(told, []byte(`{"kind":"clipboard","title":"c","text":"a"}`))
+	})
+}

@@ -45,14 +45,23 @@ func SetCellSize(fd int, cell Cell) error {
 
 // CellSize returns the pixels of a terminal's cells, DefaultCell if it knows none.
 func CellSize(fd int) (Cell, error) {
-	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	width, height, cols, rows, err := Window(fd)
 	if err != nil {
-		return Cell{}, fmt.Errorf("read the size of the terminal: %w", err)
+		return Cell{}, err
 	}
-	if ws.Col == 0 || ws.Row == 0 || ws.Xpixel < ws.Col || ws.Ypixel < ws.Row {
+	if cols == 0 || rows == 0 || width < cols || height < rows {
 		return DefaultCell, nil
 	}
-	return Cell{int(ws.Xpixel / ws.Col), int(ws.Ypixel / ws.Row)}, nil
+	return Cell{width / cols, height / rows}, nil
+}
+
+// Window returns a terminal's size in pixels, zeros if it knows none, and in cells.
+func Window(fd int) (width, height, cols, rows int, err error) {
+	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, 0, 0, fmt.Errorf("read the size of the terminal: %w", err)
+	}
+	return int(ws.Xpixel), int(ws.Ypixel), int(ws.Col), int(ws.Row), nil
 }
 
 func setSize(fd, cols, rows int, cell Cell) error {

@@ -18,12 +18,12 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Terminal is the person's terminal while it is raw; it is given back on
@@ -182,11 +182,8 @@ func SizeOf(f *os.File) (cols, rows int) {
 
 // Window returns the terminal's size in pixels and cells, zeros if it is unknown.
 func (t *Terminal) Window() (width, height, cols, rows int) {
-	ws, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0, 0, 0, 0
-	}
-	return int(ws.Xpixel), int(ws.Ypixel), int(ws.Col), int(ws.Row)
+	width, height, cols, rows, _ = sys.Window(int(t.out.Fd()))
+	return width, height, cols, rows
 }
 
 // Restore gives the terminal back, with every mode a session may have set undone.

@@ -320,7 +320,7 @@ func (w *watched) show(ctx context.Context, st *client.Stream) {
 		if err != nil {
 			return
 		}
-		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, Held: f.Held}
+		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, Held: f.Held, Effects: effectsOf(f.Effects)}
 		if f.Picture != nil {
 			if w.more != nil { // to be decoded and drawn, which takes long
 				w.more()
@@ -347,4 +347,18 @@ func (w *watched) hand(ctx context.Context, f panes.Frame) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+var effectKinds = map[string]panes.EffectKind{
+	attach.EffectBell: panes.EffectBell, attach.EffectNotify: panes.EffectNotify, attach.EffectClipboard: panes.EffectClipboard,
+}
+
+// effectsOf returns the effects that the viewer knows.
+func effectsOf(list []attach.Effect) (known []panes.Effect) {
+	for _, e := range list {
+		if kind, ok := effectKinds[e.Kind]; ok {
+			known = append(known, panes.Effect{Kind: kind, Title: e.Title, Text: e.Text})
+		}
+	}
+	return known
 }

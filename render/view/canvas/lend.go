@@ -1,6 +1,12 @@
 package canvas
 
-import "github.com/gdamore/tcell/v2"
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+)
 
 // Lend gives the terminal to another program, as it was before the screen had it.
 func Lend(screen tcell.Screen) error {
@@ -16,4 +22,40 @@ func TakeBack(screen tcell.Screen, insideTmux bool) error {
 	_ = AskGround(screen, insideTmux)
 	screen.Sync()
 	return nil
+}
+
+// SetClipboard writes a text into the terminal's clipboard, or into the selections that OSC 52 names.
+func SetClipboard(screen tcell.Screen, selections, text string) {
+	if selections == "" || strings.Trim(selections, "cpqs01234567") != "" || strings.Contains(selections, "c") || !write(screen, "") {
+		screen.SetClipboard([]byte(text))
+		return
+	}
+	_ = write(screen, "\x1b]52;"+selections+";"+base64.StdEncoding.EncodeToString([]byte(text))+"\x1b\\")
+}
+
+// maxNotification bounds the title and the text of a notification, in bytes.
+const maxNotification = 1 << 10
+
+// Notify shows a notification of the terminal's, which is OSC 9 for a text alone. A leading digit there could be another command.
+func Notify(screen tcell.Screen, title, text string) {
+	title, text = noticeText(strings.ReplaceAll(title, ";", ",")), noticeText(text)
+	if text == "" {
+		title, text = "", title
+	}
+	switch {
+	case text == "":
+	case title == "" && (text[0] < '0' || text[0] > '9'):
+		_ = write(screen, "\x1b]9;"+text+"\x1b\\")
+	default:
+		_ = write(screen, "\x1b]777;notify;"+title+";"+text+"\x1b\\")
+	}
+}
+
+// noticeText returns a text of a notification on one line and without controls.
+func noticeText(text string) string {
+	for len(text) > maxNotification {
+		_, n := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-n]
+	}
+	return Printable(text)
 }

@@ -36,3 +36,29 @@ func TestOnOuter(t *testing.T) {
 		}
 	}
 }
+
+// What a program writes into the clipboard and notifies of is said to the terminal in longterm's own words.
+//
+// FAULT: H11
+func TestEffects(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	screen, e := screenInLocale(t, 20, 3)
+	for _, c := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { Notify(screen, "", "built\x1b]0;x\a") }, "\x1b]9;built?]0;x?\x1b\\"},
+		{func() { Notify(screen, "ma;ke", "don\ne") }, "\x1b]777;notify;ma,ke;don?e\x1b\\"},
+		{func() { Notify(screen, "title", "") }, "\x1b]9;title\x1b\\"},
+		{func() { Notify(screen, "", "4;1;50") }, "\x1b]777;notify;;4;1;50\x1b\\"},
+		{func() { Notify(screen, "", "") }, ""},
+		{func() { SetClipboard(screen, "p", "text\x1b") }, "\x1b]52;p;dGV4dBs=\x1b\\"},
+		{func() { SetClipboard(screen, "c", "text") }, "\x1b]52;c;dGV4dA==\x1b\\"},
+		{func() { SetClipboard(screen, "p;?", "text") }, "\x1b]52;c;dGV4dA==\x1b\\"},
+	} {
+		e.Forget()
+		if c.do(); e.Written() != c.want {
+			t.Errorf("%q, want %q", e.Written(), c.want)
+		}
+	}
+}

@@ -31,9 +31,27 @@ type Frame struct {
 	Taken uint64
 	// Anew says that the connection was lost, and is all that the frame has. What was typed and not taken is sent again.
 	Anew bool
+	// Effects are what the program did once since the last frame.
+	Effects []Effect
 	// Picture is an image that was asked for, and all that the frame has.
 	Picture *Picture
 }
+
+// Effect is what a program did once, and no screen shows.
+type Effect struct {
+	Kind        EffectKind
+	Title, Text string // of a notification; of a clipboard write Title is the selections, as in OSC 52
+}
+
+// EffectKind is a kind of Effect.
+type EffectKind uint8
+
+// Kinds of effects.
+const (
+	EffectBell EffectKind = iota
+	EffectNotify
+	EffectClipboard
+)
 
 // Picture is an image as PNG; empty: it is not shown any more, or is none.
 type Picture struct {

@@ -50,6 +50,7 @@ func (s *stream) frames(ctx context.Context) error {
 	w := s.e.Session.Watch()
 	defer w.Close()
 	var since uint64
+	_, effects := s.e.Session.Effects(0)
 	var f vterm.Frame
 	var writer attach.FrameWriter
 	var text []byte
@@ -82,10 +83,11 @@ func (s *stream) frames(ctx context.Context) error {
 			return err
 		}
 		st := string(s.e.Session.Status().State)
-		if f.Version == since && st == state && !told {
+		out := attach.Frame{Modes: modes, State: st, Held: held}
+		out.Effects, effects = effectsOf(s.e.Session, effects)
+		if f.Version == since && st == state && !told && len(out.Effects) == 0 {
 			continue
 		}
-		out := attach.Frame{Modes: modes, State: st, Held: held}
 		if s.news != nil {
 			n := s.taken.Load()
 			out.Taken = &n
@@ -110,6 +112,22 @@ func (s *stream) frames(ctx context.Context) error {
 		}
 		since, state = f.Version, st
 	}
+}
+
+// effectsOf returns what the program of a session did once from a number on, and the next number.
+func effectsOf(s *session.Session, since uint64) (list []attach.Effect, next uint64) {
+	events, next := s.Effects(since)
+	for i := range events {
+		e := attach.Effect{Kind: attach.EffectBell, Title: events[i].Name, Text: events[i].Text}
+		switch events[i].Kind {
+		case vterm.EventNotify:
+			e.Kind = attach.EffectNotify
+		case vterm.EventClipboard:
+			e.Kind = attach.EffectClipboard
+		}
+		list = append(list, e)
+	}
+	return list, next
 }
 
 // act does what the client does.

@@ -368,10 +368,12 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start 
 		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j.Journal, Engine: e.rec.Engine,
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
 		Status:  status, Log: h.log, Rebuilding: h.rebuilding,
-		Changed: func(st session.Status, c session.Change) { h.changed(e, st, c) },
-		Shell:   h.spawner.LaunchOf(e.rec.ID),
-		Nonce:   takenNonce(dir),
-		Ran:     func(c session.Command) { h.ran(e, c) },
+		Changed:  func(st session.Status, c session.Change) { h.changed(e, st, c) },
+		Notified: func(title, body string) { h.publishNotification(e, title, body) },
+
+		Shell: h.spawner.LaunchOf(e.rec.ID),
+		Nonce: takenNonce(dir),
+		Ran:   func(c session.Command) { h.ran(e, c) },
 
 		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,
 		Known: h.known, Secrets: &answerer{h, e}, Fired: func(f session.Firing) { h.fired(e, f) },

@@ -550,6 +550,12 @@ func (h *Registry) publishBell(e *Handle, n int) {
 	h.Bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
 }
 
+// publishNotification publishes a program's notification.
+func (h *Registry) publishNotification(e *Handle, title, body string) {
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Send(api.Event{Kind: "notification", Session: &view, Title: title, Text: body})
+}
+
 // AnyRuns says whether a session has a process.
 func (h *Registry) AnyRuns() bool {
 	for _, e := range h.All() {
