@@ -218,7 +218,7 @@ func (h *inputWait) ask(p *inputwait.Probe) {
 // Screen implements inputwait.Host.
 func (h *inputWait) Screen() inputwait.Screen {
 	s := h.s
-	sc := inputwait.Screen{History: s.engine.History(), Typed: s.typing.texts, Editor: &s.typing.editor, Half: s.typing.half.known()}
+	sc := inputwait.Screen{History: s.engine.Recent(inputwait.NearHistory), Typed: s.typing.texts, Editor: &s.typing.editor, Half: s.typing.half.known()}
 	s.engine.Frame(&sc.Frame, vterm.Query{})
 	return sc
 }

@@ -70,7 +70,7 @@ func (s *Session) describeOuter(engine vterm.Engine) {
 
 // topRow is the id of the screen's first row.
 func (s *Session) topRow() uint64 {
-	h := s.engine.History()
+	h := s.engine.Recent(0)
 	return h.FirstID() + uint64(h.Len())
 }
 

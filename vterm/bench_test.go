@@ -1,6 +1,8 @@
 package vterm
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/vterm/payload"
@@ -67,6 +69,29 @@ func BenchmarkResize(b *testing.B) {
 	for b.Loop() {
 		t.Resize(60, 30)
 		t.Resize(80, 24)
+	}
+}
+
+// BenchmarkResizeShown changes the width and looks at the screen, with a long line or many lines in the history; "all" reads
+// the whole history as well, which is what a look at the screen once cost.
+func BenchmarkResizeShown(b *testing.B) {
+	long := longLines(9_750_000)
+	for _, c := range []struct{ name, data string }{
+		{"a line of 9.75 MB", long["plain"]}, {"a coloured line", long["coloured"]},
+		{"10,000 lines", strings.Repeat(strings.Repeat("0123456789", 10)+"\r\n", 10_000)},
+	} {
+		for _, lines := range []int{64, math.MaxInt} {
+			b.Run(c.name+map[int]string{math.MaxInt: ", all"}[lines], func(b *testing.B) {
+				t := New(Options{})
+				_, _ = t.Write([]byte(c.data))
+				var f Frame
+				for cols := 81; b.Loop(); cols = 81 + (cols-80)%40 {
+					t.Resize(cols, 24)
+					t.Recent(lines)
+					t.Frame(&f, Query{})
+				}
+			})
+		}
 	}
 }
 

@@ -297,43 +297,68 @@ func TestGeneratedReset(t *testing.T) {
 	})
 }
 
-// History that was read in one size and is then shown in another is as if it had not been read: a daemon that
-// replays its journal knows nothing of who looked. Nor does a snapshot change anything.
+// History that was read in one size, all of it or its newest lines, and is then shown in another is as if it had not been
+// read: a daemon that replays its journal knows nothing of the reads. Nor does a snapshot change anything.
 //
 // FEATURES: R10, R26
 func TestGeneratedHistoryRead(t *testing.T) {
-	outputs(t, 1500, func(t *testing.T, r *rand.Rand, pieces []string) {
-		o := vterm.Options{Cols: 12, Rows: 5, FixedSize: true}
-		unread, read, again := vterm.New(o), vterm.New(o), vterm.New(o)
-		for i, p := range pieces {
-			resize := r.IntN(5) == 0
-			cols, rows := 1+r.IntN(25), 1+r.IntN(9)
-			for _, term := range []*vterm.Terminal{unread, read, again} {
-				write(term, p)
-				if resize {
-					term.Resize(cols, rows)
-				}
-			}
-			switch r.IntN(6) {
-			case 0:
-				read.History()
-			case 1:
-				b := again.AppendSnapshot(nil)
-				again = vterm.New(o)
-				if err := again.Restore(b); err != nil {
-					t.Errorf("after piece %d: %v", i, err)
-					return
-				}
+	outputs(t, 1500, func(t *testing.T, r *rand.Rand, pieces []string) { checkReads(t, r, pieces, 25) })
+}
+
+// TestGeneratedHistoryRead_OfLongLines is TestGeneratedHistoryRead with lines of more than one piece.
+//
+// FEATURES: R10, R26
+// FAULT: H13
+func TestGeneratedHistoryRead_OfLongLines(t *testing.T) {
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		pieces := make([]string, 1+r.IntN(10))
+		for i := range pieces {
+			if pieces[i] = generated(r); r.IntN(2) == 0 {
+				words := strings.Fields(plainOutput(r, 3))
+				pieces[i] = strings.Repeat(strings.Join(words, " ")+"-", r.IntN(80_000)/(1+len(words)*4))
 			}
 		}
-		want := withoutIDs(unread)
-		if got := withoutIDs(read); got != want {
-			t.Errorf("read: %s", difference(got, want))
+		if checkReads(t, r, pieces, 300); t.Failed() {
+			t.Fatalf("seed %d", seed)
 		}
-		if got := withoutIDs(again); got != want {
-			t.Errorf("restored: %s", difference(got, want))
+	}
+}
+
+// checkReads writes pieces to terminals, of at most so many columns, that are read, restored from snapshots or neither.
+func checkReads(t *testing.T, r *rand.Rand, pieces []string, most int) {
+	o := vterm.Options{Cols: 12, Rows: 5, FixedSize: true}
+	unread, read, again := vterm.New(o), vterm.New(o), vterm.New(o)
+	for i, p := range pieces {
+		resize := r.IntN(5) == 0
+		cols, rows := 1+r.IntN(most), 1+r.IntN(9)
+		for _, term := range []*vterm.Terminal{unread, read, again} {
+			write(term, p)
+			if resize {
+				term.Resize(cols, rows)
+			}
 		}
-	})
+		switch r.IntN(6) {
+		case 0:
+			read.History()
+		case 1:
+			read.Recent(r.IntN(40))
+		case 2:
+			b := again.AppendSnapshot(nil)
+			again = vterm.New(o)
+			if err := again.Restore(b); err != nil {
+				t.Errorf("after piece %d: %v", i, err)
+				return
+			}
+		}
+	}
+	want := withoutIDs(unread)
+	if got := withoutIDs(read); got != want {
+		t.Errorf("read: %s", difference(got, want))
+	}
+	if got := withoutIDs(again); got != want {
+		t.Errorf("restored: %s", difference(got, want))
+	}
 }
 
 var firstID = regexp.MustCompile(`(?m)^first \d+$`)

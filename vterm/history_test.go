@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -170,6 +171,90 @@ func TestReflow(t *testing.T) {
 	}
 	if term.cur.Row != 5 || term.cur.Col != 8 {
 		t.Errorf("cursor at %d,%d, want 5,8", term.cur.Row, term.cur.Col)
+	}
+}
+
+// longLines are lines of about so many cells, each of one kind of text.
+func longLines(cells int) map[string]string {
+	return map[string]string{
+		"plain":    strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz,", cells/37),
+		"coloured": strings.Repeat("\x1b[31m0123456789\x1b[0mabcdef ghij,", cells/22),
+		"wide":     strings.Repeat("\u4f60\u597d, ", cells/6),
+	}
+}
+
+// TestLongLine_TouchesFewCells_WhenResized bounds what a change of size and a look at the screen do by the screen and by the
+// length of a piece, however long the line is. No text is lost.
+//
+// FEATURES: R10
+// FAULT: H13
+func TestLongLine_TouchesFewCells_WhenResized(t *testing.T) {
+	for name, line := range longLines(1 << 20) {
+		t.Run(name, func(t *testing.T) {
+			term := newTest(t, 80, 24, line)
+			want := logical(term)
+			h := term.scrollback
+			var f Frame
+			for _, size := range [][2]int{{100, 24}, {99, 30}, {98, 20}, {40, 10}, {150, 50}, {80, 24}} {
+				before := h.Touched
+				term.Resize(size[0], size[1])
+				term.Recent(64)
+				term.Frame(&f, Query{})
+				if n := h.Touched - before; n > 4<<15 {
+					t.Errorf("%v: %d cells were touched", size, n)
+				}
+				if what := broken(term); what != "" {
+					t.Errorf("%v: %s", size, what)
+				}
+			}
+			if got := logical(term); got != want {
+				a, b := firstDifference(got, want)
+				t.Errorf("text is\n%q, want\n%q", a, b)
+			}
+		})
+	}
+}
+
+// TestRecent_IsEndOfHistory reads more and more of a history after a change of width: ids stay with their lines.
+//
+// FEATURES: R10
+// FAULT: H13
+func TestRecent_IsEndOfHistory(t *testing.T) {
+	for name, line := range longLines(100_000) {
+		t.Run(name, func(t *testing.T) {
+			term, all := newTest(t, 80, 5), newTest(t, 80, 5)
+			for range 3 {
+				for _, to := range []*Terminal{term, all} {
+					feed(to, "short\r\n"+line+"\r\n"+line)
+				}
+			}
+			for _, cols := range []int{33, 120, 7, 80} {
+				term.Resize(cols, 5)
+				all.Resize(cols, 5)
+				full := all.History()
+				for _, n := range []int{0, 1, 64, 300, 1000, 7000, 1 << 20} {
+					checkRecent(t, term, full, n)
+				}
+			}
+		})
+	}
+}
+
+// checkRecent compares the newest n lines of history, or all if it has fewer, with all.
+func checkRecent(t *testing.T, term *Terminal, all History, n int) {
+	t.Helper()
+	h := term.Recent(n)
+	skipped := all.Len() - min(n, all.Len())
+	if h.Len() != all.Len()-skipped || h.FirstID() != all.FirstID()+uint64(skipped) {
+		t.Fatalf("%d: %d lines from %d, want %d from %d", n, h.Len(), h.FirstID(), all.Len()-skipped, all.FirstID()+uint64(skipped))
+	}
+	var a, b Line
+	for i := range h.Len() {
+		h.Line(i, &a)
+		all.Line(skipped+i, &b)
+		if a.Row != i || a.Wrapped != b.Wrapped || !slices.Equal(a.Cells, b.Cells) {
+			t.Fatalf("%d: line %d differs", n, i)
+		}
 	}
 }
 

@@ -64,21 +64,27 @@ type Place struct {
 func (t *Terminal) placed(s *grid.Screen) (all map[int]Place) {
 	s.EachImage(func(index, row, col int) { all = t.showsAt(all, index, row, col) })
 	if s == t.primary && all != nil {
-		t.begins(all, 0, t.History().Len())
+		most := 0
+		for index := range all {
+			most = max(most, t.images.Placements[index].Rows)
+		}
+		h := t.Recent(most)
+		t.begins(h, all, 0, h.Len())
 	}
 	return all
 }
 
 // placedAbove finds where the placements begin that lines of history show.
 func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
-	if len(t.images.Placements) == 0 || from < 0 {
+	if len(t.images.Placements) == 0 || from < 0 || from >= to {
 		return nil
 	}
-	for n := from; n < min(to, t.History().Len()); n++ {
-		t.imagesOf(n, func(index, col int) { all = t.showsAt(all, index, n, col) })
+	h := t.History()
+	for n := from; n < min(to, h.Len()); n++ {
+		t.imagesOf(h, n, func(index, col int) { all = t.showsAt(all, index, n, col) })
 	}
 	if all != nil {
-		t.begins(all, from, from)
+		t.begins(h, all, from, from)
 	}
 	return all
 }
@@ -103,9 +109,9 @@ func (t *Terminal) showsAt(all map[int]Place, index, row, col int) map[int]Place
 }
 
 // imagesOf visits the cells of a line of history that show an image.
-func (t *Terminal) imagesOf(line int, f func(index, col int)) {
+func (t *Terminal) imagesOf(h History, line int, f func(index, col int)) {
 	var l Line
-	t.History().Line(line, &l)
+	h.Line(line, &l)
 	for col, c := range l.Cells {
 		if index := int(c.Content()); c&CellImage != 0 && index < len(t.images.Placements) {
 			f(index, col)
@@ -114,8 +120,8 @@ func (t *Terminal) imagesOf(line int, f func(index, col int)) {
 }
 
 // begins finds where the placements begin that a row shows, the first of those that are known, and that may begin further
-// up, by at most 4096 rows. above is how much history there is above that row.
-func (t *Terminal) begins(all map[int]Place, first, above int) {
+// up, by as many rows as they have. above is how many lines of h are above that row.
+func (t *Terminal) begins(h History, all map[int]Place, first, above int) {
 	open := map[int]int{} // in how many lines above each was seen, of those whose beginning was not
 	for index, p := range all {
 		if p.Row == first && t.images.Placements[index].Rows > 1 {
@@ -129,7 +135,7 @@ func (t *Terminal) begins(all map[int]Place, first, above int) {
 		delete(open, index)
 	}
 	for n := 1; n <= above && len(open) > 0; n++ {
-		t.imagesOf(above-n, func(index, _ int) {
+		t.imagesOf(h, above-n, func(index, _ int) {
 			if seen, is := open[index]; is && seen == n-1 {
 				open[index] = n
 			}
@@ -141,26 +147,26 @@ func (t *Terminal) begins(all map[int]Place, first, above int) {
 		}
 	}
 	var dropped map[int]int
-	if len(open) > 0 && t.History().FirstID() > 0 {
-		dropped = t.cut(open)
+	if len(open) > 0 && h.FirstID() > 0 { // h is all that is kept: it has fewer rows than an image
+		dropped = t.cut(h, open)
 	}
 	for index := range open {
 		found(index, above+dropped[index])
 	}
 }
 
-// cut says of placements that the oldest line of history shows how many of their rows were dropped above it.
-func (t *Terminal) cut(open map[int]int) (dropped map[int]int) {
+// cut returns, for placements that the oldest line of history shows, how many of their rows were dropped above it.
+func (t *Terminal) cut(h History, open map[int]int) (dropped map[int]int) {
 	kept := map[int]int{}
 	count := func(index, line int) {
 		if _, is := open[index]; is && kept[index] == line {
 			kept[index]++
 		}
 	}
-	lines := t.History().Len()
+	lines := h.Len()
 	for n, more := 0, true; n < lines && more; n++ {
 		more = false
-		t.imagesOf(n, func(index, _ int) {
+		t.imagesOf(h, n, func(index, _ int) {
 			count(index, n)
 			more = more || kept[index] > n
 		})

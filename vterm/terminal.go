@@ -1,6 +1,8 @@
 package vterm
 
 import (
+	"math"
+
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
@@ -94,8 +96,14 @@ func (t *Terminal) Version() uint64 { return t.tables.Version }
 
 // History implements Engine.
 func (t *Terminal) History() History {
-	t.scrollback.Reflow(t.cols)
+	t.scrollback.Reflow(t.cols, math.MaxInt)
 	return t.scrollback
+}
+
+// Recent implements Engine.
+func (t *Terminal) Recent(lines int) History {
+	t.scrollback.Reflow(t.cols, lines)
+	return t.scrollback.Newest(lines)
 }
 
 // Pack implements Engine.

@@ -60,13 +60,13 @@ func star(lines []vterm.Line, p place) {
 	}
 }
 
-// around is how many lines of history before and behind others are looked at for a secret that goes on in them.
-const around = 64
+// AroundLines is how many lines of history before and behind others are masked with them: a secret may continue there.
+const AroundLines = 64
 
 // Around is lines from to to of a history with those around them in which a secret may begin or end that is partly in
 // them; before says how many of those come first. joins says that they reach the screen: it is masked with them.
 func Around(h vterm.History, from, to int) (lines []vterm.Line, before int, joins bool) {
-	first, last := max(0, from-around), min(to+around, h.Len())
+	first, last := max(0, from-AroundLines), min(to+AroundLines, h.Len())
 	lines = make([]vterm.Line, last-first)
 	for i := range lines {
 		h.Line(first+i, &lines[i])
@@ -85,7 +85,7 @@ func Above(e vterm.Engine) []vterm.Line {
 
 // AbovePrimary is Above of the primary screen, whether it is shown or not.
 func AbovePrimary(e vterm.Engine) []vterm.Line {
-	h := e.History()
+	h := e.Recent(AroundLines)
 	lines, _, _ := Around(h, h.Len(), h.Len())
 	return lines
 }

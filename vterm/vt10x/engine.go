@@ -191,6 +191,9 @@ func (e *Engine) addTabs(from int) {
 // History is empty: lines that scroll off are gone.
 func (e *Engine) History() vterm.History { return vterm.NoHistory{} }
 
+// Recent returns an empty history as well.
+func (e *Engine) Recent(int) vterm.History { return vterm.NoHistory{} }
+
 // Modes are the modes in force.
 func (e *Engine) Modes() vterm.Modes {
 	m := e.modes

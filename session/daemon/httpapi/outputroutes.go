@@ -358,7 +358,10 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 	}
 	take := func(engine vterm.Engine) {
 		modes = engine.Modes()
-		h, kind := engine.History(), screenKinds[q.Screen]
+		h, kind := engine.Recent(0), screenKinds[q.Screen]
+		if q.Scrollback != "" {
+			h = engine.History()
+		}
 		from, to, err := historyRange(h, q.Scrollback)
 		if rangeErr = err; err != nil {
 			return
@@ -369,10 +372,10 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 		history = around[before : before+to-from]
 		switch alt := kind == vterm.ScreenAlternate || kind == vterm.ScreenActive && modes.AltScreen; {
 		case alt: // it goes on below nothing
-		case joins:
+		case joins && q.Scrollback != "":
 			above, around = around, nil
 		default:
-			above, _, _ = secrets.Around(h, h.Len(), h.Len())
+			above = secrets.AbovePrimary(engine)
 		}
 		engine.Frame(&f, vterm.Query{Since: since, Screen: kind, HistoryFrom: from, HistoryTo: to}) // after the lines, with what they refer to
 	}

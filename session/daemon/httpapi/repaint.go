@@ -29,8 +29,8 @@ func (a *attached) repaint(ctx context.Context) error {
 	// The emulator may be behind what was sent: a drawing of then would have the lines since sent again.
 	err := a.e.Session.LookBehind(ctx, a.offset, func(v session.View) {
 		modes, at = v.Modes, v.Offset
-		if h := v.Engine.History(); a.history > 0 {
-			var before int
+		if a.history > 0 {
+			h, before := v.Engine.Recent(a.history+secrets.AroundLines), 0
 			above, before, _ = secrets.Around(h, max(0, h.Len()-a.history), h.Len())
 			past = above[before:]
 		} else if !set.Empty() {

@@ -14,6 +14,9 @@ const (
 	nearRows  = 400 // of the screen and of history, which lines of narrow screens take
 )
 
+// NearHistory is how many lines of history are looked at: those of nearRows, and of the lines at both ends that are joined.
+const NearHistory = 3 * nearRows
+
 // surroundings reads the lines around the cursor. Rows have ids as History counts them.
 type surroundings struct {
 	frame   *vterm.Frame

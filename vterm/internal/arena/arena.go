@@ -329,6 +329,47 @@ func (l *Log) Truncate(n int) {
 	}
 }
 
+// Cut takes the newest n records, 0 ≤ n ≤ Len, out of the log and returns them in a log that is only to be read. It moves
+// blocks and copies no record. Records keep their numbers.
+func (l *Log) Cut(n int) *Log {
+	l.drop()
+	l.n -= n
+	end := l.dropped + uint64(l.n) // the number of the first record that leaves
+	k := sort.Search(len(l.blocks), func(k int) bool { return l.blocks[k].first >= end })
+	tail := &Log{blocks: slices.Clone(l.blocks[k:]), maxRecords: l.maxRecords, maxBytes: l.maxBytes, dropped: end, n: n}
+	for _, b := range tail.blocks {
+		l.bytes -= b.cost()
+	}
+	clear(l.blocks[k:])
+	l.blocks = l.blocks[:k]
+	if k > 0 {
+		if first := l.blocks[k-1].split(end); first != nil {
+			tail.blocks = slices.Insert(tail.blocks, 0, first)
+			l.bytes += l.blocks[k-1].cost() - first.cost()
+		}
+	}
+	l.cur, l.raw = nil, min(l.raw, k)
+	l.cached, l.content = nil, nil
+	return tail
+}
+
+// split leaves the records before number end to b, and returns a block with the others that shares their bytes: nothing is
+// appended to either. It returns nil if all records of b are before end.
+func (b *block) split(end uint64) *block {
+	n := int(end - b.first)
+	if n == len(b.ends) {
+		return nil
+	}
+	rest := *b
+	rest.skip = n
+	b.ends = b.ends[:n:n]
+	if b.packed == nil {
+		size := b.ends[n-1]
+		b.data = b.data[:size:size]
+	}
+	return &rest
+}
+
 func (l *Log) unpack(b *block) {
 	if b.packed == nil {
 		return

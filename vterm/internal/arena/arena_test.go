@@ -48,6 +48,39 @@ func TestLog(t *testing.T) {
 	check(t, l, 20_000-n+800, 0)
 }
 
+// TestCut_KeepsRecords_InBothLogs cuts logs at every kind of place: records stay what they are, and both bounds hold after more
+// records came.
+func TestCut_KeepsRecords_InBothLogs(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		for _, n := range []int{0, 1, 7, 63, 500, 1999, 2000} {
+			l := New(2000, 2<<20)
+			for i := range 5000 {
+				l.Append([]byte(record(i)))
+			}
+			if packed {
+				l.Pack()
+			}
+			tail := l.Cut(n)
+			check(t, tail, 5000-n, n)
+			check(t, l, 3000, 2000-n)
+			for i := range n {
+				l.Append([]byte(record(5000 - n + i)))
+			}
+			check(t, l, 3000, 2000)
+			check(t, tail, 5000-n, n)
+			bytes := 0
+			for _, b := range l.blocks {
+				bytes += b.cost()
+			}
+			if l.Bytes() != bytes {
+				t.Errorf("%d bytes are counted, %d are kept", l.Bytes(), bytes)
+			}
+			l.Truncate(1500)
+			check(t, l, 3000, 500)
+		}
+	}
+}
+
 func TestLogOfNothing(t *testing.T) {
 	l := New(0, 0)
 	l.Append([]byte("x"))

@@ -20,7 +20,14 @@ func readHeader(rec []byte) recordHeader {
 	return recordHeader{rec[0], int(n), rec[1+k:]}
 }
 
-func (h recordHeader) wrapped() bool  { return h.flags&recWrapped != 0 }
+func (h recordHeader) wrapped() bool { return h.flags&recWrapped != 0 }
+
+// endsPiece reports whether the line is wrapped into the next one, which is the first of another piece.
+func (h recordHeader) endsPiece() bool { return h.flags&(recPiece|recWrapped) == recPiece|recWrapped }
+
+// continues reports whether the next line belongs to the same piece.
+func (h recordHeader) continues() bool { return h.wrapped() && !h.endsPiece() }
+
 func (h recordHeader) size() LineSize { return LineSize(h.flags >> recSizeShift & 3) }
 
 // Reader takes a record apart. A record that is cut short (a snapshot that was tampered

@@ -10,7 +10,7 @@ import (
 
 // A line of the scrollback is a record:
 //
-//	flags  1 wrapped · 2, 4 line size · 8 ascii · 16 styled
+//	flags  1 wrapped · 2, 4 line size · 8 ascii · 16 styled · 32 last of a piece (Scrollback)
 //	cells  uvarint
 //	text   ascii: a byte a cell, 0 for blank; else cell by cell, see encodeCells
 //	styles if styled: runs of (cells uvarint, style) until all cells are covered
@@ -23,6 +23,7 @@ const (
 	recSizeShift = 1
 	recASCII     = 8
 	recStyled    = 16
+	recPiece     = 32
 )
 
 // Bytes that no UTF-8 text begins with mark the cells that are not one narrow character.

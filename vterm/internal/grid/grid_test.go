@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func draw(s *Screen) string {
 }
 
 func drawScrollback(h *Scrollback, cols int) string {
-	h.Reflow(cols)
+	h.Reflow(cols, math.MaxInt)
 	var lines []string
 	for i := range h.Len() {
 		var l Line

@@ -157,6 +157,7 @@ const shortLine = 0x7f
 
 // pushLines makes records of the lines at the start of p, which plainLines found, of these lengths.
 func (h *Scrollback) pushLines(p, lengths []byte) {
+	h.open = 0
 	const reach = 2 + shortLine + packedSlack
 	for len(lengths) > 0 {
 		room, before, ends := h.log.Free(reach)

@@ -16,13 +16,7 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	for _, r := range h.pull(true) {
 		f.feed(r, len(r.Cells))
 	}
-	for i, r := range old[:used] {
-		f.begin(r.Size)
-		if i == cur.Row {
-			f.setMark(*cur)
-		}
-		f.feed(r, s.Cols)
-	}
+	f.feedScreen(old[:used], cur, s.Cols)
 	f.finish(false)
 	*cur = Cursor{max(f.row, 0), f.col, f.pending}
 	if cols != s.Cols {
@@ -30,6 +24,17 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	}
 	out = h.refill(out, cur, cols, rows, blank)
 	return fitRows(h, out, cur, cols, rows)
+}
+
+// feedScreen gives rows of a screen and marks where the cursor is.
+func (f *reflow) feedScreen(rows []*Row, cur *Cursor, cols int) {
+	for i, r := range rows {
+		f.begin(r.Size)
+		if i == cur.Row {
+			f.setMark(*cur)
+		}
+		f.feed(r, cols)
+	}
 }
 
 // feed gives a row to the reflow.
@@ -61,20 +66,40 @@ func takeRow(r *Row) *Row {
 // refill puts lines back above the screen's while it has room for them.
 func (h *Scrollback) refill(out []*Row, cur *Cursor, cols, rows, blank int) []*Row {
 	for len(out)+blank < rows && h.Len() > 0 {
+		pulled := h.pullRows(rows-len(out)-blank, cols)
+		joined := 0 // rows of the screen that continue the last line
+		for wrapped := pulled[len(pulled)-1].Wrapped; wrapped && joined < len(out); joined++ {
+			wrapped = out[joined].Wrapped
+		}
 		var above []*Row
 		f := reflow{tables: h.tables, cols: cols}
 		f.emit = func(r *Row) { above = append(above, takeRow(r)) }
-		for _, r := range h.pull(false) {
+		for _, r := range pulled {
 			f.feed(r, len(r.Cells))
 		}
+		f.feedScreen(out[:joined], cur, cols)
 		f.finish(false)
-		if len(above) == 0 {
-			break
+		if cur.Row >= joined {
+			cur.Row += len(above) - joined
+		} else {
+			*cur = Cursor{f.row, f.col, f.pending}
 		}
-		cur.Row += len(above)
-		out = append(above, out...)
+		out = append(above, out[joined:]...)
 	}
 	return out
+}
+
+// pullRows takes the last pieces of a line back that are needed to fill the given number of rows, so that all are reflowed at
+// once.
+func (h *Scrollback) pullRows(rows, cols int) []*Row {
+	pulled := h.pull(false)
+	for cells := 0; h.Len() > 0 && readHeader(h.log.At(h.Len()-1)).wrapped(); {
+		if cells += pieceCells; cells >= rows*cols {
+			break
+		}
+		pulled = append(h.pull(false), pulled...)
+	}
+	return pulled
 }
 
 // fitRows makes the screen of rows, pushing what is too much at the top into the history

@@ -59,7 +59,9 @@ func (h *Scrollback) Restore(rec []byte, placements int) bool {
 	if !soundRecord(rec, MaxCols) {
 		return false
 	}
-	if head := readHeader(rec); head.flags&(recASCII|recStyled) == recASCII {
+	head := readHeader(rec)
+	cells := head.cells
+	if head.flags&(recASCII|recStyled) == recASCII {
 		if len(head.body) != head.cells {
 			return false
 		}
@@ -69,8 +71,15 @@ func (h *Scrollback) Restore(rec []byte, placements int) bool {
 		if len(l.Cells) > MaxCols || !h.tables.soundCells(l.Cells, placements) {
 			return false
 		}
+		r := Row{Cells: l.Cells, Used: len(l.Cells), Marks: Marks{Inflated: true}}
+		cells = r.textCells()
 	}
 	h.log.Append(rec)
+	if head.continues() {
+		h.extendPiece(cells)
+	} else {
+		h.open = 0
+	}
 	return true
 }
 

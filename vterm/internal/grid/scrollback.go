@@ -3,13 +3,18 @@ package grid
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/longterm-dev/longterm/vterm/internal/arena"
 )
 
 // Scrollback is the lines that left the top of a screen: encoded rows (encode.go) in an arena. Lines are kept as they
-// stood when they left the screen; after a change of width they are reflowed when they are
-// asked for (Reflow), so a storm of resizes costs nothing.
+// stood when they left the screen. After a change of width they are reflowed when they are read, the newest first and not
+// more than a reader needs (Reflow), so a storm of resizes costs nothing.
+//
+// A line that is wrapped for longer than pieceCells is kept in pieces, which are reflowed one by one: no resize and no read of
+// a few lines costs by the length of a line. Where pieces end is decided when rows leave the screen, so it does not depend on
+// what was read. The last row of a piece is short where the width changed since, and yet wrapped.
 type Scrollback struct {
 	log     *arena.Log
 	tables  *Tables
@@ -22,10 +27,16 @@ type Scrollback struct {
 	// since the width changed do: what is read once is read as it is later.
 	Stale uint64
 	cols  int // the width they were asked for in
+	open  int // cells of the last piece, if the next row belongs to it
 	// Widest and Wrapped tell whether a change of width can matter at all.
 	Widest  int
 	Wrapped bool
+	// Touched counts the cells that were taken out of lines to reflow them.
+	Touched uint64
 }
+
+// pieceCells is how long a piece of a wrapped line gets before the row that ends it.
+const pieceCells = 1 << 15
 
 // NewScrollback keeps at most so many lines and about so many bytes; none when lines is below 1.
 func NewScrollback(tb *Tables, lines, bytes int) *Scrollback {
@@ -38,6 +49,11 @@ func (h *Scrollback) Push(r *Row) {
 		r.Used = len(r.Cells)
 	}
 	h.add(r)
+	if r.Wrapped {
+		h.extendPiece(r.textCells())
+	} else {
+		h.open = 0
+	}
 }
 
 // add is Push of a row that has the blanks it should have: one that reflow made of the last characters of what it was given
@@ -51,6 +67,36 @@ func (h *Scrollback) add(r *Row) {
 	}
 	h.Widest = max(h.Widest, r.Used)
 	h.Wrapped = h.Wrapped || r.Wrapped
+}
+
+// extendPiece adds the last line, which is wrapped, to its piece by the number of its cells, and ends a piece that is long enough.
+func (h *Scrollback) extendPiece(cells int) {
+	if h.open += cells; h.open >= pieceCells {
+		h.open = 0
+		h.endPiece()
+	}
+}
+
+// endPiece marks the last line, which is wrapped, as the last of a piece.
+func (h *Scrollback) endPiece() {
+	if n := h.log.Len(); n > 0 {
+		h.log.At(n - 1)[0] |= recPiece
+	}
+}
+
+// textCells counts a row's cells up to those that were left to a wide character.
+func (r *Row) textCells() int {
+	n := r.Used
+	if !r.Inflated {
+		for text := r.Packed.Text; len(text) > 0 && text[len(text)-1] == markHead; n-- {
+			text = text[:len(text)-1]
+		}
+		return n
+	}
+	for n > 0 && r.Cells[n-1].Width() == WidthHead {
+		n--
+	}
+	return n
 }
 
 // pushPacked copies a packed row into the arena, where it is a record.
@@ -94,7 +140,7 @@ func (h *Scrollback) Pack() { h.log.Pack() }
 // Clear drops all lines.
 func (h *Scrollback) Clear() {
 	h.log.Clear()
-	h.Stale, h.Widest, h.Wrapped = 0, 0, false
+	h.Stale, h.Widest, h.Wrapped, h.open = 0, 0, false, 0
 }
 
 // widthChanged notes that lines have to be reflowed to a new width before they are read.
@@ -102,9 +148,7 @@ func (h *Scrollback) widthChanged(cols int) {
 	if h.Len() == 0 || !h.Wrapped && h.Widest <= cols {
 		return
 	}
-	if h.Stale == 0 {
-		h.Base += uint64(h.lines)
-	}
+	h.Base += uint64(h.lines) // ids of before name no lines of now, and there is room for more lines
 	h.Stale = h.count()
 }
 
@@ -140,31 +184,67 @@ func (h *Scrollback) SetStaleCode(code uint64) {
 	}
 }
 
-// Reflow reflows the lines to a width, when they may not have it. The last line's id stays what
-// it is, so those of the screen do too; widthChanged has made room for the new ones.
-func (h *Scrollback) Reflow(cols int) {
+// Reflow reflows at least the given number of lines, the newest, to a width that they may not have. The last line's id stays
+// what it is, so those of the screen do too; widthChanged has made room for the new ones.
+func (h *Scrollback) Reflow(cols, lines int) {
 	h.cols = cols
-	if h.Stale == 0 {
-		return
+	for {
+		stale := h.stale()
+		fresh := h.Len() - stale
+		if stale == 0 || fresh >= lines {
+			return
+		}
+		h.reflowFrom(h.pieceBefore(stale, max(lines-fresh, fresh)), stale) // lines that were read are copied, each time twice as many
 	}
-	old, end, stale := h.log, h.EndID(), h.stale()
-	h.log = arena.New(h.lines, h.bytes)
-	h.Stale, h.Widest, h.Wrapped = 0, 0, false
-	f := reflow{tables: h.tables, cols: cols, whole: true, emit: h.add}
-	for i := range stale {
-		rec := old.At(i)
+}
+
+// pieceBefore returns the first line of the last pieces before line end that make at least the given number of lines, as far
+// as that can be known without their cells.
+func (h *Scrollback) pieceBefore(end, lines int) int {
+	cells := 0
+	for i := end; ; {
+		if i == 0 {
+			return 0
+		}
+		head := readHeader(h.log.At(i - 1))
+		if !head.continues() && i < end {
+			if lines -= max(1, (cells+h.cols-1)/h.cols); lines <= 0 {
+				return i
+			}
+			cells = 0
+		}
+		cells += head.cells
+		i--
+	}
+}
+
+// reflowFrom reflows lines [from, stale), which are whole pieces. After that none of them is stale.
+func (h *Scrollback) reflowFrom(from, stale int) {
+	end, tail := h.EndID(), h.log.Cut(h.Len()-from)
+	h.Stale = h.count()
+	if from == 0 {
+		h.Stale, h.Widest, h.Wrapped = 0, 0, false
+	}
+	f := reflow{tables: h.tables, cols: h.cols, whole: true, emit: h.add}
+	for i := range stale - from {
+		rec := tail.At(i)
 		head := readHeader(rec)
 		f.begin(head.size())
-		if head.size() != LineNormal || !head.wrapped() && head.cells <= cols && f.empty() {
+		if head.size() != LineNormal || !head.wrapped() && head.cells <= h.cols && f.empty() {
 			h.keep(rec, head) // one of double width is cut when it is shown: it may be wider again
 			continue
 		}
+		h.Touched += uint64(head.cells)
 		f.line = h.tables.decodeCells(f.line, head)
 		f.end(head.wrapped(), head.size())
+		if head.endsPiece() {
+			f.finish(true)
+			h.endPiece()
+		}
 	}
 	f.finish(true)
-	for i := stale; i < old.Len(); i++ {
-		rec := old.At(i)
+	for i := stale - from; i < tail.Len(); i++ {
+		rec := tail.At(i)
 		h.keep(rec, readHeader(rec))
 	}
 	h.Base = end - uint64(h.Len()) - h.log.Dropped()
@@ -202,28 +282,52 @@ func (h *Scrollback) Line(i int, l *Line) {
 	l.Version = 0
 }
 
-// pull takes the last logical line back, oldest row first, at most pullMax rows of it. With
-// openOnly it does so only when that line goes on on the screen.
+// pull takes the last piece of a line back, oldest row first; with openOnly only if the screen continues it.
 func (h *Scrollback) pull(openOnly bool) []*Row {
 	var rows []*Row
-	for len(rows) < pullMax && h.Len() > 0 {
+	for h.Len() > 0 {
 		rec := h.log.At(h.Len() - 1)
 		head := readHeader(rec)
-		if !head.wrapped() && (openOnly || len(rows) > 0) {
+		if !head.continues() && (openOnly || len(rows) > 0) {
 			break
 		}
+		h.Touched += uint64(head.cells)
 		r := &Row{Marks: Marks{Wrapped: head.wrapped(), Size: head.size(), Inflated: true}}
 		r.Cells = h.tables.decodeCells(nil, head)
 		r.Used = len(r.Cells)
 		rows = append(rows, r)
 		h.log.Truncate(1)
 	}
-	h.Stale = min(h.Stale, h.count())
-	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
-		rows[i], rows[j] = rows[j], rows[i]
-	}
+	h.Stale, h.open = min(h.Stale, h.count()), 0
+	slices.Reverse(rows)
 	return rows
 }
 
-// pullMax bounds the rows that one resize takes back to complete a line.
-const pullMax = 2048
+// Newest returns a view of the newest lines, at most the given number.
+func (h *Scrollback) Newest(lines int) Newest {
+	n := min(h.Len(), max(lines, 0))
+	return Newest{h, h.EndID() - uint64(n), n}
+}
+
+// Newest is the newest lines of a scrollback. It stays valid when more of them are reflowed.
+type Newest struct {
+	h     *Scrollback
+	first uint64
+	n     int
+}
+
+// Len returns the number of lines.
+func (v Newest) Len() int { return v.n }
+
+// FirstID returns the id of line 0.
+func (v Newest) FirstID() uint64 { return v.first }
+
+// Line fills l with line i.
+func (v Newest) Line(i int, l *Line) {
+	if at := int(v.first-v.h.FirstID()) + i; at >= 0 {
+		v.h.Line(at, l)
+	} else { // reflowed lines before it took its room
+		*l = Line{Cells: l.Cells[:0]}
+	}
+	l.Row = i
+}
