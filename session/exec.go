@@ -6,18 +6,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/internal/rules"
 	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
+	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
+	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -189,6 +193,9 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	if st.Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
 		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.last.Text, "\n"))...)
 	}
+	if err := h.keepBefore(&st); err != nil {
+		s.log.Warn("output on the row of the prompt may be cleared", "session", s.cfg.ID, "err", err)
+	}
 	b = append(b, st.Prelude(h.shell.kind, l.Record)...)
 	if h.wraps(text) {
 		var err error
@@ -208,6 +215,40 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 		b = append(b, text...)
 	}
 	return append(b, '\r'), nil
+}
+
+// keepBefore leaves the shell the text before its prompt on the prompt's row (shell.State.BeforeFile).
+func (h *lineHost) keepBefore(st *shell.State) error {
+	row, col := h.s.typing.editor.Start()
+	if col == 0 || h.shell.other != nil || h.s.engine.Modes().AltScreen {
+		return nil
+	}
+	var f vterm.Frame
+	h.s.engine.Frame(&f, vterm.Query{})
+	first := int(row - h.s.topRow())
+	if first < 0 || first >= len(f.Lines) || !clearsFrom(&f, first, col) {
+		return nil
+	}
+	f.Lines = f.Lines[first : first+1]
+	f.Lines[0].Cells = f.Lines[0].Cells[:min(col, len(f.Lines[0].Cells))]
+	text := bytes.TrimSuffix(render.AppendANSI(nil, &f, render.ANSIOptions{}), []byte("\n"))
+	name, content := st.BeforeFile(h.shell.kind, fmt.Appendf(text, "\x1b[%dG", col+1))
+	if name == "" {
+		return nil
+	}
+	return atomicfile.Write(filepath.Join(h.shell.stateDir, name), atomicfile.Options{Shared: true}, content)
+}
+
+// clearsFrom reports whether an editor that clears its line clears the given row too, on which its prompt starts in column col.
+// The editor takes that column for the first one. From the cursor's row up it clears the rows that its line would take then.
+func clearsFrom(f *vterm.Frame, row, col int) bool {
+	size := f.Cursor.Col - col
+	for _, l := range f.Lines[row:max(row, f.Cursor.Row)] {
+		if size += f.Cols; !l.Wrapped {
+			return false // a prompt of several lines: the last one is where the editor takes it to be
+		}
+	}
+	return size/f.Cols == f.Cursor.Row-row
 }
 
 // pastes says that the shell's editor takes pastes. Where it knows none, the mode was left

@@ -133,7 +133,7 @@ func (h *lineHost) track(e *vterm.Event) {
 			h.shellIsBack()
 		}
 		if (replayed || taken) && h.shell.State().Offered == shell.Full {
-			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line)
+			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line, e.Col)
 		}
 		if ev.Mark.Guess && !h.editorShows(&ev) {
 			ev.Mark.Text, ev.Mark.HasText, ev.Mark.Guess = "", false, false

@@ -134,6 +134,34 @@ func TestACancelledLineSpoilsNothing(t *testing.T) {
 	})
 }
 
+// TestUnfinishedOutput_StaysOnTheScreen prints output without a newline at its end and runs lines after it: it stays where it
+// is, once, and is recorded as it was printed.
+//
+// FAULT: H14
+func TestUnfinishedOutput_StaysOnTheScreen(t *testing.T) {
+	inShells(t, func(t *testing.T, p *Program, kind string) {
+		for i, text := range []string{
+			"0123456789", "a  b  ", "\u4f60\u597d", strings.Repeat("p", 80), strings.Repeat("q", 100), strings.Repeat("r", 79),
+			"a long prompt", "a long prompt, and a long text that makes it take a third row", "a prompt of two lines",
+		} {
+			if prompt := map[int]string{6: strings.Repeat("P", 120) + "$ ", 8: "one\ntwo$ "}[i]; i >= 6 && kind != "bash" {
+				break
+			} else if prompt != "" {
+				runs(t, p, "PS1='"+prompt+"'", "", 0)
+			}
+			runs(t, p, "clear", "", 0)
+			runs(t, p, "printf %s '"+text+"'; "+status(4+i), text, 4+i)
+			runs(t, p, "echo next", "next\n", 0)
+			runs(t, p, "echo last", "last\n", 0)
+			shown := screenText(p)
+			_, below, _ := strings.Cut(strings.ReplaceAll(shown, "\n", ""), "'; sh -c")
+			if n := strings.Count(below, strings.TrimRight(text, " ")); n != 1 || strings.Count(shown, "next") != 2 {
+				t.Errorf("%q is shown %d times:\n%s", text, n, shown)
+			}
+		}
+	})
+}
+
 // A shell whose prompt or hooks were changed still ends its lines, with their true status.
 //
 // FAULT: E5

@@ -1,5 +1,7 @@
 package shell
 
+import "fmt"
+
 // Keys that bash and zsh are taught for a line that a program gives: history expansion is
 // for what people type, and leaves the line alone. HiddenKey keeps it out of the user's
 // history too. They are sequences that no terminal sends.
@@ -7,6 +9,16 @@ const (
 	GivenKey  = "\x1b[20747~"
 	HiddenKey = "\x1b[20748~"
 )
+
+// BeforeFile returns the name of a file for the state directory, and its content: text, which precedes the newest prompt on its
+// row. The editor of bash clears that when it runs a function for a key; the one for GivenKey and HiddenKey prints it again.
+// The name is empty for other shells.
+func (s *State) BeforeFile(k Kind, text []byte) (name string, content []byte) {
+	if k != Bash || !s.Given {
+		return "", nil
+	}
+	return "before", append(fmt.Appendf(nil, "%d ", s.Prompt), text...)
+}
 
 // Prelude is what is typed before a line that a program gives, so that the shell takes it
 // as it is; with record it becomes part of the user's history as typed lines do.

@@ -63,18 +63,18 @@ func TestRegion(t *testing.T) {
 		}
 	}
 	is(7, false, ever)
-	r.Note(shell.MarkPrompt, 10, 3)
+	r.Note(shell.MarkPrompt, 10, 3, 0)
 	is(10, false, ever)
 	if r.HasRow(2) || r.HasRow(4) {
 		t.Error("a prompt at which nothing is typed has no rows")
 	}
-	r.Note(shell.MarkInput, 12, 3)
+	r.Note(shell.MarkInput, 12, 3, 0)
 	is(11, false, 12)
 	is(12, true, ever)
 	if !r.Open() || !r.HasRow(3) || r.HasRow(2) {
 		t.Error("the editor is at work")
 	}
-	r.Note(shell.MarkOutput, 20, 5)
+	r.Note(shell.MarkOutput, 20, 5, 0)
 	b, err := json.Marshal(r)
 	before := r
 	if r = (Region{}); err != nil || json.Unmarshal(b, &r) != nil || r != before {
@@ -97,7 +97,7 @@ func TestRegionOfAShellThatTellsLess(t *testing.T) {
 	if r.Open() {
 		t.Error("there is no prompt")
 	}
-	r.Note(shell.MarkPrompt, 10, 3)
+	r.Note(shell.MarkPrompt, 10, 3, 0)
 	r.Typed(12)
 	if e, _ := r.Editors(12); !e {
 		t.Error("it is the editor's")

@@ -12,6 +12,7 @@ import (
 type Region struct {
 	from, to         uint64
 	firstRow, endRow uint64
+	col              int // of firstRow, where the prompt starts
 	open             bool
 }
 
@@ -21,12 +22,13 @@ type region struct {
 	To       uint64 `json:"to"`
 	FirstRow uint64 `json:"first_row"`
 	EndRow   uint64 `json:"end_row"`
+	Col      int    `json:"col,omitempty"`
 	Open     bool   `json:"open"`
 }
 
 // MarshalJSON writes it down.
 func (r Region) MarshalJSON() ([]byte, error) {
-	return json.Marshal(region{r.from, r.to, r.firstRow, r.endRow, r.open})
+	return json.Marshal(region{r.from, r.to, r.firstRow, r.endRow, r.col, r.open})
 }
 
 // UnmarshalJSON reads what was written down.
@@ -34,16 +36,16 @@ func (r *Region) UnmarshalJSON(b []byte) error {
 	var was region
 	err := json.Unmarshal(b, &was)
 	if err == nil {
-		*r = Region{was.From, was.To, was.FirstRow, was.EndRow, was.Open}
+		*r = Region{was.From, was.To, was.FirstRow, was.EndRow, was.Col, was.Open}
 	}
 	return err
 }
 
-// Note follows the shell's marks: one that stands at an offset, on a row.
-func (r *Region) Note(kind shell.MarkKind, at, row uint64) {
+// Note follows the shell's marks: one at an offset of the output, in a column of a row.
+func (r *Region) Note(kind shell.MarkKind, at, row uint64, col int) {
 	switch kind {
 	case shell.MarkPrompt:
-		*r = Region{from: at, firstRow: row}
+		*r = Region{from: at, firstRow: row, col: col}
 	case shell.MarkInput:
 		if !r.open { // else the editor draws its prompt anew
 			r.from = at
@@ -66,6 +68,9 @@ func (r *Region) Typed(at uint64) {
 
 // Open says that the line editor is at work.
 func (r *Region) Open() bool { return r.open }
+
+// Start returns the row and the column of the prompt's start. After output without a newline at its end the column is not 0.
+func (r *Region) Start() (row uint64, col int) { return r.firstRow, r.col }
 
 // Ran are the rows of a prompt and of the line that was given at it, from first up to end, once the
 // line's output has begun.

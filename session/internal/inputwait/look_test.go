@@ -159,9 +159,9 @@ func TestSurroundings(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	h.view.Followed = true
-	h.editor.Note(shell.MarkPrompt, 1, 0)
-	h.editor.Note(shell.MarkInput, 1, 0)
-	h.editor.Note(shell.MarkOutput, 2, 1)
+	h.editor.Note(shell.MarkPrompt, 1, 0, 0)
+	h.editor.Note(shell.MarkInput, 1, 0, 0)
+	h.editor.Note(shell.MarkOutput, 2, 1, 0)
 	f.Above = nil
 	if m.screenFacts(&f, &h.view); len(f.Above) != 1 {
 		t.Errorf("below the line that was given: %q", f.Above)

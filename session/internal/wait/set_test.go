@@ -165,14 +165,14 @@ func TestTypedTextIsNoAnswer(t *testing.T) {
 func TestALineEditorsOutputIsNoAnswer(t *testing.T) {
 	h := newHost()
 	h.says("x")
-	h.editor.Note(shell.MarkPrompt, 1, 0)
-	h.editor.Note(shell.MarkInput, 1, 0)
+	h.editor.Note(shell.MarkPrompt, 1, 0, 0)
+	h.editor.Note(shell.MarkInput, 1, 0, 0)
 	w := h.wait(t, For{Conds: []Cond{text("done")}})
 	h.says("make done\r\n")
 	if _, over := h.over[w]; over {
 		t.Fatal("the editor's line")
 	}
-	h.editor.Note(shell.MarkOutput, uint64(len(h.output)), 1)
+	h.editor.Note(shell.MarkOutput, uint64(len(h.output)), 1, 0)
 	h.says("done\r\n")
 	if _, over := h.over[w]; !over {
 		t.Error("the answer is not seen")

@@ -209,6 +209,7 @@ __longterm_environ() {
 # people type, and so is the history, unless asked for. HISTIGNORE, because "set -o
 # history" may read the history's file again, and truncate it.
 __longterm_given() {
+  __longterm_before || :
   if [[ -z $__longterm_gave ]]; then
     __longterm_gave=1
     case $- in *H*) __longterm_gave+=H; builtin set +H ;; esac
@@ -218,6 +219,16 @@ __longterm_given() {
     __longterm_ignore=${HISTIGNORE-}
     builtin printf -v HISTIGNORE %s '*'
   fi
+}
+
+# __longterm_before prints what the session left for this prompt: the text before it on its row,
+# output without a newline at its end. The editor has cleared all of the row.
+__longterm_before() {
+  local _lt_text=
+  case ${TERM-} in dumb) return 0 ;; esac # nothing was cleared
+  if [[ ! -s $__longterm_state/before ]]; then return 0; fi
+  IFS= builtin read -r -d '' _lt_text <"$__longterm_state/before" || :
+  case $_lt_text in "$__longterm_n "*) builtin printf %s "${_lt_text#* }" >/dev/tty ;; esac
 }
 
 # __longterm_taken puts back what __longterm_given changed.
