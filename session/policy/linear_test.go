@@ -52,6 +52,20 @@ func TestLongLinesTakeLinearWork(t *testing.T) {
 	}
 }
 
+// TestManyStatements_TakeLinearWork judges statements that each print something, in text that is parsed whole and in text that
+// is parsed one statement at a time.
+//
+// FEATURES: R62
+func TestManyStatements_TakeLinearWork(t *testing.T) {
+	e := engineFor(t, "hard")
+	for _, size := range []int{50_000, 100_000} {
+		l := Line{Text: strings.Repeat("a\r\n", size/3), Cwd: "/home/me/project", Home: "/home/me"}
+		if did := work(e, l) / float64(size); did > moreWork*maxWorkOfPaths { // each is recorded
+			t.Errorf("%d bytes: %.0f bytes of memory for each", size, did)
+		}
+	}
+}
+
 // FEATURES: R62
 func TestManyOptionsTakeLinearWork(t *testing.T) {
 	e := engineFor(t, "build")

@@ -200,17 +200,19 @@ func (w *walk) longSource(text string) stream {
 	outside := w.parsed
 	w.parsed = text
 	defer func() { w.parsed = outside }()
-	var out stream
+	var out strings.Builder
+	is := false
 	var err error
 	for s, failed := range syntax.NewParser(syntax.Variant(w.variant())).StmtsSeq(strings.NewReader(text)) {
 		if err = failed; err != nil {
 			break
 		}
 		if o := w.stmt(s, w.feed); o.is {
-			if out.text += o.text; len(out.text) > 64<<10 {
-				out.text = hole
+			if out.WriteString(o.text); out.Len() > 64<<10 {
+				out.Reset()
+				out.WriteString(hole)
 			}
-			out.is = true
+			is = true
 		}
 		if w.runs > w.budget || w.heard > maxWords {
 			break
@@ -221,7 +223,7 @@ func (w *walk) longSource(text string) stream {
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		return stream{text: hole, is: true}
 	}
-	return out
+	return stream{text: out.String(), is: is}
 }
 
 // readAtRunTime reports text of which bash runs a part before it finds what the parser finds at once: it reads lines one
