@@ -97,6 +97,8 @@ const errorsAfter = `
 | either, by a timeout or by request | killed | as above | as above | 124 by a timeout, else as above |
 | nothing yet | running, needs_input, waiting | null | | 124; 118 where it waits for input |
 | the shell itself, under a line | ended | null, or the code | | 125, or the code |
+| a line in a program without statuses (python3, gdb, sqlite3), back at its prompt | exited | null, exit_unknown none | | 0, with a note |
+| a line in a shell or program whose status longterm cannot see (ssh, a shell in the shell) | exited | null, exit_unknown not_reported | | 125 |
 | its end was not seen | lost | null | | 125 |
 
 A shell tells only a code: 137 is what it says of a program that SIGKILL ended, and of ` + "`exit 137`" + ` too. Only where the kernel

@@ -78,9 +78,11 @@ and the output so far is printed. With --each every argument is a separate line,
 of the last one that ran. When LINE was refused the exit status says why: 113 no such session, 115 the
 session has ended, 116 the shell is busy, 117 the program is not a shell, 118 it waits for input (with
 --on-input return also while LINE runs), 119 the rules deny it, 123 the person who was asked rejected it, 112
-invalid line; 125 when longterm failed or the end was not seen. A REPL (or ssh, as with --foreign) reports no status
-for a line: exec exits with 0 once the program is at its prompt again, with a note on standard error. With --json
-"exit_code" is null then, "state" is "exited" and "outcome" is "stable". Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
+invalid line; 125 when longterm failed or the end was not seen. A REPL has no status
+for a line: exec exits with 0 once it is at its prompt again, with a note on standard error. A shell whose statuses longterm
+cannot see (ssh, a shell in the shell, as with --foreign) or an unknown program: exec exits with 125, since LINE may have
+failed. With --json "exit_code" is null then, "state" is "exited", "outcome" is "stable", and "exit_unknown" is "none" or
+"not_reported". Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
 	flags.Register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")

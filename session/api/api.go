@@ -415,6 +415,18 @@ type JobStop struct {
 // that it gets on is all that they say, and more of them follow.
 const Meanwhile = 400
 
+// Values of Result.ExitUnknown.
+const (
+	ExitNone        = "none"
+	ExitNotReported = "not_reported"
+)
+
+// IsSuccess reports whether a line or command ended without a failure: with exit code 0, or in a program that has no exit
+// codes. A line whose exit code is not reported may have failed.
+func (r *Result) IsSuccess() bool {
+	return r.State == "exited" && (r.ExitUnknown == ExitNone || r.ExitCode != nil && *r.ExitCode == 0)
+}
+
 // Result is how a line or command went (R2).
 type Result struct {
 	Job           string              `json:"job,omitempty" doc:"its id, to ask for it again"`
@@ -427,6 +439,7 @@ type Result struct {
 	Outcome       string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
 	Needs         string              `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
 	ExitCode      *int                `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
+	ExitUnknown   string              `json:"exit_unknown,omitempty" enum:"none,not_reported" doc:"why exit_code is null although the line ended. none: a program without exit statuses, such as a REPL, read it. not_reported: a shell or another program read it whose status longterm cannot see (ssh, a shell without integration); the line may have failed"`
 	Signal        string              `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
 	Error         string              `json:"error,omitempty"`
 	Aborted       bool                `json:"aborted"`

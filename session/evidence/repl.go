@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -47,20 +48,57 @@ func (s *scene) isRepl() bool {
 	case s.relay: // the words are all there is
 		return !s.asks && !saysSecret.MatchString(s.line) && farRepl.MatchString(s.line)
 	}
-	if short := strings.TrimRight(name, "0123456789."); short != "" {
-		name = short
-	}
+	r := findRepl(name)
+	return r != nil && r.prompt.MatchString(s.line)
+}
+
+// findRepl returns the entry of a program, with or without a version at the end of its name. It returns nil if the program is not known.
+func findRepl(program string) *repl {
+	program = withoutVersion(program)
 	for i := range repls {
-		if r := &repls[i]; r.programs[name] {
-			return r.prompt.MatchString(s.line)
+		if r := &repls[i]; r.programs[program] {
+			return r
 		}
 	}
-	return false
+	return nil
+}
+
+func withoutVersion(program string) string {
+	return cmp.Or(strings.TrimRight(program, "0123456789."), program)
+}
+
+// statusless are programs without exit statuses for commands, with any arguments; statuslessBare are so unless an argument
+// names a script.
+var (
+	statusless     = set("sqlite", "mysql", "mariadb", "psql", "gdb", "lldb", "redis-cli", "valkey-cli", "bc", "dc", "jshell", "gnuplot", "ftp", "sftp", "mongosh", "octave-cli", "cat")
+	statuslessBare = set("python", "ipython", "pypy", "bpython", "ptpython", "node", "deno", "bun", "irb", "ruby", "pry", "R", "lua", "luajit", "julia", "ghc", "ghci", "php",
+		"tclsh", "guile", "racket", "sbcl", "clisp", "ocaml", "swipl")
+)
+
+// surelyRepl matches the prompts behind a relay that no shell shows. Unlike farRepl it leaves out those that a user may have chosen.
+var surelyRepl = pattern.Lazy(`^(?:>>>|In ?\[\d+\]:|\(i?Pdb\+{0,2}\)|ipdb>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|mysql>|\((?:gdb|lldb)\)|julia>|php >) $`)
+
+// HasNoStatus reports whether a program is a REPL, which reads lines at a prompt and has no exit status for a line. It returns
+// false for shells, for relays with a shell behind them, and for unknown programs: a line may fail there unseen.
+func HasNoStatus(program string, argv []string, prompt string) bool {
+	name, prompt := withoutVersion(program), strings.TrimRight(prompt, " ")+" "
+	switch {
+	case relays[program]:
+		return surelyRepl.MatchString(prompt)
+	case statusless[name], statuslessBare[name] && !hasScript(argv):
+		return true
+	}
+	r := findRepl(program) // a script that is a REPL itself (ipython, irb), or one in a debugger
+	return r != nil && !bare[name] && r.prompt.MatchString(prompt)
 }
 
 // runsScript reports if a program's arguments name something to run: any that is no option.
 func runsScript(cmdline []byte) bool {
-	for i, arg := range strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00") {
+	return hasScript(strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00"))
+}
+
+func hasScript(argv []string) bool {
+	for i, arg := range argv {
 		if i > 0 && !strings.HasPrefix(arg, "-") {
 			return true
 		}

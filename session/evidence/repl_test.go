@@ -118,3 +118,41 @@ func TestKeysThatAreTold(t *testing.T) {
 		t.Errorf("input that is hidden: %+v", v)
 	}
 }
+
+// A line of a REPL has no exit status. One of a shell that longterm cannot follow has one that is not seen, and may have failed.
+//
+// FAULT: H3
+func TestHasNoStatus(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		args    []string
+		prompt  string
+		want    bool
+	}{
+		{"python3.11", []string{"-q"}, ">>> ", true},
+		{"python3", nil, "my> ", true},
+		{"python3", []string{"/usr/bin/ipython"}, "In [1]: ", true},
+		{"python3", []string{"-m", "pdb", "x.py"}, "(Pdb)", true},
+		{"python3", []string{"/usr/bin/xonsh"}, "me@host ~ $ ", false},
+		{"ruby3.1", []string{"/usr/bin/irb"}, "irb(main):001:0> ", true},
+		{"node", nil, "> ", true},
+		{"node", []string{"shell.js"}, "> ", false},
+		{"sqlite3", []string{"shop.db"}, "sqlite> ", true},
+		{"gdb", []string{"./prog"}, "(gdb) ", true},
+		{"bc", []string{"-l"}, "", true},
+		{"bash", nil, "$ ", false},
+		{"dash", nil, "> ", false},
+		{"fish", nil, ">>> ", false},
+		{"ssh", []string{"host"}, "me@host:~$ ", false},
+		{"ssh", []string{"host"}, "host> ", false},
+		{"ssh", []string{"host"}, "> ", false},
+		{"ssh", []string{"host"}, "db=# ", false},
+		{"ssh", []string{"host"}, ">>> ", true},
+		{"mycalc", nil, "> ", false},
+		{"", nil, "", false},
+	} {
+		if got := HasNoStatus(c.program, append([]string{c.program}, c.args...), c.prompt); got != c.want {
+			t.Errorf("%s %q at %q: %t", c.program, c.args, c.prompt, got)
+		}
+	}
+}

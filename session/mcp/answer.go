@@ -41,9 +41,9 @@ type answer struct {
 	Omitted     *omitted `json:"omitted,omitempty"`
 	Message     string   `json:"message,omitempty"` // text that the other fields do not have
 	Next        string   `json:"next,omitempty"`
+	ExitUnknown string   `json:"exit_unknown,omitempty"` // of a line that ended: the same as in api.Result
 
 	took     time.Duration
-	noStatus bool   // the program reports none for a line
 	id       string // of the session
 	alt      bool   // a full-screen program is up
 	atPrompt bool   // a shell's
@@ -158,8 +158,10 @@ func (a *answer) words() string {
 	switch {
 	case a.State == "exited" && a.ExitCode != nil:
 		return fmt.Sprintf("exited %d", *a.ExitCode)
-	case a.State == "exited" && a.noStatus:
+	case a.State == "exited" && a.ExitUnknown == api.ExitNone:
 		return "exited, no status"
+	case a.State == "exited" && a.ExitUnknown == api.ExitNotReported:
+		return "exited, status unknown: may have failed"
 	case a.Needs != "":
 		return a.State + "{" + a.Needs + "}"
 	case a.Signal != "":
@@ -198,8 +200,8 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.State == "ended" && a.Signal != "" {
 		a.State = "signalled"
 	}
-	a.noStatus = r.State == "exited" && r.ExitCode == nil && r.Outcome == "stable" // the state is "exited, no status" then
-	if saysMore(r) && !a.noStatus {
+	a.ExitUnknown = r.ExitUnknown
+	if saysMore(r) && a.ExitUnknown == "" { // else the state has it
 		a.Message = r.Message
 	}
 	if r.State == "" {

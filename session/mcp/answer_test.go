@@ -187,8 +187,12 @@ func TestApproval_NamesCommandsForUser(t *testing.T) {
 //
 // FAULT: J
 func TestAnswer_NoStatus_InTwoWords(t *testing.T) {
-	a := answerOf(&api.Result{State: "exited", Outcome: "stable", Message: "Its exit code is not known", Output: "2\n", DurationMS: 1500}, "s")
+	a := answerOf(&api.Result{State: "exited", Outcome: "stable", ExitUnknown: api.ExitNone, Message: "Its exit code is not known", Output: "2\n", DurationMS: 1500}, "s")
 	if got := a.text(); got != "2\n[exited, no status after 1.5s · session s]" {
+		t.Errorf("%q", got)
+	}
+	b := answerOf(&api.Result{State: "exited", Outcome: "stable", ExitUnknown: api.ExitNotReported, Message: "Its exit code is not known", Output: "2\n"}, "s")
+	if got := b.text(); got != "2\n[exited, status unknown: may have failed · session s]" {
 		t.Errorf("%q", got)
 	}
 	if b, err := json.Marshal(a); err != nil || !strings.Contains(string(b), `"seconds":1.5`) || !strings.Contains(string(b), `"state":"exited"`) {

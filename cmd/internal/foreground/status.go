@@ -100,8 +100,10 @@ func EndStatus(r *api.Result) error {
 		return exit.Silent(128 + int(unix.SignalNum(r.Signal)))
 	case r.Error != "":
 		return exit.With(api.ExitOwnFailure, errors.New(r.Error))
-	case r.State == "exited" && r.Outcome == "stable": // a REPL reports no status, and a script continues (see TellNoStatus)
+	case r.IsSuccess(): // a REPL has no status, and a script continues (see TellNoStatus)
 		return nil
+	case r.ExitUnknown == api.ExitNotReported:
+		return exit.With(api.ExitOwnFailure, errors.New("exit status unknown: the program that read the line reports none to longterm; check the output"))
 	}
 	if r.State == "killed" && r.Message != "" {
 		return exit.With(api.ExitOwnFailure, errors.New(r.Message))

@@ -285,10 +285,10 @@ func (p *Printer) TellRefused(r *api.Result) {
 	}
 }
 
-// TellNoStatus prints a note if the program that took a line reports no exit status, as a REPL and ssh do not.
+// TellNoStatus prints a note if a program without exit statuses, such as a REPL, read the line.
 func (p *Printer) TellNoStatus(r *api.Result) {
-	if r.Outcome == "stable" && r.ExitCode == nil {
-		fmt.Fprintln(p.Stderr, "longterm: exit status unknown: the program reports none for a line; check the output")
+	if r.ExitUnknown == api.ExitNone {
+		fmt.Fprintln(p.Stderr, "longterm: no exit status: the program reports none for a line; check the output")
 	}
 }
 

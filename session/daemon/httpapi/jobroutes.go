@@ -154,8 +154,7 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 			r = notRun(err)
 		}
 		out.Results = append(out.Results, r)
-		failed := r.Outcome != "stable" && (r.ExitCode == nil || *r.ExitCode != 0)
-		if r.State != "exited" || b.StopOnError && failed {
+		if r.State != "exited" || b.StopOnError && !r.IsSuccess() {
 			out.Left = len(b.Lines) - i - 1
 			break
 		}

@@ -103,6 +103,7 @@ type Job struct {
 	orUnintegrated bool          // it may be
 	told           atomic.Bool   // what it printed of that program was taken note of
 	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
+	noStatus       atomic.Bool   // that program has no exit status for a line
 	prompt         string        // that program's, before the line
 	repl           bool          // that program takes commands at this prompt
 

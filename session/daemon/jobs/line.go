@@ -68,6 +68,7 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	}
 	j.prompt = j.lastLine(ctx)
 	j.repl = j.e.Session.Status().Needs.Repl
+	j.noStatus.Store(j.e.HasNoStatus(j.prompt))
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.Typing{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
 		if v.Replied { // what the editor made of replies that no program read is no part of the line

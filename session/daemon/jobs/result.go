@@ -153,7 +153,10 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 	case ended:
 		c, r.State = final, "exited"
 		if j.unintegrated.Load() && final.Exit == nil { // it rests, and that is all there is to know
-			r.Outcome = "stable"
+			r.Outcome, r.ExitUnknown = "stable", api.ExitNotReported
+			if j.noStatus.Load() {
+				r.ExitUnknown = api.ExitNone
+			}
 		}
 	case j.neverTyped(&c, err):
 		r.State, r.Error, r.Hint = "refused", errNotBegun.Error(), notBegunHint

@@ -334,8 +334,7 @@ const (
 
 // isWorthKeeping reports whether a command's output is likely to be needed later: the command failed, or was long.
 func isWorthKeeping(r *api.Result) bool {
-	failed := r.State != "exited" || r.ExitCode == nil || *r.ExitCode != 0
-	return failed || r.DurationMS >= longTime.Milliseconds() || r.Range.End-r.Range.Start >= longOutput
+	return !r.IsSuccess() || r.DurationMS >= longTime.Milliseconds() || r.Range.End-r.Range.Start >= longOutput
 }
 
 // tellAudit has it recorded how the job ended, and which output is its.

@@ -164,21 +164,38 @@ func programName(pid int) string {
 // Readers are the names of the programs that have the terminal instead of the session's own process: they read
 // what is typed.
 func (e *Handle) Readers() []string {
-	group, leader := e.Foreground(), e.Session.Leader()
-	if group <= 0 || leader <= 0 || group == leader {
+	if group := e.Foreground(); group == e.Session.Leader() {
 		return nil
 	}
 	var names []string
-	for _, pid := range append([]int{group}, sys.Descendants(leader)...) { // whose list may miss one while others end
-		st, err := sys.ReadStat(pid)
-		if err != nil || st.Group != group || st.Ended() {
-			continue
-		}
+	for _, pid := range e.foregroundPIDs() {
 		if name := programName(pid); name != "" {
 			names = withReader(names, name)
 		}
 	}
 	return names
+}
+
+// foregroundPIDs returns the processes of the terminal's foreground process group.
+func (e *Handle) foregroundPIDs() (pids []int) {
+	group, leader := e.Foreground(), e.Session.Leader()
+	if group <= 0 || leader <= 0 {
+		return nil
+	}
+	for _, pid := range append([]int{group}, sys.Descendants(leader)...) { // whose list may miss one while others end
+		if st, err := sys.ReadStat(pid); err == nil && st.Group == group && !st.Ended() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// HasNoStatus reports whether a program in the foreground has no exit status for a line that it reads at this prompt.
+func (e *Handle) HasNoStatus(prompt string) bool {
+	return slices.ContainsFunc(e.foregroundPIDs(), func(pid int) bool {
+		argv, err := sys.Cmdline(pid)
+		return err == nil && evidence.HasNoStatus(programName(pid), argv, prompt)
+	})
 }
 
 // maxReaders bounds the names of programs that read a terminal. manyReaders stands for those that are more: it is the name

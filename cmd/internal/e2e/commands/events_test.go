@@ -139,4 +139,8 @@ func TestStable(t *testing.T) {
 	if b := e2e.Decode[api.Batched](t, body); code != 200 || len(b.Results) != 2 || b.Results[1].Outcome != "stable" {
 		t.Errorf("%d %s", code, body)
 	}
+	body, code = i.Post("/sessions/repl/batch", `{"lines":["1","2"],"wait":true,"stop_on_error":true}`)
+	if b := e2e.Decode[api.Batched](t, body); code != 200 || len(b.Results) != 1 || b.Left != 1 { // the first may have failed
+		t.Errorf("with stop_on_error: %d %s", code, body)
+	}
 }

@@ -373,8 +373,9 @@ func TestPool(t *testing.T) {
 }
 
 // A program that tells nothing of its commands is given lines by evidence, and what it
-// answered has no status.
+// answered has no status. A shell in the shell has one that is not seen, which is no success.
 //
+// FAULT: H3
 // FEATURES: R40, R41, R42, R47
 func TestForeign(t *testing.T) {
 	tier.Full(t)
@@ -387,7 +388,7 @@ func TestForeign(t *testing.T) {
 	} {
 		out, _, _ := i.Try("exec", "--json", "--wait", "py", c.line)
 		r := e2e.Decode[api.Result](t, out)
-		if r.State != "exited" || r.ExitCode != nil || r.Quality != "none" || !strings.Contains(r.Output, c.want) || c.want == "" && r.Output != "" {
+		if r.State != "exited" || r.ExitCode != nil || r.Quality != "none" || !strings.Contains(r.Output, c.want) || c.want == "" && r.Output != "" || r.ExitUnknown != api.ExitNone {
 			t.Errorf("%s: %+v", c.line, r)
 		}
 	}
@@ -405,8 +406,11 @@ func TestForeign(t *testing.T) {
 	}
 	i.Run("send", "b", "-e", "sh")
 	i.Try("exec", "--foreign", "--wait", "b", "cd /usr")
-	out, _, _ := i.Try("exec", "--json", "--foreign", "b", "cd bin; export A=1")
-	if r := e2e.Decode[api.Result](t, out); r.Guess == nil || r.Guess.Cwd != "/usr/bin" || *r.Guess.Env["A"] != "1" || r.Guess.Confidence != "likely" {
+	out, _, code := i.Try("exec", "--json", "--foreign", "b", "cd bin; export A=1")
+	if code != api.ExitOwnFailure {
+		t.Errorf("a line in a shell in the shell: %d", code)
+	}
+	if r := e2e.Decode[api.Result](t, out); r.ExitUnknown != api.ExitNotReported || r.Guess == nil || r.Guess.Cwd != "/usr/bin" || *r.Guess.Env["A"] != "1" || r.Guess.Confidence != "likely" {
 		t.Errorf("a guess from lines: %+v", r.Guess)
 	}
 	i.Run("new", "-n", "deaf", "--", "sleep", "1000")
