@@ -19,6 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/policycheck"
+	"github.com/longterm-dev/longterm/cmd/internal/request"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/expand"
@@ -28,26 +29,30 @@ import (
 func expandVerb(a *app, c *cobra.Command) {
 	var yes bool
 	var timeout time.Duration
+	var limit *int64 // nil: the daemon knows whether the caller is an agent, and chooses
 	c.Long = "Print a template, FILE or - for standard input, with what commands print in the places of !{COMMAND}, and the\n" +
 		"arguments for {{args}}: as they are in the text, quoted as words within a command. Braces within a command have\n" +
 		"to be balanced. A command that fails leaves what it printed, and a note.\n\n" +
 		"Commands are judged as they will be run, with their arguments. When one of them is refused, none is run. What\n" +
 		"the rules ask about is asked once, for all of them, at the terminal; --yes allows it."
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if timeout != 0 && (timeout < time.Second || timeout > 5*time.Minute) {
-			return exit.Usagef("--timeout is 1s to 5m; 0: no limit")
+		if timeout < 0 {
+			return exit.Usagef("--timeout must not be negative")
+		}
+		if cmd.Flags().Changed("timeout") {
+			limit = request.WholeMS(timeout)
 		}
 		if yes {
 			if err := a.personOnly(cmd.Context(), "allowing what would be asked about"); err != nil {
 				return err
 			}
 		}
-		return a.expand(cmd.Context(), args[0], args[1:], yes, timeout)
+		return a.expand(cmd.Context(), args[0], args[1:], yes, limit)
 	}
 	f := c.Flags()
 	f.SetInterspersed(false) // what follows the file belongs to the template
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask: what would be asked about is allowed; what is denied stays denied")
-	f.DurationVar(&timeout, "timeout", time.Minute, "end a command after this time; 0: no limit")
+	f.DurationVar(&timeout, "timeout", 0, "end a command after this time; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m)")
 }
 
 // expanded is what expand --json prints.
@@ -56,7 +61,7 @@ type expanded struct {
 	Commands []expand.Output `json:"commands"`
 }
 
-func (a *app) expand(ctx context.Context, file string, args []string, yes bool, timeout time.Duration) error {
+func (a *app) expand(ctx context.Context, file string, args []string, yes bool, limit *int64) error {
 	src, err := readTemplate(a.stdin, file)
 	if err != nil {
 		return err
@@ -78,7 +83,7 @@ func (a *app) expand(ctx context.Context, file string, args []string, yes bool, 
 	}
 	x := expanded{Commands: []expand.Output{}}
 	for _, line := range lines {
-		o, err := a.runForTemplate(ctx, line, yes, timeout)
+		o, err := a.runForTemplate(ctx, line, yes, limit)
 		if err != nil {
 			return err
 		}
@@ -154,7 +159,7 @@ func (a *app) askForAll(file string, asked []string) error {
 }
 
 // runForTemplate runs a command here, and waits for its end.
-func (a *app) runForTemplate(ctx context.Context, line string, yes bool, timeout time.Duration) (expand.Output, error) {
+func (a *app) runForTemplate(ctx context.Context, line string, yes bool, limit *int64) (expand.Output, error) {
 	o := expand.Output{Command: line}
 	b, err := a.connect()
 	if err != nil {
@@ -164,8 +169,7 @@ func (a *app) runForTemplate(ctx context.Context, line string, yes bool, timeout
 	if err != nil {
 		return o, fmt.Errorf("working directory: %w; start it in one that exists", err)
 	}
-	ms := timeout.Milliseconds()
-	run := api.Run{Call: api.Call{TimeoutMS: &ms, OnTimeout: "kill", OnInput: "return"}}
+	run := api.Run{Call: api.Call{TimeoutMS: limit, OnTimeout: "kill", OnInput: "return"}}
 	run.Line, run.Cwd, run.Env, run.Pipe = line, cwd, os.Environ(), true
 	run.Asking = api.Asking{Yes: yes, OnApproval: "return"}
 	r, err := b.client.Run(ctx, run)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -212,9 +214,13 @@ func tailOf(text string, n int) string {
 }
 
 func (a *app) jobsWait() *cobra.Command {
-	var timeout time.Duration
+	var given time.Duration
 	c := a.onJobs("wait JOB…", "Wait for jobs to end and exit with the last one's status", func(cmd *cobra.Command, c *client.Client, id string) error {
+		timeout := given
 		ctx := cmd.Context()
+		if os.Getenv(actor.Env) != "" {
+			timeout = request.GivenOr(cmd, "timeout", timeout, a.settings().Exec.Timeout)
+		}
 		if timeout > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -232,7 +238,7 @@ func (a *app) jobsWait() *cobra.Command {
 		}
 		return foreground.Status(j.Result, j.Name, timeout, 0)
 	})
-	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never")
+	c.Flags().DurationVar(&given, "timeout", 0, "give up after this time; 0: never (default: never; for agents exec.timeout of the configuration, 1m)")
 	return c
 }
 

@@ -32,7 +32,9 @@ func waitVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		w := api.Wait{All: all, TimeoutMS: timeout.Milliseconds()}
+		limit := waitLimit(cmd, timeout)
+		timeout := request.GivenOr(cmd, "timeout", timeout, a.settings().Exec.Timeout) // for messages
+		w := api.Wait{All: all, TimeoutMS: limit}
 		for _, c := range conds {
 			cond, err := request.Condition(c)
 			if err != nil {
@@ -43,8 +45,8 @@ func waitVerb(a *app, c *cobra.Command) {
 		if all && len(w.Conds) == 0 {
 			return exit.Usagef("--all of nothing; give --for, as in --for text=ready --for prompt")
 		}
-		if yield < 0 {
-			return exit.Usagef("--yield %s is negative", yield)
+		if yield < 0 || timeout < 0 {
+			return exit.Usagef("--yield and --timeout must not be negative")
 		}
 		if yield > 0 {
 			w.TimeoutMS = max(1, yield.Milliseconds())
@@ -103,9 +105,20 @@ of each how it stands.`
 	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
 	f.BoolVar(&every, "every", false, "of several sessions wait for every one; default: for the first")
 	f.DurationVar(&yield, "yield", 0, "answer after this time with how it stands, as success")
-	f.DurationVar(&timeout, "timeout", time.Minute, "give up after this time")
+	f.DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never (default: never; for agents exec.timeout of the configuration, 1m)")
 	c.MarkFlagsMutuallyExclusive("all", "any")
 	c.MarkFlagsMutuallyExclusive("yield", "timeout")
+}
+
+// waitLimit returns --timeout as api.Wait has it. The daemon knows whether the caller is an agent, and chooses if it is not given.
+func waitLimit(cmd *cobra.Command, timeout time.Duration) int64 {
+	switch {
+	case !cmd.Flags().Changed("timeout"):
+		return 0
+	case timeout == 0:
+		return -1
+	}
+	return max(1, timeout.Milliseconds())
 }
 
 // usualConds are the conditions given, or where there are none those that one waits for as a rule in a session.

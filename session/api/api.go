@@ -568,7 +568,7 @@ type Wait struct {
 	Conds     []Condition `json:"conditions" minItems:"1"`
 	All       bool        `json:"all,omitempty" doc:"all conditions instead of any"`
 	Since     *uint64     `json:"since,omitempty" doc:"output offset; default: since something was last typed"`
-	TimeoutMS int64       `json:"timeout_ms,omitempty" doc:"default 60000"`
+	TimeoutMS int64       `json:"timeout_ms,omitempty" doc:"default: no limit; for agents exec.timeout of the configuration (60000); -1: no limit"`
 	// Input is typed first, in the same step: nothing of its answer is missed.
 	Input *Input `json:"input,omitempty"`
 }

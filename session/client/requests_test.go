@@ -124,7 +124,7 @@ var calls = []struct {
 	{name: "parsed", line: "GET /sessions/s/commands/0/parsed", cut: again, call: on(func(ctx context.Context, s *Session) error { return drop(s.Parsed(ctx, 0)) })},
 	{name: "suggest", line: "GET /sessions/s/commands/1/suggestions", cut: again, reply: "[]",
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Suggest(ctx, 1)) })},
-	{name: "wait, typing", line: "POST /sessions/s/wait", body: `{"conditions":null,"timeout_ms":60000,"input":{"text":"x"}}`, cut: once,
+	{name: "wait, typing", line: "POST /sessions/s/wait", body: `{"conditions":null,"input":{"text":"x"}}`, cut: once,
 		call: on(func(ctx context.Context, s *Session) error {
 			return drop(s.Wait(ctx, api.Wait{Input: &api.Input{Text: "x"}}))
 		})},

@@ -198,16 +198,16 @@ func (s *Session) Suggest(ctx context.Context, n int) ([]suggest.Suggestion, err
 // Wait waits for conditions. It goes on by itself over a restart of the daemon, unless it
 // was to type something.
 func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
-	if w.TimeoutMS == 0 {
-		w.TimeoutMS = time.Minute.Milliseconds()
-	}
+	limited := w.TimeoutMS > 0 // else the daemon has the limit, if there is one
 	deadline := time.Now().Add(time.Duration(w.TimeoutMS) * time.Millisecond)
 	for p := newPatience(); ; {
 		r, err := send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
-		if err == nil || w.Input != nil || time.Until(deadline) <= 0 || !s.c.again(ctx, p, err) {
+		if err == nil || w.Input != nil || limited && time.Until(deadline) <= 0 || !s.c.again(ctx, p, err) {
 			return r, err
 		}
-		w.TimeoutMS = max(1, time.Until(deadline).Milliseconds()) // what the restart took is gone
+		if limited {
+			w.TimeoutMS = max(1, time.Until(deadline).Milliseconds()) // without the time that the restart took
+		}
 	}
 }
 

@@ -4,11 +4,15 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -151,6 +155,43 @@ func TestWaitsForEachCondition(t *testing.T) {
 	var w api.Waited
 	if a := <-done; json.Unmarshal(a.body, &w) != nil || w.Outcome != "ended" || len(w.Fired) != 1 {
 		t.Errorf("what never can be: %d %s", a.status, a.body)
+	}
+}
+
+// A wait without a limit waits as long as it takes, for a user or a script. An agent's ends after exec.timeout, unless the
+// agent gives another limit, or none.
+//
+// FAULT: G10
+// FEATURES: R24
+func TestWait_LimitByCaller(t *testing.T) {
+	t.Parallel()
+	dirs := testDirs(t)
+	if err := errors.Join(os.MkdirAll(dirs.Config, 0o700), os.WriteFile(filepath.Join(dirs.Config, "config.toml"), []byte("[exec]\ntimeout = \"20ms\"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := startDaemon(t, dirs)
+	t.Cleanup(func() { r.leave() })
+	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
+	bot := r.as("bot")
+	w := api.Wait{Since: ptr(uint64(0)), Conds: []api.Condition{{Kind: "text", Text: "at last"}}}
+	waits := func(r *running, limit int64) <-chan answer {
+		done := make(chan answer, 1)
+		w := w
+		w.TimeoutMS = limit
+		go func() { done <- r.ask("POST", "/sessions/cat/wait", w) }()
+		return done
+	}
+	patient := []<-chan answer{waits(r, 0), waits(r, -1), waits(bot, -1), waits(bot, time.Hour.Milliseconds())}
+	for _, limit := range []int64{0, 20} {
+		if a := <-waits(bot, limit); !strings.Contains(string(a.body), `"outcome":"timeout"`) {
+			t.Errorf("an agent, limit %d: %d %s", limit, a.status, a.body)
+		}
+	}
+	get[api.Typed](r, "POST", "/sessions/cat/input", api.Input{Text: "at last", Enter: true})
+	for i, done := range patient {
+		if a := <-done; !strings.Contains(string(a.body), `"outcome":"fired"`) {
+			t.Errorf("patient %d: %d %s", i, a.status, a.body)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ var (
 		"tclsh", "guile", "racket", "sbcl", "clisp", "ocaml", "swipl")
 )
 
-// surelyRepl matches the prompts behind a relay that no shell shows. Unlike farRepl it leaves out those that a user may have chosen.
+// surelyRepl matches the prompts behind a relay that no shell shows. Unlike farRepl it has no prompt that a user may have chosen.
 var surelyRepl = pattern.Lazy(`^(?:>>>|In ?\[\d+\]:|\(i?Pdb\+{0,2}\)|ipdb>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|mysql>|\((?:gdb|lldb)\)|julia>|php >) $`)
 
 // HasNoStatus reports whether a program is a REPL, which reads lines at a prompt and has no exit status for a line. It returns

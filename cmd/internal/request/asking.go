@@ -33,5 +33,5 @@ func (a *AskFlags) RegisterTimeout(c *cobra.Command) {
 
 // Asking returns the request's part.
 func (a *AskFlags) Asking() api.Asking {
-	return api.Asking{Policy: a.policy, Yes: a.yes, ApprovalTimeoutMS: *wholeMS(max(0, a.approval))}
+	return api.Asking{Policy: a.policy, Yes: a.yes, ApprovalTimeoutMS: *WholeMS(max(0, a.approval))}
 }

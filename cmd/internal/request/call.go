@@ -100,16 +100,16 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, asJSON bool) (ap
 		r.OnTimeout = c.onTimeout
 	}
 	if cmd.Flags().Changed("timeout") {
-		r.TimeoutMS = wholeMS(c.Timeout)
+		r.TimeoutMS = WholeMS(c.Timeout)
 	}
 	if cmd.Flags().Changed("idle-timeout") {
-		r.IdleTimeoutMS = wholeMS(c.Idle)
+		r.IdleTimeoutMS = WholeMS(c.Idle)
 	}
 	return r, nil
 }
 
-// wholeMS is a time as requests have it. What is more than none stays more than none.
-func wholeMS(d time.Duration) *int64 {
+// WholeMS returns a time as requests have it. More than none stays more than none.
+func WholeMS(d time.Duration) *int64 {
 	ms := d.Milliseconds()
 	if d > 0 {
 		ms = max(1, ms)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/pattern"
@@ -36,12 +37,15 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	if err := agentless(s.reg, e, w.Conds); err != nil && in.Body.Input == nil {
 		return api.Waited{}, err
 	}
-	timeout := time.Minute
-	if in.Body.TimeoutMS > 0 {
-		timeout = time.Duration(in.Body.TimeoutMS) * time.Millisecond
+	timeout := time.Duration(in.Body.TimeoutMS) * time.Millisecond
+	if timeout == 0 {
+		timeout = s.conf.TimeoutFor(actor.Of(ctx))
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
 	if in.Body.Input != nil {
 		typed, err := s.typeInput(ctx, e, *in.Body.Input)
 		if err != nil {

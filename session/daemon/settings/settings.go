@@ -90,6 +90,14 @@ func (s *Settings) GraceFor(a actor.Actor) time.Duration {
 	return s.Get().Exec.Grace
 }
 
+// TimeoutFor returns the default time limit of a wait by a; 0: none.
+func (s *Settings) TimeoutFor(a actor.Actor) time.Duration {
+	if a.IsAgent() {
+		return s.Get().Exec.Timeout
+	}
+	return 0
+}
+
 // Notify says whom the configuration wants to be told of ends.
 func (s *Settings) Notify() *notify.Options {
 	c := s.Get()
