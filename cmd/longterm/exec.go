@@ -82,7 +82,8 @@ invalid line; 125 when longterm failed or the end was not seen. A REPL has no st
 for a line: exec exits with 0 once it is at its prompt again, with a note on standard error. A shell whose statuses longterm
 cannot see (ssh, a shell in the shell, as with --foreign) or an unknown program: exec exits with 125, since LINE may have
 failed. With --json "exit_code" is null then, "state" is "exited", "outcome" is "stable", and "exit_unknown" is "none" or
-"not_reported". Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits with 130.`
+"not_reported". Interrupted (Ctrl-C), exec ends LINE, prints the output so far, and exits
+with 130. A second Ctrl-C sends the next signal (SIGTERM, then SIGKILL) at once.`
 	flags.Register(c, "background")
 	f := c.Flags()
 	f.BoolVar(&kill, "kill", false, "the same as --on-timeout kill")

@@ -408,7 +408,8 @@ type Job struct {
 
 // JobStop ends a job by the kill ladder.
 type JobStop struct {
-	GraceMS int `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
+	Next    bool `json:"next,omitempty" doc:"of a job that is being ended: continue with the next step of the kill ladder at once"`
+	GraceMS int  `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
 }
 
 // Meanwhile is how many bytes of lines that are alike but for their numbers a digest tells of what goes on and asks nothing:

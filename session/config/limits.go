@@ -35,10 +35,10 @@ var callerLimits = []callerLimit{
 	{"time limit without output (`--idle-timeout`)", "none", "exec.idle_timeout", "", "the same; a build or a backup may print nothing for long"},
 	{"time limit in the background (`--background`)", "none", "", "24h", "what an agent forgets does not run for ever"},
 	{"when a limit is over (`--on-timeout`)", "`run` kills the command, a line of `exec` continues in the background", "", "the same", "a session outlives its callers, a command without session does not"},
-	{"time that each step of the kill ladder gets (`--grace`)", "`10s` (`exec.grace`)", "exec.agent_grace", "", "programs save their data first; an agent pays for the time. A step ends early once all processes that handle its signal have exited"},
+	{"time that each step of the kill ladder gets (`--grace`)", "`10s` (`exec.grace`)", "exec.agent_grace", "", "programs save their data first; an agent pays for the time. A step ends early once all processes that handle its signal have exited, and a second Ctrl-C on `run` or `exec` skips it"},
 	{"output in an answer (`--max-output`)", "all, up to 16 MiB", "exec.max_output", "", "each byte costs an agent tokens; a script parses all of it"},
 	{"time until an MCP call answers (`yield`)", "not used", "", "10 s, at most 45 s; the command continues", "a model can look at the output so far, and clients cancel calls after a minute"},
 	{"output in an MCP answer (`max_tokens`)", "not used", "", "2,000 tokens (8,000 bytes), at most 100,000", "a model pays for each token, and `output` reads the rest"},
-	{"wait for approvals (`--approval-timeout`)", "none", "", "none; an MCP call answers at once, and the command waits", "people answer when they can; time limits of a command are paused until then"},
+	{"wait for approvals (`--approval-timeout`)", "none", "", "none; an MCP call answers at once, and the command waits", "people answer when they can; time limits of a command do not count meanwhile"},
 	{"output of a `run` that failed, or was long", "kept for 24h", "", "the same", "it is what one looks for afterwards; `run --keep` keeps any"},
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/render/outer"
 	"github.com/longterm-dev/longterm/vterm"
 )

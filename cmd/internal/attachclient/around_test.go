@@ -8,7 +8,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/longterm-dev/longterm/cmd/longterm/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/render/outer"
 	"github.com/longterm-dev/longterm/vterm"
 )

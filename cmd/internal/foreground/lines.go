@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,13 +83,13 @@ func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r
 	if ctx.Err() == nil {
 		return r, false, err
 	}
-	after, cancel := c.parting(ctx)
-	defer cancel()
 	var j api.Job
 	var e *api.Error
 	if x.OnTimeout != "background" { // the daemon saw us leave, and ends it too
-		j, err = c.Client.StopJob(after, x.Job, api.JobStop{})
+		j, err = c.stopJob(ctx, x.Job)
 	}
+	after, cancel := c.parting(ctx)
+	defer cancel()
 	if x.OnTimeout == "background" || errors.As(err, &e) && e.Code == api.CodeEnded {
 		j, err = c.Client.Job(after, x.Job, max(x.MaxOutput, output.DefaultBudget))
 	}
@@ -100,8 +103,51 @@ func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r
 	return r, true, nil
 }
 
-// partingTime is how long what was interrupted has to end and to be told of, partingAway the same where its host is not
-// reached.
+// stopJob ends an interrupted job, and waits for its end. Each further interrupt goes on to the next step of the kill ladder at
+// once. An interrupt after the last step ends the wait, while the daemon continues.
+func (c *Caller) stopJob(ctx context.Context, id string) (api.Job, error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if c.Client.IsAway() {
+		defer time.AfterFunc(partingAway, cancel).Stop()
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt)
+	defer signal.Stop(again)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel()
+	watch.Go(func() {
+		hint := time.NewTimer(skipHintAfter)
+		defer hint.Stop()
+		for steps := 1; ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hint.C:
+				if !c.JSON {
+					fmt.Fprintln(c.Stderr, "longterm: interrupted, waiting for the end; Ctrl-C again sends the next signal at once (SIGTERM, then SIGKILL)")
+				}
+			case <-again:
+				if steps++; steps > ladderSteps {
+					cancel()
+					return
+				}
+				watch.Go(func() { _, _ = c.Client.StopJob(ctx, id, api.JobStop{Next: true}) }) // the first call returns the end
+			}
+		}
+	})
+	return c.Client.StopJob(ctx, id, api.JobStop{})
+}
+
+const (
+	// skipHintAfter is how long an interrupted job may take to end without a hint.
+	skipHintAfter = time.Second
+	// ladderSteps is the largest number of steps of a kill ladder.
+	ladderSteps = 4
+)
+
+// partingTime is how long what was interrupted has to be told of, partingAway the same where its host is not reached.
 const partingTime, partingAway = 10 * time.Second, time.Second
 
 // parting is for what is done after an interruption.

@@ -244,7 +244,7 @@ func (r *running) finish(ctx context.Context, followErr error) error {
 		defer cancel()
 	}
 	if followErr != nil && output.IsOpen(r.res.State) {
-		if err := r.stop(after); err != nil {
+		if err := r.stop(after, aborted); err != nil {
 			return exit.With(api.ExitOwnFailure, errors.Join(followErr, err))
 		}
 	}
@@ -305,8 +305,13 @@ func (r *running) fillRules(ctx context.Context) {
 }
 
 // stop ends the command and learns how it went.
-func (r *running) stop(ctx context.Context) error {
-	j, err := r.caller.Client.StopJob(ctx, r.res.Job, api.JobStop{})
+func (r *running) stop(ctx context.Context, interrupted bool) (err error) {
+	var j api.Job
+	if interrupted {
+		j, err = r.caller.stopJob(ctx, r.res.Job)
+	} else {
+		j, err = r.caller.Client.StopJob(ctx, r.res.Job, api.JobStop{})
+	}
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeEnded { // meanwhile, or the daemon saw us leave
 		j, err = r.caller.Client.Job(ctx, r.res.Job, 0)

@@ -61,7 +61,7 @@ func (s *Server) postJobStop(ctx context.Context, in *struct {
 	JobPath
 	Body api.JobStop
 }) (api.Job, error) {
-	return s.jobs.Stop(ctx, in.Job, s.graceOf(ctx, in.Body.GraceMS))
+	return s.jobs.Stop(ctx, in.Job, s.graceOf(ctx, in.Body.GraceMS), in.Body.Next)
 }
 
 func (s *Server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, error) {

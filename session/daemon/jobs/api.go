@@ -130,7 +130,7 @@ func (s *Set) liveJob(ctx context.Context, ref string) (*Job, error) {
 }
 
 // Stop ends a job by the kill ladder.
-func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration) (api.Job, error) {
+func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration, next bool) (api.Job, error) {
 	if w := s.wantedByID(ref); w != nil {
 		w.takeBack()
 		select {
@@ -149,7 +149,9 @@ func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration) (api.Jo
 		return api.Job{}, err
 	}
 	j.mark(endsByRequest)
-	j.ask(grace)
+	if !next || !j.skipStep(ctx) {
+		j.ask(grace)
+	}
 	select {
 	case <-j.over:
 		return j.view(), nil

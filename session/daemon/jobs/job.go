@@ -15,6 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/internal/ladder"
 )
 
 // agentBackgroundLimit is the default time limit of an agent's job in the background (R16). The other defaults are in the
@@ -93,6 +94,7 @@ type Job struct {
 	known    bool          // its record is there already
 
 	stops    chan time.Duration // asks for its end, with the grace of the ladder
+	skips    chan struct{}      // continues with the ladder's next step
 	released chan struct{}      // closed when callers are to come back without its end
 
 	behind         *Job          // the line that its session was given before it, by the daemon before; nil: none
@@ -291,7 +293,7 @@ func (j *Job) mark(how ending) {
 
 // end ends what the job runs by the kill ladder and waits for its end.
 func (j *Job) end(ctx context.Context, grace time.Duration) {
-	ctx = context.WithoutCancel(ctx) // half a kill ladder is of no use
+	ctx = ladder.WithSkip(context.WithoutCancel(ctx), j.skips) // half a kill ladder is of no use
 	j.mark(endsByRequest)
 	switch {
 	case j.command:

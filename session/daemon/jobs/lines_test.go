@@ -163,7 +163,7 @@ func TestLinesInAQueue(t *testing.T) {
 		}
 		second, stopped := wait("job-2", "two", api.Call{}), wait("job-3", "three", api.Call{})
 		late, last := wait("job-4", "four", api.Call{TimeoutMS: ms(1000)}), wait("job-5", "five", api.Call{})
-		if _, err := h.Stop(ctx, "job-3", time.Second); err != nil {
+		if _, err := h.Stop(ctx, "job-3", time.Second, false); err != nil {
 			t.Fatal(err)
 		}
 		if !stopped.back() || stopped.State != "killed" || stopped.ExitCode != nil {
@@ -198,7 +198,7 @@ func TestLinesInAQueue(t *testing.T) {
 		if _, err := h.Get(ctx, "job-1", Look{}); codeOf(err) != api.CodeNotFound {
 			t.Errorf("one that was forgotten: %v", err)
 		}
-		if _, err := h.Stop(ctx, "job-5", time.Second); codeOf(err) != api.CodeEnded {
+		if _, err := h.Stop(ctx, "job-5", time.Second, false); codeOf(err) != api.CodeEnded {
 			t.Errorf("one that has ended is stopped: %v", err)
 		}
 	})
@@ -321,7 +321,7 @@ func TestLeavingWithALineInEachState(t *testing.T) {
 		if late := h.exec(ctx, sh, line("job-1", "work")); !late.back() || !late.retry() {
 			t.Errorf("asked again of the one that leaves: %v", late.err)
 		}
-		if _, err := h.Stop(ctx, "job-1", time.Second); err != session.ErrStopped {
+		if _, err := h.Stop(ctx, "job-1", time.Second, false); err != session.ErrStopped {
 			t.Errorf("%v", err)
 		}
 	})

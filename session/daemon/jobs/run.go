@@ -479,6 +479,23 @@ func (j *Job) ask(grace time.Duration) {
 	}
 }
 
+// skipTime is how long a request to skip a step of the kill ladder waits for a step that can be skipped.
+const skipTime = time.Second
+
+// skipStep ends the time of the current step of the kill ladder. It reports false if no ladder runs.
+func (j *Job) skipStep(ctx context.Context) bool {
+	t := time.NewTimer(skipTime)
+	defer t.Stop()
+	select {
+	case j.skips <- struct{}{}:
+		return true
+	case <-j.over:
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return false
+}
+
 // watchInput closes asks when the job, once begun, waits for input.
 func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
 	select {

@@ -108,7 +108,7 @@ func (s *Set) newJob(e *registry.Handle, c api.Call, k clocks, line string, req 
 		s: s, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
 		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
 		settled: make(chan struct{}),
-		stops:   make(chan time.Duration, 1), released: make(chan struct{}), admitted: make(chan struct{}),
+		stops:   make(chan time.Duration, 1), skips: make(chan struct{}), released: make(chan struct{}), admitted: make(chan struct{}),
 	}, nil
 }
 

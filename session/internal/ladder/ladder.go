@@ -11,6 +11,7 @@ package ladder
 
 import (
 	"context"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -110,9 +111,37 @@ func Climb(ctx context.Context, steps []Step, t Target) (ended bool, err error) 
 		case sent == Unheard:
 			continue
 		}
-		if t.Await(ctx, s) {
+		if awaitOrSkip(ctx, t, s) {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+type skipKey struct{}
+
+// WithSkip returns a context for Climb: each value of skip ends the time of the current step, unless it is the last one.
+func WithSkip(ctx context.Context, skip <-chan struct{}) context.Context {
+	return context.WithValue(ctx, skipKey{}, skip)
+}
+
+// awaitOrSkip waits for the end until the step's time is over or skipped.
+func awaitOrSkip(ctx context.Context, t Target, s Step) bool {
+	skip, _ := ctx.Value(skipKey{}).(<-chan struct{})
+	if skip == nil || s.Last() {
+		return t.Await(ctx, s)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-skip:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	ended := t.Await(ctx, s)
+	cancel()
+	watch.Wait()
+	return ended
 }

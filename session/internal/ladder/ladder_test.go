@@ -132,6 +132,32 @@ func TestClimb(t *testing.T) {
 	}
 }
 
+// A skip ends the time of a step, and not that of the last one.
+//
+// FAULT: G11
+// FEATURES: R16
+func TestClimb_Skip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		skip := make(chan struct{})
+		row := table{all: []*process{{}}, began: time.Now(), afterKill: 1}
+		go func() {
+			skip <- struct{}{}
+			skip <- struct{}{}
+			select {
+			case skip <- struct{}{}:
+				t.Error("the last step was skipped")
+			case <-time.After(time.Minute):
+			}
+		}()
+		steps := []Step{{Signal: syscall.SIGINT, Grace: time.Hour}, {Signal: syscall.SIGTERM, Grace: time.Hour}, {Signal: syscall.SIGKILL, Grace: time.Second}}
+		_, err := Climb(WithSkip(t.Context(), skip), steps, &row)
+		if did := strings.Join(row.did, " "); err != nil || did != "2@0s 15@10ms 9@20ms" {
+			t.Errorf("%v after %s", err, did)
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}
+
 // Whatever the row, the last step is the one that cannot be refused, and it comes once the others had
 // their time.
 func TestRows(t *testing.T) {

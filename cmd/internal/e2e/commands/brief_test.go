@@ -3,11 +3,13 @@
 package commands
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
 	"github.com/longterm-dev/longterm/session/api"
@@ -178,5 +180,68 @@ func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
 			t.Errorf("%s %s", out.String(), errOut.String())
 		}
 		i.Run("exec", "--wait", "b", "true")
+	}
+}
+
+// A second Ctrl-C goes on to the next signal at once, as the line on standard error has it.
+//
+// FAULT: G11
+func TestInterruptedTwice_SkipsGrace(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("config", "set", "exec.grace", "5m")
+	i.Run("new", "-n", "b", "--", "bash", "--norc")
+	for name, args := range map[string][]string{
+		"exec": {"exec", "b", `bash -c 'trap "" INT TERM HUP; echo "on"; while :; do sleep 1; done'`},
+		"run":  {"run", "-n", "r", "--", "bash", "-c", `trap "" INT TERM HUP; echo "on"; trap : TERM; while :; do sleep 1; done`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := i.Command(t.Context(), args...)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			session := map[string]string{"exec": "b", "run": "r"}[name]
+			e2e.Eventually(t, "it runs", func() bool {
+				_, _, code := i.Try("wait", session, "--since", "0", "--for", "regexp=^on", "--timeout", "1s")
+				return code == 0
+			})
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			hint, err := bufio.NewReader(stderr).ReadString('\n')
+			if err != nil || !strings.Contains(hint, "Ctrl-C again") {
+				t.Fatalf("%q %v", hint, err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for { // the steps come one after the other
+					select {
+					case <-time.After(300 * time.Millisecond):
+						if cmd.Process.Signal(os.Interrupt) != nil {
+							return
+						}
+					case <-t.Context().Done():
+						return
+					}
+				}
+			}()
+			began := time.Now()
+			if err, ok := cmd.Wait().(*exec.ExitError); !ok || err.ExitCode() != api.ExitInterrupted {
+				t.Errorf("%v", err)
+			}
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("it took %v", took)
+			}
+			<-ended
+		})
+	}
+	if out := i.Run("exec", "--wait", "b", "echo lives"); out != "lives\n" {
+		t.Errorf("the shell: %q", out)
 	}
 }
