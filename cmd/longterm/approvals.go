@@ -52,7 +52,7 @@ func (a *app) listsApprovals(c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { approvals.List(w, list, q.All || each) })
+		return a.Print(list, func(w io.Writer) { approvals.List(w, list, q.All || each, termio.Width(a.Stdout)) })
 	}
 	f := c.Flags()
 	f.BoolVar(&q.All, "all", false, "those that were answered or are gone too")
@@ -176,7 +176,7 @@ func (a *app) watchLines(ctx context.Context, c *client.Client) error {
 	put := func(e api.Event) error {
 		e.Session = nil
 		told[e.Approval.ID] = true
-		return a.PrintCompact(e, func(w io.Writer) { approvals.List(w, []api.Approval{*e.Approval}, true) })
+		return a.PrintCompact(e, func(w io.Writer) { approvals.Line(w, e.Approval) })
 	}
 	err := c.FollowEvents(ctx, func(e api.Event) error {
 		if !begun || e.Kind == "lost" { // it listens: what is pending now, and everything after it

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,9 +19,11 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/doctor"
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -65,7 +68,7 @@ that record was rewritten. See docs/audit.md for the format.`
 				return err
 			}
 		}
-		return a.Print(list, func(w io.Writer) { auditTable(w, list) })
+		return a.Print(list, func(w io.Writer) { auditTable(w, auditColumns, list, termio.Width(a.Stdout)) })
 	}
 	f := c.Flags()
 	f.StringVar(&q.Session, "session", "", "only of this session, also one that was removed")
@@ -210,6 +213,7 @@ func auditReport(w io.Writer, r *audit.Report, anchors []audit.Head) {
 
 // followAudit prints records, and those to come, until it is interrupted.
 func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQuery) error {
+	columns := auditColumns
 	for {
 		list, err := c.Audit(ctx, q)
 		if err != nil {
@@ -218,7 +222,8 @@ func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQ
 		for i := range list {
 			q.After = list[i].Seq
 			if !a.JSON {
-				auditTable(a.Stdout, list[i:i+1])
+				auditTable(a.Stdout, columns, list[i:i+1], termio.Width(a.Stdout))
+				columns = listing.WithoutHeads(columns)
 			} else if err := json.NewEncoder(a.Stdout).Encode(&list[i]); err != nil {
 				return err
 			}
@@ -227,7 +232,13 @@ func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQ
 	}
 }
 
-func auditTable(w io.Writer, list []audit.Record) {
+var auditColumns = []listing.Column{
+	{Head: "SEQ", Wide: 6, Right: true}, {Head: "TIME"}, {Head: "KIND", Wide: 9}, {Head: "VERDICT", Wide: 8}, {Head: "BY", Wide: 16, Least: 8},
+	{Head: "SESSION", Wide: 10, Least: 7}, {Head: "WHAT", Least: 10},
+}
+
+func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, width int) {
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		r := &list[i]
 		what := r.Line
@@ -238,9 +249,12 @@ func auditTable(w io.Writer, list []audit.Record) {
 			what = r.Path
 		}
 		what = strings.ReplaceAll(plaintext.Literal(strings.TrimSpace(what)), "\n", " ↵ ")
-		fmt.Fprintf(w, "%6d  %s  %-9s  %-8s  %-16s  %-10s  %s%s\n", r.Seq, r.Time.Local().Format("2006-01-02 15:04:05"), r.Kind, r.Verdict,
-			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100)), output.Printable(auditDetail(r)))
+		rows = append(rows, []string{
+			strconv.FormatUint(uint64(r.Seq), 10), r.Time.Local().Format("2006-01-02 15:04:05"), string(r.Kind), string(r.Verdict),
+			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100) + auditDetail(r)),
+		})
 	}
+	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
 }
 
 // auditDetail is what there is to say of a record besides what was asked.

@@ -5,8 +5,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,10 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func commandsVerb(a *app, c *cobra.Command) {
@@ -36,7 +39,13 @@ func commandsVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { commandTable(w, list, q.Session == "") })
+		return a.Print(list, func(w io.Writer) {
+			home := ""
+			if a.host == "" {
+				home, _ = os.UserHomeDir()
+			}
+			commandTable(w, list, q.Session == "", termio.Width(a.Stdout), home)
+		})
 	}
 	c.Long = `List the commands that shells ran, in running and ended sessions: number, start, duration,
 exit status, directory, line. With a session and a number, print what that command printed, however long
@@ -50,7 +59,15 @@ ago; 0 is the newest.`
 	f.BoolVar(&parse, "parse", false, "parse a command's output and print it as JSON: problems, tests, listings, a summary")
 }
 
-func commandTable(w io.Writer, list []api.Command, sessions bool) {
+// commandTable writes commands, with their sessions if they are of several.
+func commandTable(w io.Writer, list []api.Command, sessions bool, width int, home string) {
+	columns := []listing.Column{
+		{Head: "SESSION", Least: 8}, {Head: "N", Wide: 4, Right: true}, {Head: "STARTED"}, {Head: "TIME", Wide: 7, Right: true},
+		{Head: "STATUS", Right: true}, {Head: "BY", Least: 8}, {Head: "CWD", Least: 6, Tail: true}, {Head: "COMMAND", Least: 10},
+	}
+	const session, by = 0, 5
+	leftOut := map[int]bool{session: !sessions, by: true}
+	rows := make([][]string, 0, len(list))
 	for _, c := range list {
 		status := "…"
 		switch {
@@ -59,21 +76,29 @@ func commandTable(w io.Writer, list []api.Command, sessions bool) {
 		case c.State != "running":
 			status = "?"
 		}
-		where := ""
-		if sessions {
-			where = fmt.Sprintf("%-10s ", output.Printable(c.Name))
-		}
 		first, rest, more := strings.Cut(c.Text, "\n")
 		if more && rest != "" {
 			first += " …"
 		}
-		by := ""
+		actor := ""
 		if strings.Contains(c.By, ":") { // an agent, or a person who is not the user at this machine
-			by = "  by " + output.Printable(c.By)
+			actor, leftOut[by] = output.Printable(c.By), false
 		}
-		fmt.Fprintf(w, "%s%4d  %s  %7s  %3s  %s  %s%s\n", where, c.N, c.Started.Local().Format("15:04:05"),
-			output.Elapsed(c.Duration), status, output.Printable(output.Shorten(c.Cwd, 30)), output.Printable(first), by)
+		rows = append(rows, []string{
+			output.Printable(c.Name), strconv.Itoa(c.N), c.Started.Local().Format("15:04:05"), output.Elapsed(c.Duration), status,
+			actor, output.Printable(listing.FromHome(c.Cwd, home)), output.Printable(first),
+		})
 	}
+	for k := len(columns) - 1; k >= 0; k-- {
+		if !leftOut[k] {
+			continue
+		}
+		columns = slices.Delete(columns, k, k+1)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], k, k+1)
+		}
+	}
+	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
 }
 
 // commandOutput prints what a command printed.

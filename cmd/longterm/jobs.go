@@ -18,9 +18,11 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func jobsVerb(a *app, c *cobra.Command) {
@@ -37,7 +39,7 @@ func jobsVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { jobTable(w, list) })
+		return a.Print(list, func(w io.Writer) { jobTable(w, jobColumns, list, termio.Width(a.Stdout)) })
 	}
 	c.Long = `List what run and exec started: the unfinished jobs and the newest finished ones, oldest first. A job is
 named by its id or a unique prefix of it. The daemon keeps its timeouts and its record: a client that exits,
@@ -52,7 +54,12 @@ exited(0). Then come how long it took, the name of its session, and its line.`
 	c.AddCommand(a.jobsShow(), a.jobsRead(), a.jobsWait(), a.jobsStop(), a.jobsBackground(), a.jobsRemove())
 }
 
-func jobTable(w io.Writer, list []api.Job) {
+var jobColumns = []listing.Column{
+	{Head: "ID"}, {Head: "STATE", Wide: 12}, {Head: "TIME", Wide: 7, Right: true}, {Head: "SESSION", Wide: 10, Least: 8}, {Head: "LINE", Least: 10},
+}
+
+func jobTable(w io.Writer, columns []listing.Column, list []api.Job, width int) {
+	rows := make([][]string, 0, len(list))
 	for _, j := range list {
 		where := jobEnd(j.Result)
 		switch {
@@ -68,8 +75,9 @@ func jobTable(w io.Writer, list []api.Job) {
 			where = "running"
 		}
 		first, _, _ := strings.Cut(j.Line, "\n")
-		fmt.Fprintf(w, "%s  %-12s  %7s  %-10s  %s\n", j.ID[:min(8, len(j.ID))], where, output.Elapsed(j.DurationMS), output.Printable(j.Name), output.Printable(first))
+		rows = append(rows, []string{j.ID[:min(8, len(j.ID))], where, output.Elapsed(j.DurationMS), output.Printable(j.Name), output.Printable(first)})
 	}
+	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
 }
 
 // jobEnd says in a word how a job ended.
@@ -122,7 +130,7 @@ func (a *app) jobsShow() *cobra.Command {
 }
 
 func describeJob(w io.Writer, j *api.Job) {
-	jobTable(w, []api.Job{*j})
+	jobTable(w, listing.WithoutHeads(jobColumns), []api.Job{*j}, 0)
 	r := j.Result
 	if r == nil {
 		return
@@ -238,7 +246,7 @@ func (a *app) jobsWait() *cobra.Command {
 		}
 		return foreground.Status(j.Result, j.Name, timeout, 0)
 	})
-	c.Flags().DurationVar(&given, "timeout", 0, "give up after this time; 0: never (default: never; for agents exec.timeout of the configuration, 1m)")
+	c.Flags().DurationVar(&given, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m)")
 	return c
 }
 

@@ -14,8 +14,10 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/places"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
@@ -46,7 +48,7 @@ printed a moment ago is searched, too, and so are unfinished lines.`
 		if open {
 			return a.openHit(cmd.Context(), b.client, &found)
 		}
-		if err := a.Print(found, func(w io.Writer) { writeHits(w, &found) }); err != nil {
+		if err := a.Print(found, func(w io.Writer) { writeHits(w, &found, termio.Width(a.Stdout)) }); err != nil {
 			return err
 		}
 		switch {
@@ -126,12 +128,14 @@ func (a *app) openHit(ctx context.Context, c *client.Client, found *api.Found) e
 	return fmt.Errorf("none of the %d lines found names a place in a file, as in main.go:7", len(found.Hits))
 }
 
-func writeHits(w io.Writer, found *api.Found) {
+func writeHits(w io.Writer, found *api.Found, width int) {
+	rows := make([][]string, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		text := h.Text
 		if h.Cut {
 			text = "…" + text + "…"
 		}
-		fmt.Fprintf(w, "%s:%d  %s  %s\n", output.Printable(h.Name), h.From, h.Time.Local().Format("2006-01-02 15:04:05"), output.Printable(text))
+		rows = append(rows, []string{fmt.Sprintf("%s:%d", output.Printable(h.Name), h.From), h.Time.Local().Format("2006-01-02 15:04:05"), output.Printable(text)})
 	}
+	_ = listing.Write(w, []listing.Column{{Head: "WHERE", Least: 12, Tail: true}, {Head: "TIME"}, {Head: "TEXT", Least: 10}}, rows, width)
 }

@@ -105,7 +105,7 @@ of each how it stands.`
 	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
 	f.BoolVar(&every, "every", false, "of several sessions wait for every one; default: for the first")
 	f.DurationVar(&yield, "yield", 0, "answer after this time with how it stands, as success")
-	f.DurationVar(&timeout, "timeout", 0, "give up after this time; 0: never (default: never; for agents exec.timeout of the configuration, 1m)")
+	f.DurationVar(&timeout, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m)")
 	c.MarkFlagsMutuallyExclusive("all", "any")
 	c.MarkFlagsMutuallyExclusive("yield", "timeout")
 }

@@ -39,6 +39,6 @@ var callerLimits = []callerLimit{
 	{"output in an answer (`--max-output`)", "all, up to 16 MiB", "exec.max_output", "", "each byte costs an agent tokens; a script parses all of it"},
 	{"time until an MCP call answers (`yield`)", "not used", "", "10 s, at most 45 s; the command continues", "a model can look at the output so far, and clients cancel calls after a minute"},
 	{"output in an MCP answer (`max_tokens`)", "not used", "", "2,000 tokens (8,000 bytes), at most 100,000", "a model pays for each token, and `output` reads the rest"},
-	{"wait for approvals (`--approval-timeout`)", "none", "", "none; an MCP call answers at once, and the command waits", "people answer when they can; time limits of a command do not count meanwhile"},
+	{"wait for approvals (`--approval-timeout`)", "none", "", "none; an MCP call answers at once, and the command waits", "people answer when they can; time limits of a command are paused during the wait"},
 	{"output of a `run` that failed, or was long", "kept for 24h", "", "the same", "it is what one looks for afterwards; `run --keep` keeps any"},
 }

@@ -3,6 +3,8 @@ package listing
 import (
 	"bufio"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -10,11 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// column is a column of a table that has to fit a terminal.
-type column struct {
-	head  string
-	least int // cells that it keeps while others shrink; 0: it does not shrink
-	tail  bool
+// Column is a column of a table that has to fit a terminal.
+type Column struct {
+	Head  string // without any, a table has no header
+	Least int    // cells that it keeps while others shrink; 0: it does not shrink
+	Wide  int    // cells that it has at least, for rows that are written one by one
+	Tail  bool   // it is cut at its beginning
+	Right bool   // aligns texts at its right end
+	Drops bool   // disappears if shrinking is not enough
 	width int
 }
 
@@ -24,42 +29,68 @@ func Fit(w io.Writer, list []api.Session, width int, home string) error {
 	if len(list) == 0 || width <= 0 {
 		return Table(w, list)
 	}
-	columns := []column{
-		{head: "ID"}, {head: "NAME", least: 8}, {head: "STATE"}, {head: "TIME"}, {head: "PID"}, {head: "CWD", least: 6, tail: true},
-		{head: "DOING", least: 6}, {head: "COMMAND", least: 7},
-	}
 	rows := make([][]string, len(list))
 	for i := range list {
 		s := &list[i]
 		rows[i] = cells(s)
 		if s.Host == "" {
-			rows[i][5] = Printable(fromHome(s.Cwd, home))
+			rows[i][5] = Printable(FromHome(s.Cwd, home))
 		}
 	}
+	return Write(w, []Column{
+		{Head: "ID"}, {Head: "NAME", Least: 8}, {Head: "STATE"}, {Head: "TIME"}, {Head: "PID", Drops: true}, {Head: "CWD", Least: 6, Tail: true},
+		{Head: "DOING", Least: 6}, {Head: "COMMAND", Least: 7},
+	}, rows, width)
+}
+
+// Write writes rows below a header, cut to width cells; 0: they are not cut. It writes nothing without rows.
+func Write(w io.Writer, columns []Column, rows [][]string, width int) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	columns = slices.Clone(columns)
+	heads := make([]string, len(columns))
 	for k := range columns {
-		columns[k].width = len(columns[k].head)
+		c := &columns[k]
+		heads[k] = c.Head
+		c.width = max(len(c.Head), c.Wide)
 		for _, r := range rows {
-			columns[k].width = max(columns[k].width, uniseg.StringWidth(r[k]))
+			c.width = max(c.width, uniseg.StringWidth(r[k]))
 		}
 	}
-	if shrink(columns, width) > width {
-		columns[4].width = -2 // with its gap
+	if width <= 0 {
+		width = math.MaxInt
+	}
+	if whole := slices.Clone(columns); shrink(columns, width) > width {
+		columns = whole
+		for k := range columns {
+			if columns[k].Drops {
+				columns[k].width = -2 // with its gap
+			}
+		}
 		shrink(columns, width)
 	}
 	b := bufio.NewWriter(w)
-	heads := make([]string, len(columns))
-	for k := range columns {
-		heads[k] = columns[k].head
+	if strings.Join(heads, "") != "" {
+		b.WriteString(fitRow(columns, heads, width))
 	}
-	b.WriteString(fitRow(columns, heads, width))
 	for _, r := range rows {
 		b.WriteString(fitRow(columns, r, width))
 	}
 	return b.Flush()
 }
 
+// WithoutHeads returns columns for rows without a header.
+func WithoutHeads(columns []Column) []Column {
+	columns = slices.Clone(columns)
+	for k := range columns {
+		columns[k].Head = ""
+	}
+	return columns
+}
+
 // shrink takes cells from the widest columns until a row fits width. It returns the width of a row.
-func shrink(columns []column, width int) int {
+func shrink(columns []Column, width int) int {
 	total := 2 * (len(columns) - 1)
 	for k := range columns {
 		total += columns[k].width
@@ -67,7 +98,7 @@ func shrink(columns []column, width int) int {
 	for total > width {
 		widest := -1
 		for k := range columns {
-			if c := &columns[k]; c.least > 0 && c.width > c.least && (widest < 0 || c.width > columns[widest].width) {
+			if c := &columns[k]; c.Least > 0 && c.width > c.Least && (widest < 0 || c.width > columns[widest].width) {
 				widest = k
 			}
 		}
@@ -81,16 +112,19 @@ func shrink(columns []column, width int) int {
 }
 
 // fitRow returns a line of at most width cells.
-func fitRow(columns []column, row []string, width int) string {
+func fitRow(columns []Column, row []string, width int) string {
 	var b strings.Builder
 	for k := range columns {
 		c := &columns[k]
 		if c.width < 0 {
 			continue
 		}
-		text := cut(row[k], c.width, c.tail)
-		b.WriteString(text)
-		b.WriteString(strings.Repeat(" ", c.width-uniseg.StringWidth(text)+2))
+		text := cut(row[k], c.width, c.Tail)
+		pad := strings.Repeat(" ", c.width-uniseg.StringWidth(text))
+		if c.Right {
+			text, pad = pad+text, ""
+		}
+		b.WriteString(text + pad + "  ")
 	}
 	return cut(strings.TrimRight(b.String(), " "), width, false) + "\n"
 }
@@ -125,8 +159,8 @@ func cut(text string, width int, tail bool) string {
 	}
 }
 
-// fromHome returns a directory with ~ for the home directory.
-func fromHome(dir, home string) string {
+// FromHome returns a directory with ~ for the home directory.
+func FromHome(dir, home string) string {
 	rest, within := strings.CutPrefix(dir, strings.TrimSuffix(home, "/"))
 	if len(home) < 2 || !within || rest != "" && rest[0] != '/' {
 		return dir

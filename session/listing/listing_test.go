@@ -74,3 +74,23 @@ func TestFit_OneRowASession(t *testing.T) {
 		t.Errorf("%s\n%v", wide.String(), err)
 	}
 }
+
+// FAULT: H19
+func TestWrite_AlignsAndDrops(t *testing.T) {
+	columns := []Column{{Head: "N", Right: true, Wide: 4}, {Head: "PID", Drops: true}, {Head: "TEXT", Least: 6}}
+	rows := [][]string{{"1", "12345", "a text that is long"}, {"20", "1", "b"}}
+	for width, want := range map[int]string{
+		0:  "   N  PID    TEXT\n   1  12345  a text that is long\n  20  1      b\n",
+		25: "   N  PID    TEXT\n   1  12345  a text that…\n  20  1      b\n",
+		14: "   N  TEXT\n   1  a text …\n  20  b\n",
+	} {
+		var b strings.Builder
+		if err := Write(&b, columns, rows, width); err != nil || b.String() != want {
+			t.Errorf("at %d: %v\n%q\n%q", width, err, b.String(), want)
+		}
+	}
+	var b strings.Builder
+	if err := Write(&b, WithoutHeads(columns), rows[1:], 0); err != nil || b.String() != "  20  1  b\n" {
+		t.Errorf("%v %q", err, b.String())
+	}
+}

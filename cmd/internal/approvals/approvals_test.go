@@ -50,7 +50,7 @@ func TestHostileText(t *testing.T) {
 	full := l
 	full.Key([]byte("\r"))
 	for name, out := range map[string]string{
-		"list": text(func(b *strings.Builder) { List(b, list[:1], false) }), "groups": text(func(b *strings.Builder) { List(b, list, false) }),
+		"list": text(func(b *strings.Builder) { List(b, list[:1], false, 80) }), "groups": text(func(b *strings.Builder) { List(b, list, false, 0) }),
 		"show": text(func(b *strings.Builder) { Show(b, &v) }), "answered": text(func(b *strings.Builder) { Answered(b, &api.ApprovalsAnswered{Answered: list[:1]}) }),
 		"grants": text(func(b *strings.Builder) { Grants(b, []api.Grant{{Prefix: evil, Name: evil, Rule: evil}}) }),
 		"live":   strings.ReplaceAll(strings.TrimPrefix(string(l.Screen(80, 24)), "\x1b[H\x1b[2J"), "\r\n", "\n"),
@@ -65,12 +65,12 @@ func TestHostileText(t *testing.T) {
 // FEATURES: R63
 func TestGroups(t *testing.T) {
 	list := append(pending(100), api.Approval{ID: "A101", State: "pending", Group: "hard:remove rm", Line: "rm -r $X", Count: 3})
-	out := text(func(b *strings.Builder) { List(b, list, false) })
+	out := text(func(b *strings.Builder) { List(b, list, false, 0) })
 	if strings.Count(out, "\n") != 3 || !strings.Contains(out, "100  A1…A100") || !strings.Contains(out, "101 approvals in 2 groups") {
 		t.Errorf("%s", out)
 	}
-	out = text(func(b *strings.Builder) { List(b, list, true) })
-	if strings.Count(out, "\n") != 101 || !strings.Contains(out, "(×3)") {
+	out = text(func(b *strings.Builder) { List(b, list, true, 0) })
+	if strings.Count(out, "\n") != 103 || !strings.Contains(out, "(×3)") {
 		t.Errorf("%s", out)
 	}
 }

@@ -7,6 +7,7 @@ package approvals
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 // Grouped is from how many on those of a group are one line of a list.
@@ -49,8 +51,13 @@ func Where(v *api.Approval) string {
 	return "(" + v.Kind + ")"
 }
 
-// List writes a line for each approval, or for each group of many.
-func List(w io.Writer, list []api.Approval, all bool) {
+var columns = []listing.Column{
+	{Head: "ID", Wide: 5}, {Head: "STATE", Wide: 8}, {Head: "RISK", Wide: 6}, {Head: "ASKED BY", Wide: 16, Least: 8},
+	{Head: "SESSION", Wide: 12, Least: 7}, {Head: "WHAT", Least: 10},
+}
+
+// List writes a line of at most width cells (0: any) for each approval, or for each group of many, and how they are answered.
+func List(w io.Writer, list []api.Approval, all bool, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "nothing is asked for")
 		return
@@ -59,6 +66,19 @@ func List(w io.Writer, list []api.Approval, all bool) {
 		groups(w, list)
 		return
 	}
+	write(w, columns, list, width)
+	if i := slices.IndexFunc(list, func(v api.Approval) bool { return v.State == "pending" }); i >= 0 {
+		fmt.Fprintf(w, "`longterm approvals answer %s once` allows it; other answers: session, always, reject\n", list[i].ID)
+	}
+}
+
+// Line writes an approval in a line without a header.
+func Line(w io.Writer, v *api.Approval) {
+	write(w, listing.WithoutHeads(columns), []api.Approval{*v}, 0)
+}
+
+func write(w io.Writer, columns []listing.Column, list []api.Approval, width int) {
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		v := &list[i]
 		state := output.Elapsed(time.Since(v.Asked).Milliseconds())
@@ -72,8 +92,9 @@ func List(w io.Writer, list []api.Approval, all bool) {
 		if v.Count > 1 {
 			count = fmt.Sprintf(" (×%d)", v.Count)
 		}
-		fmt.Fprintf(w, "%-5s %-8s %-6s %-16s %-12s %s%s\n", v.ID, state, v.Risk, Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100), count)
+		rows = append(rows, []string{v.ID, state, string(v.Risk), Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100) + count})
 	}
+	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
 }
 
 // Asker is who asks, in a word.

@@ -103,8 +103,7 @@ func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r
 	return r, true, nil
 }
 
-// stopJob ends an interrupted job, and waits for its end. Each further interrupt goes on to the next step of the kill ladder at
-// once. An interrupt after the last step ends the wait, while the daemon continues.
+// stopJob ends an interrupted job, and waits for its end. Each further interrupt starts the next step of the kill ladder at once. An interrupt after the last step ends the wait, while the daemon continues.
 func (c *Caller) stopJob(ctx context.Context, id string) (api.Job, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -147,7 +146,7 @@ const (
 	ladderSteps = 4
 )
 
-// partingTime is how long what was interrupted has to be told of, partingAway the same where its host is not reached.
+// partingTime bounds requests after an interrupt, partingAway those to an unreachable host.
 const partingTime, partingAway = 10 * time.Second, time.Second
 
 // parting is for what is done after an interruption.

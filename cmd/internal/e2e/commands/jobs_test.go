@@ -599,7 +599,7 @@ func TestWaitBrokenOff(t *testing.T) {
 	if out := i.Run("exec", "b", "echo lives"); out != "lives\n" {
 		t.Errorf("afterwards: %q", out)
 	}
-	if help := i.Run("wait", "--help"); !strings.Contains(help, "never; for agents exec.timeout") {
+	if help := i.Run("wait", "--help"); !strings.Contains(help, "no limit; for agents exec.timeout") {
 		t.Errorf("the limit is not told: %s", help)
 	}
 }
