@@ -185,7 +185,7 @@ func cgroupText(c *api.Cgroup) string {
 		add("%d KiB%s", *c.Memory/1024, ofLimit(l.Memory > 0, "%d KiB", l.Memory/1024))
 	}
 	if c.PIDs != nil {
-		add("%d processes and threads%s", *c.PIDs, ofLimit(l.PIDs > 0, "%d", l.PIDs))
+		add("%s%s", output.HowMany(int(*c.PIDs), "process or thread", "processes and threads"), ofLimit(l.PIDs > 0, "%d", l.PIDs))
 	}
 	if c.CPUMS != nil {
 		add("%d ms of CPU%s", *c.CPUMS, ofLimit(l.CPU > 0, "%g CPUs", l.CPU))

@@ -18,6 +18,9 @@ func suggestVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
+		if len(list) == 0 && !a.JSON {
+			fmt.Fprintln(a.Stderr, "longterm: no suggestions for the newest command; `longterm errors` lists its errors")
+		}
 		return a.Print(list, func(w io.Writer) {
 			for _, x := range list {
 				fmt.Fprintf(w, "%s  # %s\n", output.Printable(x.Command), output.Printable(x.Reason))

@@ -95,6 +95,22 @@ func writeFindings(w io.Writer, found []finding) {
 			fmt.Fprintf(w, "    → %s\n", f.Remedy)
 		}
 	}
+	fmt.Fprintln(w, verdict(found))
+}
+
+// verdict returns the sum of all checks in a line.
+func verdict(found []finding) string {
+	count := map[string]int{}
+	for _, f := range found {
+		count[f.Level]++
+	}
+	switch {
+	case count["fail"] > 0:
+		return fmt.Sprintf("not in order: %s failed, %s", output.HowMany(count["fail"], "check", "checks"), output.HowMany(count["warn"], "warning", "warnings"))
+	case count["warn"] > 0:
+		return "in order, with " + output.HowMany(count["warn"], "warning", "warnings")
+	}
+	return fmt.Sprintf("in order: all %d checks passed", len(found))
 }
 
 func ok(format string, args ...any) finding {

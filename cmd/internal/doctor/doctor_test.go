@@ -90,6 +90,7 @@ func TestLogout(t *testing.T) {
 	}
 }
 
+// FAULT: J
 func TestExamine(t *testing.T) {
 	d, out := newDoctor(t)
 	if err := os.MkdirAll(d.Dirs.State, 0o755); err != nil {
@@ -100,6 +101,23 @@ func TestExamine(t *testing.T) {
 	}
 	if err := d.Examine(t.Context()); exit.Status(err) != 1 || !strings.Contains(out.String(), "✗ state directory") || !strings.Contains(out.String(), "    → chmod 700") {
 		t.Errorf("%v\n%s", err, out)
+	}
+	if !strings.Contains(out.String(), "\nnot in order: 1 check failed") {
+		t.Errorf("no verdict:\n%s", out)
+	}
+	for want, levels := range map[string][]string{
+		"in order: all 2 checks passed":            {"ok", "ok"},
+		"in order, with 1 warning":                 {"ok", "warn"},
+		"not in order: 2 checks failed, 1 warning": {"fail", "warn", "fail"},
+		"not in order: 1 check failed, 0 warnings": {"fail"},
+	} {
+		var found []finding
+		for _, l := range levels {
+			found = append(found, finding{Level: l})
+		}
+		if got := verdict(found); got != want {
+			t.Errorf("%v: %q", levels, got)
+		}
 	}
 	out.Reset()
 	if err := d.Journals(t.Context(), false); err != nil || out.String() != "there is no history\n" {

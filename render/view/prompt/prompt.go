@@ -351,6 +351,9 @@ func (p *Prompt) enter() []Action {
 		return nil
 	}
 	text := p.Text()
+	if p.shell {
+		text = withoutMark(text)
+	}
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -367,6 +370,15 @@ func (p *Prompt) enter() []Action {
 		return append(actions, p.slash(text)...)
 	}
 	return append(actions, Action{Kind: Send, Text: text})
+}
+
+// withoutMark returns a shell command without the ! that turns shell mode on, which a user may type in shell mode too. A ! with a
+// space after it is the shell's negation.
+func withoutMark(text string) string {
+	if rest, marked := strings.CutPrefix(text, "!"); marked && rest != "" && !strings.ContainsRune(" \t(", rune(rest[0])) {
+		return rest
+	}
+	return text
 }
 
 func (p *Prompt) remembered(text string) string {

@@ -13,6 +13,25 @@ import (
 
 func exit(n int) *int { return &n }
 
+// A ! that is typed in shell mode is no part of the command, unless it negates it.
+//
+// FAULT: J
+func TestWithoutMark(t *testing.T) {
+	for text, want := range map[string]string{
+		"!echo hi": "echo hi", "echo !": "echo !", "! grep x y": "! grep x y", "!(true)": "!(true)", "!": "!", "": "", "ls": "ls",
+	} {
+		if got := withoutMark(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	p := New(Options{})
+	p.Begin(true)
+	got := press(t, p, "!echo hi<Enter>")
+	if p.Mode() != Shell || len(got) != 1 || got[0].Text != "echo hi" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // FEATURES: R77
 func TestShellMode(t *testing.T) {
 	p := New(Options{})

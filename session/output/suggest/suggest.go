@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -83,7 +84,21 @@ func Suggest(c Context) []Suggestion {
 			}
 		}
 	}
+	if len(all) == 0 && when == failed {
+		return suggestFirstError(s)
+	}
 	return all
+}
+
+// suggestFirstError suggests to open the place of the first error, for a failed command without another suggestion.
+func suggestFirstError(s *situation) []Suggestion {
+	for i := range s.Result.Diagnostics {
+		d := &s.Result.Diagnostics[i]
+		if d.File != "" && d.Line > 0 && d.Severity == diagnostics.Error {
+			return []Suggestion{{Rule: "first-error", Command: "longterm errors --open", Reason: fmt.Sprintf("opens the first error, %s:%d, in an editor", d.File, d.Line)}}
+		}
+	}
+	return nil
 }
 
 // one makes a single suggestion.

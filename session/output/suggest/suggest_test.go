@@ -7,6 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
+// FAULT: J
 // FEATURES: R29
 func TestSuggest(t *testing.T) {
 	programs := strings.Fields("git gitk gist ls make cmake python3 cargo go x;y")
@@ -56,6 +57,8 @@ func TestSuggest(t *testing.T) {
 		{"long listing", "ls -l x y", 0, "x:\n-rw-r--r-- 1 a a 1 Nov 21 21:23 -n\ndrwxr-xr-x 1 a a 1 Nov 21 21:23 a b\n", "", "ls -l 'x/a b' | file x/-n"},
 		{"hostile listing", "ls -1", 0, "$(reboot)\n", "", "file '$(reboot)'"},
 		{"option as a name", "ls -1", 0, "-rf\n", "", "file ./-rf"},
+		{"failed make", "make", 2, "cc -c main.c\nmain.c:3:5: error: expected ';'\nmake: *** [Makefile:2: main.o] Error 1\n", "Makefile main.c", "longterm errors --open"},
+		{"failed without a place", "make", 2, "make: *** [Makefile:2: main.o] Error 1\n", "Makefile", ""},
 		{"well", "true", 0, "bash: gti: command not found\n", "go.mod", ""},
 	} {
 		exit := c.exit
