@@ -83,7 +83,7 @@ func writeInfo(w io.Writer, s *api.Session) {
 		row("mode", s.Mode+": "+s.Why)
 	}
 	if b := s.Sandbox; b != nil {
-		row("sandbox", fmt.Sprintf("%s, held by %s, network %s%s", b.Profile, b.Level, output.NetworkText(b), map[string]string{"ask": ", what differs is asked about"}[b.OnDifference]))
+		row("sandbox", output.SandboxText(b))
 		if b.Summary != "" {
 			row("", b.Summary)
 		}

@@ -14,8 +14,13 @@ import (
 func Labelled(line string, r *api.Result) string {
 	none := func(s string) string { return cmp.Or(strings.TrimRight(s, "\n"), "(none)") }
 	exit := "(none)"
-	if r.ExitCode != nil {
+	switch {
+	case r.ExitCode != nil:
 		exit = strconv.Itoa(*r.ExitCode)
+	case r.ExitUnknown == api.ExitNone:
+		exit = "(none: the program reports none for a line)"
+	case r.ExitUnknown == api.ExitNotReported:
+		exit = "(unknown: the line may have failed)"
 	}
 	problem := r.Error
 	if problem == "" && r.State != "exited" {
@@ -33,6 +38,10 @@ func Labelled(line string, r *api.Result) string {
 	pids := strings.Trim(fmt.Sprint(r.Background), "[]")
 	rows = append(rows, [2]string{"Error", none(problem)}, [2]string{"Exit Code", exit}, [2]string{"Signal", none(r.Signal)},
 		[2]string{"Background PIDs", none(strings.ReplaceAll(pids, " ", ", "))})
+	if b := r.Sandbox; b != nil {
+		rows = append(rows, [2]string{"Sandbox", SandboxText(b)}, [2]string{"Sandbox Holds", none(strings.Join(b.Holds, "; "))},
+			[2]string{"Sandbox Does Not Hold", none(strings.Join(b.NotHeld, "; "))})
+	}
 	if IsOpen(r.State) {
 		rows = append(rows, [2]string{"Job", r.Job})
 	}

@@ -13,3 +13,12 @@ func NetworkText(s *api.Sandbox) string {
 	}
 	return "to " + strings.Join(s.Hosts, ", ")
 }
+
+// SandboxText returns a sandbox in a line: its profile, its level and its network.
+func SandboxText(s *api.Sandbox) string {
+	text := s.Profile + ", held by " + s.Level + ", network " + NetworkText(s)
+	if s.OnDifference == "ask" {
+		text += ", what differs is asked about"
+	}
+	return text
+}

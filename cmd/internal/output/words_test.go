@@ -92,3 +92,23 @@ func TestPrint(t *testing.T) {
 		t.Error("--json=x is taken")
 	}
 }
+
+// The labelled text has what a sandbox holds, and why there is no exit code.
+//
+// FAULT: J H3
+func TestLabelled_SandboxAndUnknownStatus(t *testing.T) {
+	text := Labelled("x", &api.Result{State: "exited", ExitUnknown: api.ExitNotReported, Sandbox: &api.Sandbox{
+		Profile: "workspace", Level: "landlock", Network: "off", Holds: []string{"writing outside", "the network"}, OnDifference: "ask",
+	}})
+	for _, want := range []string{
+		"Sandbox: workspace, held by landlock, network off, what differs is asked about\n", "Sandbox Holds: writing outside; the network\n",
+		"Sandbox Does Not Hold: (none)\n", "Exit Code: (unknown: the line may have failed)\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if text = Labelled("x", &api.Result{State: "exited", ExitUnknown: api.ExitNone}); !strings.Contains(text, "Exit Code: (none: ") || strings.Contains(text, "Sandbox") {
+		t.Error(text)
+	}
+}

@@ -302,7 +302,7 @@ func (d *detailer) limits(s *api.Session) {
 		d.copied("limits", strings.Join(used, ", "), c.Path)
 	}
 	if b := s.Sandbox; b != nil {
-		d.copied("sandbox", fmt.Sprintf("%s, held by %s, network %s", b.Profile, b.Level, output.NetworkText(b)), b.Summary)
+		d.copied("sandbox", output.SandboxText(b), b.Summary)
 	}
 	d.copied("policy", s.Policy, "")
 	d.copied("executions", s.Executions, "")
