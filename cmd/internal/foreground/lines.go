@@ -29,7 +29,12 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	if x.Respond != nil && !c.JSON {
 		stop = c.followRefusals(ctx, s, refused)
 	}
+	hinting, done := context.WithCancel(ctx)
+	if x.Respond == nil && !c.JSON && flags.OnInput == "wait" && !x.Background {
+		go c.hintInput(hinting, s, c.Named)
+	}
 	r, interrupted, err := c.execLine(ctx, s, x)
+	done()
 	stop()
 	if err != nil {
 		return exit.Refusal(err)

@@ -114,6 +114,9 @@ func (r *running) follow(ctx context.Context) error {
 	case r.res.Mode == "pipe" && !termio.IsTerminal(r.caller.Stdin):
 		go r.caller.feed(ctx, r.s)
 	}
+	if r.t == nil && !r.caller.JSON && len(r.flags.Rules) == 0 && r.flags.OnInput == "wait" {
+		go r.caller.hintInput(ctx, r.s, "")
+	}
 	awaited := make(chan error, 1)
 	go func() {
 		j, err := r.caller.Client.AwaitJob(ctx, r.res.Job, client.AwaitHow{

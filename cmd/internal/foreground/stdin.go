@@ -3,6 +3,7 @@
 package foreground
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,24 @@ func (c *Caller) hintStdin(ctx context.Context) {
 		}
 	}
 	_, _ = io.WriteString(c.Stderr, "longterm: standard input is not read by a command on a terminal of its own; give --pipe to pass it on\n")
+}
+
+// inputHintAfter is how long a line or command runs before a hint that it waits for input: many prompts are answered, or end, sooner.
+const inputHintAfter = 2 * time.Second
+
+// hintInput prints once that the program in a session waits for input, such as a pager, and how to answer. Without it the caller
+// waits without a sign. named is the session by the caller's name for it.
+func (c *Caller) hintInput(ctx context.Context, s *client.Session, named string) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(inputHintAfter):
+	}
+	w, err := s.Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "input"}}, TimeoutMS: -1})
+	if err == nil && w.Outcome == "fired" && w.Session.Needs != nil {
+		kind := w.Session.Needs.Kind
+		fmt.Fprintf(c.Stderr, "longterm: waiting for input (%s): %s\n", kind, answerHint(kind, cmp.Or(named, w.Session.Name)))
+	}
 }
 
 // hasInput says that a file or a pipe has something to read. A terminal and /dev/null never

@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"bufio"
 	"runtime"
 	"strings"
 	"testing"
@@ -68,5 +69,34 @@ func TestWhatToDoAboutALineThatAsks(t *testing.T) {
 	out, errOut, code := i.Try("exec", "--json", "c", "hello")
 	if r := e2e.Decode[api.Result](t, out); code != 0 || errOut != "" || r.ExitCode != nil || r.Outcome != "stable" {
 		t.Errorf("%d %s %s", code, out, errOut)
+	}
+}
+
+// A caller that waits for a line which waits for input reads so on standard error, with the next command.
+//
+// FAULT: J
+func TestHintOfInput_WhileWaiting(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "b", "--", "bash", "--norc")
+	for _, args := range [][]string{{"exec", "b", "read -p 'Name: ' x; echo got $x"}, {"run", "-n", "r", "--", "bash", "-c", "read -p 'Name: ' x; echo got $x"}} {
+		session := map[string]string{"exec": "b", "run": "r"}[args[0]]
+		cmd := i.Command(t.Context(), args...)
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(stderr).ReadString('\n')
+		if want := "longterm: waiting for input (text): answer with `longterm send " + session + " TEXT -e`\n"; err != nil || line != want {
+			t.Errorf("%q %v, want %q", line, err, want)
+		}
+		i.Run("send", session, "-e", "me")
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", args[0], err)
+		}
 	}
 }
