@@ -38,6 +38,7 @@ type exporting struct {
 	first      *api.Record
 	cols, rows int // largest size, for formats that want to know it
 	film       filmFlags
+	progress   progress // of a moving picture
 }
 
 // exportFormat is a format of a history.
@@ -205,6 +206,7 @@ func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, na
 		if err := src.measure(&e); err != nil {
 			return err
 		}
+		e.progress.w, e.progress.now = p.Stderr, time.Now
 	}
 	return p.WriteOutput(o.output, func(w io.Writer) error {
 		recs, err := src.open()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -83,4 +84,25 @@ func TestPartOfAFile(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
+}
+
+// A picture that takes long to draw has lines of progress, every few seconds; a short one has none.
+//
+// FAULT: J
+func TestProgress_EveryFewSeconds(t *testing.T) {
+	var out strings.Builder
+	now := time.Unix(1000, 0)
+	p := progress{w: &out, now: func() time.Time { return now }}
+	start := time.Unix(0, 0)
+	for s := range 31 {
+		p.measure(start.Add(time.Duration(s) * time.Second))
+	}
+	for s := range 31 {
+		p.draw(start.Add(time.Duration(s) * time.Second))
+		now = now.Add(500 * time.Millisecond)
+	}
+	if want := "longterm: 33 % drawn after 5s\nlongterm: 66 % drawn after 10s\nlongterm: 99 % drawn after 15s\n"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+	(&progress{}).draw(start) // without an output
 }

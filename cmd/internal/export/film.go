@@ -47,6 +47,43 @@ type filmExport struct {
 	start  time.Time
 	at     time.Duration
 	finish func() error // after the picture is complete
+	*progress
+}
+
+// progress prints how far the drawing of a recording is, every few seconds: a video takes about as long as it plays.
+type progress struct {
+	w           io.Writer // nil: it prints nothing
+	now         func() time.Time
+	start, end  time.Time // of the recording
+	began, last time.Time // of the drawing
+}
+
+// progressEvery is the time between two lines of progress, and before the first.
+const progressEvery = 5 * time.Second
+
+// measure extends the recording to a time in it.
+func (p *progress) measure(t time.Time) {
+	if p.start.IsZero() {
+		p.start = t
+	}
+	p.end = t
+}
+
+// draw notes that the picture of a time is drawn next.
+func (p *progress) draw(t time.Time) {
+	if p.w == nil {
+		return
+	}
+	now := p.now()
+	if p.began.IsZero() {
+		p.began, p.last = now, now
+	}
+	if now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last = now
+	whole := max(p.end.Sub(p.start), time.Millisecond)
+	fmt.Fprintf(p.w, "longterm: %d %% drawn after %s\n", min(99, 100*t.Sub(p.start)/whole), now.Sub(p.began).Round(time.Second))
 }
 
 // filmMaker makes what pictures are written with, and what is to be done at the end.
@@ -58,7 +95,7 @@ func filmExporter(maker filmMaker) func(*exporting) (exporter, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &filmExport{film: anim.NewFilm(w, e.first.Cols, e.first.Rows, e.film.film), start: e.first.Time, finish: finish}, nil
+		return &filmExport{film: anim.NewFilm(w, e.first.Cols, e.first.Rows, e.film.film), start: e.first.Time, finish: finish, progress: &e.progress}, nil
 	}
 }
 
@@ -107,6 +144,7 @@ func (e *filmExport) record(r *api.Record) error {
 			e.start = r.Time
 		}
 		e.at = max(e.at, r.Time.Sub(e.start))
+		e.draw(r.Time)
 	}
 	switch r.Kind {
 	case "screen":

@@ -80,6 +80,9 @@ func (h *historySource) measure(e *exporting) error {
 		if err != nil {
 			return err
 		}
+		if !r.Time.IsZero() {
+			e.progress.measure(r.Time)
+		}
 		e.cols, e.rows = max(e.cols, min(r.Cols, vterm.MaxCols)), max(e.rows, min(r.Rows, vterm.MaxRows))
 	}
 }
