@@ -156,6 +156,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 	}()
 	w.remembered(&l)
 	w.line(l)
+	w.withoutComments(l)
 	return w.judgement()
 }
 

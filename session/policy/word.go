@@ -94,7 +94,7 @@ func (ex *expander) word(word *syntax.Word) []string {
 	if !syntax.SplitBraces(word) {
 		ex.parts(&f, word.Parts, false)
 		f.end()
-		if strings.HasSuffix(ex.shell, "zsh") {
+		if strings.HasSuffix(ex.shell, "zsh") && ex.hasQualifier(word) {
 			ex.qualified(f.out)
 		}
 		return f.out
@@ -377,6 +377,24 @@ func unescapeDouble(s string) string {
 		return s
 	}
 	return strings.NewReplacer(`\\`, `\`, `\$`, `$`, `\"`, `"`, "\\`", "`", "\\\n", "").Replace(s)
+}
+
+// hasQualifier reports whether a word may end in a glob qualifier: in a parenthesis that is not quoted.
+func (ex *expander) hasQualifier(word *syntax.Word) bool {
+	if len(word.Parts) == 0 {
+		return false
+	}
+	switch p := word.Parts[len(word.Parts)-1].(type) {
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return false
+	case *syntax.Lit:
+		return !strings.HasSuffix(p.Value, `\)`)
+	case *syntax.ParamExp:
+		return ex.globs() || p.GlobSubst == syntax.OptOn
+	case *syntax.CmdSubst:
+		return ex.globs()
+	}
+	return true
 }
 
 // qualified takes zsh's glob qualifiers off words, as in *(N) and /*(D): what they add is which files, but

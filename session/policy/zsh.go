@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/pattern"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/longterm-dev/longterm/session/pattern"
+	"github.com/longterm-dev/longterm/session/policy/bound"
 )
 
 // modifier is one of zsh's modifiers after a variable without braces, $PWD:h.
@@ -178,4 +180,38 @@ func (w *walk) longForms(text string) string {
 	}
 	written := foreachHead.ReplaceAllString(text, "$1$2 for $3 in $4; do ")
 	return foreachEnd.ReplaceAllString(foreachEnd.ReplaceAllString(written, "$1$2 done$3"), "$1$2 done$3")
+}
+
+// withoutComments also judges a line as a zsh at its prompt reads it while interactive_comments is off, which is its default:
+// what follows a # is run. Only what hard stops counts: of prose that is run, a preset knows nothing.
+func (w *walk) withoutComments(l Line) {
+	if l.Shell != "zsh" || !strings.Contains(l.Text, "#") || len(l.Text) > bound.MaxShort {
+		return
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangZsh), syntax.KeepComments(true)).Parse(strings.NewReader(l.Text), "")
+	if err != nil {
+		return
+	}
+	var b strings.Builder
+	from := uint(0)
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok && c.Hash.Offset() >= from {
+			b.WriteString(l.Text[from:c.Hash.Offset()] + ": ")
+			from = c.Hash.Offset() + 1
+		}
+		return true
+	})
+	if from == 0 {
+		return
+	}
+	l.Text = b.String() + l.Text[from:]
+	if _, err := syntax.NewParser(syntax.Variant(syntax.LangZsh)).Parse(strings.NewReader(l.Text), ""); err != nil {
+		return // zsh runs nothing of it
+	}
+	run := newWalk(w.engine, l)
+	run.remembered(&l)
+	run.line(l)
+	if c := run.worst; c != nil && (c.Verdict == Deny || c.Rule == "unknown" || strings.HasPrefix(c.Rule, "hard:")) {
+		w.record(*c)
+	}
 }

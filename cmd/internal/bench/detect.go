@@ -49,7 +49,7 @@ type detectCell struct {
 type detectOptions struct {
 	only, category string
 	shells         []string
-	short          bool
+	short, agent   bool
 	parallel       int
 }
 
@@ -60,15 +60,26 @@ func detectCommand(e *Program) *cobra.Command {
 		Long: `Run a corpus of situations in bash, zsh, fish, dash, mksh and ksh, as far as they are installed, in an
 instance of its own, and compare status, time, output and requests for input with what the corpus says. FILE
 is another corpus of the same form (see cmd/internal/bench/corpus/detect.txt). Several sessions run
-at a time; to measure how soon input is recognised use --parallel 1 on an idle machine.`,
+at a time; to measure how soon input is recognised use --parallel 1 on an idle machine.
+
+With --agent, run lines as coding agents write them (corpus/agent.toml there) in bash, zsh, fish and dash, under no
+rules and under the presets hard and build, with empty and full histories, and compare verdict, status, output and
+recorded command. Categories are then rules and history, such as "hard, no history"; a short run has each line once
+in each shell.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := detectCorpus
+			if o.agent {
+				text = agentCorpus
+			}
 			if len(args) == 1 {
 				b, err := os.ReadFile(args[0])
 				if err != nil {
 					return err
 				}
 				text = string(b)
+			}
+			if o.agent {
+				return runAgentLines(cmd.Context(), e, text, &o)
 			}
 			list, err := parseCorpus(text)
 			if err != nil {
@@ -91,6 +102,7 @@ at a time; to measure how soon input is recognised use --parallel 1 on an idle m
 			return e.Print(r, func(w io.Writer) { writeDetect(w, r) })
 		},
 	}
+	c.Flags().BoolVar(&o.agent, "agent", false, "run the lines of coding agents instead")
 	c.Flags().StringVar(&o.only, "only", "", "only situations whose name contains this")
 	c.Flags().StringVar(&o.category, "category", "", "only situations of this category")
 	c.Flags().StringSliceVar(&o.shells, "shell", nil, "only in these shells")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ type policyExample struct {
 	Accept []string `json:"accept"`
 	Tier   string   `json:"tier"`
 	Shell  string   `json:"shell"`
+	line   int      // in its file
+	name   string   // of an agent's line, instead
 }
 
 // policyReport is what `bench policy` found.
@@ -37,6 +40,8 @@ type policyReport struct {
 	P50      float64       `json:"p50_ms"`
 	P99      float64       `json:"p99_ms"`
 	Max      float64       `json:"max_ms"`
+
+	engines map[string]*policy.Engine // by the name of their policy
 }
 
 // policyTier counts the examples of a tier of a file.
@@ -45,15 +50,19 @@ type policyTier struct {
 	Tier  string `json:"tier"`
 	Right int    `json:"right"`
 	Total int    `json:"total"`
+	// FalseAskings counts the questions about lines whose right verdict is allow.
+	FalseAskings int `json:"false_askings"`
 }
 
 // policyWrong is an answer that is not right.
 type policyWrong struct {
 	File   string   `json:"file"`
 	Line   int      `json:"line"`
+	Name   string   `json:"name,omitempty"` // of an agent's line
 	Tier   string   `json:"tier"`
 	Policy string   `json:"policy"`
 	Cmd    string   `json:"cmd"`
+	Shell  string   `json:"shell,omitempty"`
 	Accept []string `json:"accept"`
 	Got    string   `json:"verdict"`
 	Rule   string   `json:"rule,omitempty"`
@@ -62,13 +71,14 @@ type policyWrong struct {
 
 func policyCommand(e *Program) *cobra.Command {
 	c := &cobra.Command{
-		Use: "policy DIR|FILE", Short: "Score the policy engine on examples whose verdict is known", Args: cobra.ExactArgs(1),
+		Use: "policy [DIR|FILE]", Short: "Score the policy engine on examples whose verdict is known", Args: cobra.MaximumNArgs(1),
 		Long: `Judge each example of the .jsonl files in a directory, or of one file, and count the right answers by tier. An
 example is an object on a line of its own: {"cmd": "rm -rf /", "policy": "hard", "accept": ["deny"], "tier": "core"},
 with "shell" where it is not bash. The policy is a preset, or "rule:deny WORDS" or "rule:allow WORDS" for one rule
-alone. Wrong answers are listed. No session is started.`,
+alone. Without an argument the examples are lines as agents write them, each in the shells in which it is valid
+(cmd/internal/bench/corpus/agent.toml). Wrong answers are listed. No session is started.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := benchPolicy(args[0])
+			r, err := benchPolicy(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -78,26 +88,12 @@ alone. Wrong answers are listed. No session is started.`,
 	return e.JSONFlag(c)
 }
 
-// benchPolicy judges all examples of a directory or file.
+// benchPolicy judges all examples of a directory or file; without one, the lines of agents.
 func benchPolicy(at string) (*policyReport, error) {
-	files := []string{at}
-	switch info, err := os.Stat(at); {
-	case err != nil:
+	r := &policyReport{Tiers: []policyTier{}, Wrong: []policyWrong{}, engines: map[string]*policy.Engine{}}
+	times, err := r.all(at)
+	if err != nil {
 		return nil, err
-	case info.IsDir():
-		if files, err = filepath.Glob(filepath.Join(at, "*.jsonl")); err != nil || len(files) == 0 {
-			return nil, fmt.Errorf("%s has no .jsonl files: name a directory of examples", at)
-		}
-	}
-	r := &policyReport{Tiers: []policyTier{}, Wrong: []policyWrong{}}
-	engines := map[string]*policy.Engine{}
-	var times []time.Duration
-	for _, file := range files {
-		took, err := r.file(file, engines)
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, took...)
 	}
 	if len(times) == 0 {
 		return nil, fmt.Errorf("%s has no examples", at)
@@ -108,31 +104,70 @@ func benchPolicy(at string) (*policyReport, error) {
 	return r, nil
 }
 
-// file judges the examples of one file.
-func (r *policyReport) file(file string, engines map[string]*policy.Engine) ([]time.Duration, error) {
+// all judges the examples of a directory or file, or the lines of agents.
+func (r *policyReport) all(at string) (times []time.Duration, err error) {
+	if at == "" {
+		c, err := parseAgentLines(agentCorpus)
+		if err != nil {
+			return nil, err
+		}
+		return r.judge("agent.toml", c.examples())
+	}
+	files := []string{at}
+	switch info, err := os.Stat(at); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		if files, err = filepath.Glob(filepath.Join(at, "*.jsonl")); err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("%s has no .jsonl files: name a directory of examples", at)
+		}
+	}
+	for _, file := range files {
+		list, err := readExamples(file)
+		if err != nil {
+			return nil, err
+		}
+		took, err := r.judge(file, list)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, took...)
+	}
+	return times, nil
+}
+
+// readExamples reads a file of examples.
+func readExamples(file string) (list []policyExample, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	tiers := map[string]*policyTier{}
-	var times []time.Duration
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 16<<20)
 	for n := 1; s.Scan(); n++ {
 		if len(strings.TrimSpace(s.Text())) == 0 {
 			continue
 		}
-		var x policyExample
+		x := policyExample{line: n}
 		if err := json.Unmarshal(s.Bytes(), &x); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
-		e, ok := engines[x.Policy]
+		list = append(list, x)
+	}
+	return list, s.Err()
+}
+
+// judge judges the examples of one file and returns how long each took.
+func (r *policyReport) judge(file string, list []policyExample) (times []time.Duration, err error) {
+	tiers := map[string]*policyTier{}
+	for _, x := range list {
+		e, ok := r.engines[x.Policy]
 		if !ok {
 			if e, err = policyEngine(x.Policy); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+				return nil, fmt.Errorf("%s:%d: %w", file, x.line, err)
 			}
-			engines[x.Policy] = e
+			r.engines[x.Policy] = e
 		}
 		start := time.Now()
 		j := e.Judge(policy.Line{Text: x.Cmd, Shell: x.Shell, Cwd: "/home/me/project", Home: "/home/me"})
@@ -149,13 +184,16 @@ func (r *policyReport) file(file string, engines map[string]*policy.Engine) ([]t
 			r.Right++
 			continue
 		}
-		r.Wrong = append(r.Wrong, policyWrong{File: filepath.Base(file), Line: n, Tier: x.Tier, Policy: x.Policy, Cmd: x.Cmd,
-			Accept: x.Accept, Got: j.Verdict.String(), Rule: j.Rule, Why: j.Why})
+		if j.Verdict == policy.Ask && slices.Contains(x.Accept, policy.Allow.String()) {
+			t.FalseAskings++
+		}
+		r.Wrong = append(r.Wrong, policyWrong{File: filepath.Base(file), Line: x.line, Name: x.name, Tier: x.Tier, Policy: x.Policy, Cmd: x.Cmd,
+			Shell: x.Shell, Accept: x.Accept, Got: j.Verdict.String(), Rule: j.Rule, Why: j.Why})
 	}
 	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
 		r.Tiers = append(r.Tiers, *tiers[tier])
 	}
-	return times, s.Err()
+	return times, nil
 }
 
 // policyEngine makes the engine that the name of a policy means.
@@ -175,12 +213,20 @@ func policyEngine(name string) (*policy.Engine, error) {
 
 func writePolicy(w io.Writer, r *policyReport) {
 	for _, t := range r.Tiers {
-		fmt.Fprintf(w, "%-28s %-8s %5d of %5d right\n", t.File, t.Tier, t.Right, t.Total)
+		fmt.Fprintf(w, "%-28s %-8s %5d of %5d right", t.File, t.Tier, t.Right, t.Total)
+		if t.FalseAskings > 0 {
+			fmt.Fprintf(w, ", %d false askings (%.1f %%)", t.FalseAskings, 100*float64(t.FalseAskings)/float64(t.Total))
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%-37s %5d of %5d right; an answer took %.3f ms (median), %.3f ms (99th percentile), %.3f ms (most)\n",
 		"all", r.Right, r.Examples, r.P50, r.P99, r.Max)
 	for _, x := range r.Wrong {
-		fmt.Fprintf(w, "%s:%d: %s: %s: %s, not %s (%s)\n", x.File, x.Line, x.Policy, output.Printable(x.Cmd), x.Got,
+		where := x.Name + " in " + x.Shell
+		if x.Name == "" {
+			where = strconv.Itoa(x.Line)
+		}
+		fmt.Fprintf(w, "%s:%s: %s: %s: %s, not %s (%s)\n", x.File, where, x.Policy, output.Printable(x.Cmd), x.Got,
 			strings.Join(x.Accept, " or "), output.Printable(x.Why))
 	}
 }

@@ -12,7 +12,7 @@
 _longterm_running=0 # a command runs
 _longterm_n=0       # prompts so far
 _longterm_m=0       # marks so far
-_longterm_gave=0    # a line runs that a program gave: 2, not to be recorded
+_longterm_gave=0    # a line runs that a program gave; 2 in it: not to be recorded, 4 and 8: comments are to be off again
 _longterm_chars=    # the user's histchars meanwhile
 _longterm_keys=0    # the editor knows the keys of such lines
 _longterm_status=0
@@ -41,11 +41,12 @@ _longterm_encode() {
   REPLY=${1//(#m)([^ -~]|[%;])/%${(l:2::0:)$(([##16] #MATCH))}}
 }
 
-# _longterm_precmd is the first of precmd_functions: the command's output ends here.
-_longterm_precmd() { {
+# _longterm_ended does the work of _longterm_precmd, the first of precmd_functions: the
+# command's output ends here.
+_longterm_ended() { {
   _longterm_status=$?
   if (( _longterm_gave )); then
-    _longterm_gave=0
+    (( _longterm_gave = _longterm_gave & 4 ? 8 : 0 ))
     if [[ ${histchars[1]} == $'\x1' ]]; then histchars=$_longterm_chars; fi
   fi
   if [[ ${PROMPT_EOL_MARK-} == "$_longterm_eol" && -n $_longterm_eol ]]; then
@@ -131,18 +132,18 @@ _longterm_preexec() { {
   _longterm_say "133;C;lt=$_longterm_nonce;m=$m$cut;cmdline_url=$REPLY"
 } 2>/dev/null }
 
-# _longterm_given comes before a line that a program gives: history expansion is for what
-# people type. No line has these characters; the third begins comments.
-_longterm_given() { {
+# _longterm_give comes before a line that a program gives, 2 for one that is not to be
+# recorded: history expansion is for what people type, and comments count as in a script.
+# No line has the first two characters; the third begins comments.
+_longterm_give() { {
   if (( ! _longterm_gave )); then
-    _longterm_gave=1 _longterm_chars=$histchars
+    _longterm_chars=$histchars
     histchars=$'\x1\x2'${histchars[3]}
   fi
+  (( _longterm_gave |= $1 ))
 } 2>/dev/null }
 
-# _longterm_hidden is _longterm_given for a line that is not to be recorded.
-_longterm_hidden() { _longterm_given; _longterm_gave=2 }
-_longterm_history() { { (( _longterm_gave != 2 )) } 2>/dev/null }
+_longterm_history() { { (( ! (_longterm_gave & 2) )) } 2>/dev/null }
 
 # _longterm_bind gives the editor the keys.
 _longterm_bind() {
