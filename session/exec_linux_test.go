@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,6 +135,25 @@ func TestReplacedShell_IsSeen_BeforeTheFirstPrompt(t *testing.T) {
 	h := &lineHost{s: &Session{cfg: Config{Shell: &shell.Launch{Argv: []string{"/bin/bash", "--init-file", "/d/longterm.bash"}}}}}
 	if h.isReplaced(1, []string{"bash", "--init-file", "/d/longterm.bash"}) || !h.isReplaced(1, []string{"bash"}) {
 		t.Error("the arguments do not count")
+	}
+	// With the same arguments, as exec zsh in .zshrc has them, the environment differs.
+	h.s.cfg.Shell.StateDir = "/d"
+	same := []string{"bash", "--init-file", "/d/longterm.bash"}
+	for _, env := range []string{shell.StateVariable + "=/d", "OTHER=x"} {
+		cmd := exec.Command("cat")
+		cmd.Env = []string{env}
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.isReplaced(cmd.Process.Pid, same); got != (env == "OTHER=x") {
+			t.Errorf("with %s: replaced %v", env, got)
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
 	}
 	if h.prepared = true; h.isReplaced(1, []string{"bash"}) {
 		t.Error("a shell that was prepared counts as replaced before it sent a mark")

@@ -43,7 +43,7 @@ const (
 	againBash = "LONGTERM_NONCE=%[2]s LONGTERM_STATE='%[1]s' LONGTERM_HOST='%[3]s' LONGTERM_RC= LONGTERM_START=\n" +
 		". '%[1]s/longterm.bash'\nunset LONGTERM_NONCE\n"
 	againZsh = "typeset -gH +x _longterm_nonce=%[2]s _longterm_state='%[1]s' _longterm_host='%[3]s'\n" +
-		"emulate zsh -o no_aliases -c \"source '%[1]s/zsh/longterm.zsh'\"\n"
+		"emulate zsh -o no_aliases -c \"source '%[1]s/zsh/longterm.zsh'\"\nbuiltin source '%[1]s/zsh/options.zsh'\n"
 	againFish = "set -g LONGTERM_NONCE %[2]s\nset -g LONGTERM_STATE '%[1]s'\nset -g LONGTERM_HOST '%[3]s'\n" +
 		"source '%[1]s/longterm.fish'\nset -e LONGTERM_NONCE\n"
 	againSh = "LONGTERM_NONCE=%[2]s LONGTERM_STATE='%[1]s' LONGTERM_HOST='%[3]s'\n" +

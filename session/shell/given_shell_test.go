@@ -198,3 +198,19 @@ func TestSubmittedLines_MayHaveComments(t *testing.T) {
 		}
 	}
 }
+
+// A zsh without its line editor gets no hidden key, which it would take for text.
+//
+// FAULT: H12
+func TestSubmittedLines_WithoutTheLineEditor(t *testing.T) {
+	r := newRig(t, rigOptions{argv: []string{shellPath(t, "zsh")}, files: map[string]string{".zshrc": "\n"}})
+	if c := r.run("unsetopt zle"); exitOf(c) != 0 {
+		t.Fatalf("%+v", c)
+	}
+	if r.prompt(); r.tracker.State().Given {
+		t.Error("the prompt still offers the keys")
+	}
+	if c := r.run("echo one"); r.text(c) != "one" {
+		t.Errorf("%+v: %q", c, r.text(c))
+	}
+}

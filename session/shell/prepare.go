@@ -16,6 +16,10 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
+// StateVariable names the directory of a shell's integration in the environment that the shell is started with. It is not in that of
+// the shell's children, nor of what replaces it.
+const StateVariable = "LONGTERM_STATE"
+
 // Setup is a shell that is about to be started.
 type Setup struct {
 	Argv []string // the shell and its arguments; Argv[0] is not looked up
@@ -75,7 +79,7 @@ func Prepare(s Setup) (Launch, error) {
 		s.Host, _ = os.Hostname()
 	}
 	p := &plan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
-	p.env.set("LONGTERM_STATE", s.State)
+	p.env.set(StateVariable, s.State)
 	p.env.set("LONGTERM_HOST", s.Host)
 	l.Argv = spec.plan(p)
 	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, spec.quality, s.State

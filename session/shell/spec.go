@@ -69,7 +69,7 @@ var specs = map[Kind]*Spec{
 		names:    []string{"zsh", "rzsh"},
 		profiles: [][]string{{"zsh"}},
 		Pastes:   true, Edits: true, expands: true, Renews: true,
-		quality: Full, files: [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}},
+		quality: Full, files: [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}, {"zsh/options.zsh", "options.zsh"}},
 		parse: shOptions.parse, refusal: zshRefusal, plan: (*plan).zsh,
 		source: ".", again: againZsh, repair: "_longterm_hooks 2>/dev/null", wrap: wrapZsh,
 	},

@@ -454,3 +454,32 @@ func TestLinesLiftNothingOfAProfile(t *testing.T) {
 		}
 	}
 }
+
+// A shell that is given a file of commands is allowed to execute where the file itself is; code on its command line and rules
+// about the shell are judged as they are.
+//
+// FAULT: H7
+func TestExecutionOfAFileOfCommands(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("echo x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := open(t, t.TempDir())
+	for i, row := range []struct {
+		policy string
+		argv   []string
+		want   policy.Verdict
+	}{
+		{"hard", []string{"sh", "run.sh", "a"}, policy.Allow}, {"hard", []string{"bash", dir + "/run.sh"}, policy.Allow}, {"hard", []string{"sh", "-x", "run.sh"}, policy.Ask},
+		{"hard", []string{"sh", "missing.sh"}, policy.Ask}, {"hard", []string{"sh", "-c", "rm -rf /"}, policy.Deny}, {"readonly", []string{"sh", "run.sh"}, policy.Ask},
+	} {
+		j := g.Judge(Ask{ID: fmt.Sprint("e", i), Kind: Execution, Actor: agent, Session: "s", Policy: row.policy, Path: "/usr/bin/" + row.argv[0], Argv: row.argv, Cwd: dir, Home: "/home/u"})
+		if j.Verdict != row.want {
+			t.Errorf("%s: %q: %s (%s), want %s", row.policy, row.argv, j.Verdict, j.Why, row.want)
+		}
+	}
+	typed := line("l1", "sh run.sh", agent)
+	if typed.Cwd = dir; g.Judge(typed).Verdict != policy.Ask {
+		t.Error("a line that an agent submits is not asked about")
+	}
+}

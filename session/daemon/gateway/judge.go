@@ -333,7 +333,30 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 	if own := executable(); own != "" && file == own { // whatever its file is called
 		file, argv = filepath.Join(filepath.Dir(own), "longterm"), append([]string{"longterm"}, argv[1:]...)
 	}
-	return a.verdicts.argv(engine, file, argv, line)
+	return a.byFileOfCommands(engine, a.verdicts.argv(engine, file, argv, line), line)
+}
+
+// byFileOfCommands allows the execution of a shell that is given a file of commands, sh x.sh, where ./x.sh is allowed: it is the
+// same act, and what the file executes is judged either way.
+func (a *Ask) byFileOfCommands(engine *policy.Engine, j policy.Judgement, line policy.Line) policy.Judgement {
+	if a.Kind != Execution || j.Verdict != policy.Ask || len(a.Argv) < 2 || strings.HasPrefix(a.Argv[1], "-") {
+		return j
+	}
+	if slices.ContainsFunc(j.Commands, func(c policy.Command) bool { return c.Verdict == policy.Ask && !c.OfFile }) {
+		return j
+	}
+	file := a.Argv[1]
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.Cwd, file)
+	}
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return j
+	}
+	if f := a.verdicts.argv(engine, file, append([]string{file}, a.Argv[2:]...), line); f.Verdict == policy.Allow {
+		return f
+	}
+	return j
 }
 
 // byLink is what an engine says of a program that the system has under a name that leads elsewhere, as /usr/bin/npm does;

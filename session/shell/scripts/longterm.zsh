@@ -84,7 +84,7 @@ _longterm_prompt() { {
   # A prompt that is nothing but marks need not be printed.
   if [[ $PS1 == "$_longterm_marked1" && -n $_longterm_ps1 ]]; then b=';b=1'; fi
   _longterm_say "7;file://$_longterm_host${cwd// /%20}"
-  if (( _longterm_keys )); then b+=';g=1'; fi
+  if (( _longterm_keys )) && [[ -o zle ]]; then b+=';g=1'; fi
   _longterm_say "133;A;lt=$_longterm_nonce;m=$((_longterm_m - 2));n=$_longterm_n;exit=$_longterm_status;cwd=$cwd$b"
 } 2>/dev/null }
 
