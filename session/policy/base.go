@@ -235,6 +235,9 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 		}
 		return "", true, len(args) > 0
 	case "kill", "fg", "bg", "disown": // what this shell has started itself
+		if x.name == "kill" && listsSignals(args) {
+			return "", true, true
+		}
 		jobs := !slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "%") && !isSignal(a) })
 		return "", true, traced && jobs && (x.name != "kill" || len(args) > 0 && strings.HasPrefix(args[len(args)-1], "%"))
 	case "env", "printenv": // a person's secrets are masked in what is handed on
@@ -252,6 +255,20 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 		return "", true, names
 	}
 	return "", false, false
+}
+
+// listsSignals reports whether kill only prints names and numbers of signals, as fish's prompt has it do.
+func listsSignals(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0] {
+	case "-L", "-t", "--table":
+		return len(args) == 1
+	case "-l", "--list":
+		return !slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(a, "-") || hasHole(a) })
+	}
+	return false
 }
 
 // searches are programs that read all files below a directory.

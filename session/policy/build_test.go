@@ -43,6 +43,26 @@ func TestBuildLetsAnOrdinaryBuildHappen(t *testing.T) {
 	}
 }
 
+// Printing the names of signals ends no process: fish does so for its prompt after a line that failed.
+//
+// FAULT: J
+func TestKill_ListsSignals(t *testing.T) {
+	for _, preset := range []string{"build", "readonly"} {
+		for line, want := range map[string]Verdict{
+			"kill -l": Allow, "kill -L": Allow, "kill -t": Allow, "kill --list": Allow, "kill -l 9 15": Allow, "kill -l TERM": Allow,
+			"kill": Ask, "kill 1234": Ask, "kill -9 1234": Ask, "kill -l -9 1234": Ask, "kill -l $X": Ask, "kill -t 1234": Ask, "kill -TERM -l": Ask,
+		} {
+			if j := engineFor(t, preset).Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"}); j.Verdict != want {
+				t.Errorf("%s: %s: %s, want %s", preset, line, j.Verdict, want)
+			}
+		}
+		argv := []string{"kill", "-t"}
+		if j := engineFor(t, preset).JudgeArgv("/usr/bin/kill", argv, Line{Cwd: "/home/me/project", Home: "/home/me"}); j.Verdict != Allow {
+			t.Errorf("%s: the execution of %q: %s (%s)", preset, argv, j.Verdict, j.Why)
+		}
+	}
+}
+
 // FEATURES: R107
 func TestBuildAllowsStepsOfItsPrograms(t *testing.T) {
 	build, listed := engineFor(t, "build"), engineFor(t, "rule:allow git commit")
