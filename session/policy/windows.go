@@ -65,7 +65,7 @@ func (cr *codeReader) windows(text string) {
 		cr.deny(&c, "hard:forkbomb", whySpins, "")
 		cr.record(c)
 	}
-	if windowsRaw.MatchString(text) {
+	if strings.Contains(text, `\\.\`) && windowsRaw.MatchString(text) {
 		c := Command{Argv: []string{clip(text)}}
 		cr.deny(&c, "hard:device", whyDevice, useDevice)
 		cr.record(c)
