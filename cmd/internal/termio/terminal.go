@@ -105,7 +105,7 @@ func endsWithin(p []byte, within bool) bool {
 		within = i+1 < len(p) && bytes.IndexByte([]byte("]P_^X"), p[i+1]) >= 0
 		p = p[i:]
 	}
-	return within && bytes.IndexAny(p, "\a\x18\x1a") < 0
+	return within && !bytes.ContainsAny(p, "\a\x18\x1a")
 }
 
 // Leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
