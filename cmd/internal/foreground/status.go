@@ -24,9 +24,9 @@ func Status(r *api.Result, session string, wall, idle time.Duration) error {
 	what := "it continues in the session"
 	switch {
 	case r.State == "waiting" && r.TimedOut != "none":
-		what = "it was not started: the shell is running something else"
+		what = "it was not started: the shell reported no prompt"
 		if _, why, ok := strings.Cut(r.Message, ", which "); ok { // waits for an approval
-			what += ", which " + why
+			what = "it was not started: the shell is running something else, which " + why
 		}
 	case !output.IsOpen(r.State):
 		what = "it was ended"

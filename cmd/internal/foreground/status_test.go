@@ -29,7 +29,7 @@ func TestStatus(t *testing.T) {
 		{"a signal", api.Result{State: "signalled", TimedOut: "none", Signal: "SIGKILL"}, 137, "", ""},
 		{"a wall timeout, ended", api.Result{State: "killed", TimedOut: "wall", ExitCode: code(137)}, api.ExitTimeout, "no end within 2s (--timeout); it was ended", ""},
 		{"an idle timeout, in the background", api.Result{State: "running", TimedOut: "idle", Job: id}, api.ExitTimeout, "printed for 1s (--idle-timeout); it continues in the session; `longterm jobs wait 01234567`", ""},
-		{"never begun", api.Result{State: "waiting", TimedOut: "wall", Job: id}, api.ExitTimeout, "it was not started", ""},
+		{"never begun", api.Result{State: "waiting", TimedOut: "wall", Job: id}, api.ExitTimeout, "it was not started: the shell reported no prompt", ""},
 		{"behind what waits", api.Result{State: "waiting", TimedOut: "wall", Job: id, Message: "Not begun: the shell runs something else, which waits for approval A7"}, api.ExitTimeout, "something else, which waits for approval A7", ""},
 		{"input", api.Result{State: "needs_input", TimedOut: "none", Needs: "password", Session: id}, api.RefusedNeedsInput, "it waits for input (password); answer with `longterm send 01234567 TEXT -e`", ""},
 		{"input, of a session with a name", api.Result{State: "needs_input", TimedOut: "none", Needs: "text", Session: id}, api.RefusedNeedsInput, "`longterm send e1 TEXT -e`", "e1"},

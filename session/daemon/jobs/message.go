@@ -24,7 +24,7 @@ func (j *Job) message(r *api.Result) string {
 	case r.State == "refused":
 		return "Not run: " + r.Error
 	case r.State == "waiting" && r.TimedOut != "none":
-		return "Not begun: the shell runs something else"
+		return "Not begun: the shell reported no prompt"
 	case r.State == "waiting":
 		return "Waits for the shell's prompt"
 	case r.State == "killed" && r.TimedOut != "none":
@@ -63,13 +63,13 @@ func (j *Job) message(r *api.Result) string {
 	return ""
 }
 
-// whichWaits says of what the shell runs, which another has given it, that it waits for a person; empty: it does not.
+// whichWaits returns why, if the shell runs what another caller submitted and what waits for approval; else "".
 func (j *Job) whichWaits() string {
 	v := j.s.gate.WaitsWithin(j.e.ID(), time.Time{})
 	if v == nil {
 		return ""
 	}
-	return ", which waits for approval " + v.ID
+	return ", it runs something else, which waits for approval " + v.ID
 }
 
 // cdHint says that a directory which a line of its own ends in does not last.

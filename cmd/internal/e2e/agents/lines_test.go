@@ -1,0 +1,28 @@
+//go:build unix
+
+package agents
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
+)
+
+// Lines as coding agents write them have the status, the output, the record and the verdict that are true of the plain shell.
+//
+// FEATURES: R49
+func TestAgentLines(t *testing.T) {
+	tier.Full(t)
+	tier.Need(t, "git")
+	i := e2e.New(t)
+	for _, sh := range []string{"bash", "dash", "zsh", "fish"} {
+		for line := range strings.Lines(i.Run("bench", "detect", "--agent", "--short", "--shell", sh)) {
+			// Under hard some lines are asked about that do no harm; how many is bounded by the test of their verdicts.
+			if strings.HasPrefix(line, sh+" ") && !strings.Contains(line, "the right verdict is allow") {
+				t.Error(strings.TrimSpace(line))
+			}
+		}
+	}
+}
