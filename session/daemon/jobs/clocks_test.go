@@ -145,7 +145,7 @@ func TestMessages(t *testing.T) {
 		"Killed by timeout (1.5s)":              {api.Result{State: "killed", TimedOut: "wall"}, endsByClock},
 		"Killed by timeout (2s without output)": {api.Result{State: "killed", TimedOut: "idle"}, endsByClock},
 		"Still running after 1.5s; it goes on in the background": {api.Result{State: "running", TimedOut: "wall"}, 0},
-		"Not begun: the shell reported no prompt":                {api.Result{State: "waiting", TimedOut: "wall"}, 0},
+		"Not started: the shell reported no prompt":              {api.Result{State: "waiting", TimedOut: "wall"}, 0},
 	} {
 		if c.r.TimedOut == "" {
 			c.r.TimedOut = "none"

@@ -24,7 +24,7 @@ func (j *Job) message(r *api.Result) string {
 	case r.State == "refused":
 		return "Not run: " + r.Error
 	case r.State == "waiting" && r.TimedOut != "none":
-		return "Not begun: the shell reported no prompt"
+		return "Not started: the shell reported no prompt"
 	case r.State == "waiting":
 		return "Waits for the shell's prompt"
 	case r.State == "killed" && r.TimedOut != "none":
