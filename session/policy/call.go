@@ -10,14 +10,19 @@ import (
 
 // call judges a simple command, or follows its assignments where there is no command.
 func (w *walk) call(c *syntax.CallExpr, in stream) stream {
-	w.expand.guessed = false
+	w.expand.guessed, w.expand.split = false, false
 	argv := []string{}
 	guessed := false
 	for i, word := range c.Args {
 		argv = append(argv, w.expand.word(word)...)
 		if i == 0 {
 			guessed = w.expand.guessed
+			w.expand.split = false // a program whose name has blanks does not exist
 		}
+	}
+	var whole []string
+	if w.expand.split { // zsh leaves variables whole unless the user's options split them: both are judged
+		whole = w.expand.wholeWords(c.Args)
 	}
 	mark := w.scope.mark()
 	env := w.env
@@ -33,6 +38,9 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 	}
 	given := w.scope.mark()
 	out := w.run(argv, in)
+	if whole != nil {
+		out = w.run(whole, in)
+	}
 	switch now := w.scope.mark(); {
 	case len(c.Assigns) == 0:
 	case now > given: // what the command itself has set stays: IFS= read x

@@ -257,7 +257,11 @@ func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
 		}
 		return w.branch(func() stream { return w.stmts(c.Do, in) })
 	}
+	w.expand.split = false
 	items := w.expand.words(loop.Items)
+	if w.expand.split { // see call
+		items = append(items, w.expand.wholeWords(loop.Items)...)
+	}
 	if !loop.InPos.IsValid() {
 		items = w.args
 		if items == nil {

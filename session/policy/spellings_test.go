@@ -182,6 +182,26 @@ func TestQuotedParenthesis_IsNoQualifier(t *testing.T) {
 	}
 }
 
+// zsh expands a variable to one word, unless the user's options have it split: the line is judged both ways.
+//
+// FAULT: G4
+func TestVariableOfZsh_IsJudgedWholeAndSplit(t *testing.T) {
+	for line, want := range map[string]Verdict{
+		`x='import shutil; shutil.rmtree("/home/me")'; python3 -c $x`:                         Ask,
+		`x='import shutil; shutil.rmtree("/home/me")'; for c in $x; do python3 -c "$c"; done`: Ask,
+		`x='import shutil; shutil.rmtree("/home/me")'; sudo -u me python3 -c $x`:              Ask,
+		`x="-rf /"; rm $x`:                 Deny,
+		`x="rm -rf /"; $x`:                 Deny,
+		`x="print(1 + 1)"; python3 -c $x`:  Allow,
+		`x="a b c"; ls $x`:                 Allow,
+		`for f in $(ls); do echo $f; done`: Allow,
+	} {
+		if j := engineFor(t, "hard").Judge(Line{Text: line, Shell: "zsh", Cwd: "/home/me/project", Home: "/home/me"}); j.Verdict != want {
+			t.Errorf("%s: %s (%s), want %s", line, j.Verdict, j.Why, want)
+		}
+	}
+}
+
 // A zsh at its prompt has no comments by default: what follows a # is run.
 //
 // FAULT: G4

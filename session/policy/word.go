@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,8 @@ type expander struct {
 	cache   map[*syntax.CmdSubst]string // what substitutions print, while a word with several alternatives is expanded
 	spent   int
 	guessed bool // a default stood for a variable that is not known
+	whole   bool // unquoted expansions of variables stay one word, as in zsh
+	split   bool // a variable that zsh expands to one word was split
 }
 
 // wordHost follows what stands within words.
@@ -81,6 +84,13 @@ func (ex *expander) words(list []*syntax.Word) []string {
 		out = append(out, ex.word(word)...)
 	}
 	return out
+}
+
+// wholeWords folds words and leaves each variable one word.
+func (ex *expander) wholeWords(list []*syntax.Word) []string {
+	ex.whole = true
+	defer func() { ex.whole = false }()
+	return ex.words(list)
 }
 
 // word folds one word; braces make several of it, and empty unquoted expansions none.
@@ -254,8 +264,11 @@ func (ex *expander) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 				continue
 			}
 			ex.param(f, p, quoted)
-		case *syntax.CmdSubst:
+		case *syntax.CmdSubst: // zsh splits these as well
+			split, whole := ex.split, ex.whole
+			ex.whole = false
 			ex.expansion(f, ex.line.subst(p), quoted)
+			ex.split, ex.whole = split, whole
 		case *syntax.ArithmExp:
 			ex.inside(p)
 			f.add(notEmpty)
@@ -292,6 +305,11 @@ func (ex *expander) expansion(f *fields, s string, quoted bool) {
 		}
 		ifs = v.text
 	}
+	if ex.whole {
+		f.add(s)
+		return
+	}
+	ex.split = ex.split || path.Base(ex.shell) == "zsh" && ifs != "" && strings.ContainsAny(s, ifs)
 	f.addSplit(s, ifs)
 }
 
