@@ -76,7 +76,7 @@ type noSettings struct{}
 func (noSettings) AppendSettings(dst []byte) []byte         { return dst }
 func (noSettings) AppendKeyStack(dst []byte, _ bool) []byte { return dst }
 
-// AppendAttachedModes is AppendModes for the terminal of an attached client, which follows the colour scheme by itself. here: the
+// AppendAttachedModes does as AppendModes does for the terminal of an attached client, which follows the colour scheme by itself. here: the
 // terminal stays on the screen it shows. The wheel sends cursor keys only if the program is on an alternate screen then.
 func AppendAttachedModes(dst []byte, m *vterm.Modes, here bool) []byte {
 	all := attachModes[:len(attachModes)-1]

@@ -56,7 +56,7 @@ type Options struct {
 	// KeeperArgv makes the command line of the main keeper, which starts the daemon.
 	// nil: never start anything.
 	KeeperArgv func() []string
-	// Program is the path of the executable that runs the command line of KeeperArgv; empty: this program's.
+	// Program is the path of the executable that runs the command line of KeeperArgv. If it is empty, this program runs it.
 	Program string
 	Build   func() string // version of this program
 	// Agent is the label of the agent on whose behalf is asked; empty: a person's.

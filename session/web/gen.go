@@ -43,11 +43,11 @@ func packed() {
 		log.Fatal(err)
 	}
 	for name, b := range files {
-		write("packed/"+name+".gz", compressed(b))
+		write("packed/"+name+".gz", compress(b))
 	}
 }
 
-func compressed(b []byte) []byte {
+func compress(b []byte) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {

@@ -27,7 +27,7 @@ type Program struct {
 	*output.Printer
 }
 
-// Path returns the path of the executable: that of the longterm that started this program, else the one beside it or in PATH.
+// Path returns the path of the executable: the longterm that started this program, else one in the same directory or in PATH.
 func (p *Program) Path() (string, error) {
 	if path := os.Getenv(companion.Env); path != "" {
 		return path, nil

@@ -515,7 +515,7 @@ func (b *fleetBench) storm(ctx context.Context, f *fleetsim.Fleet, p *fleetPoint
 	}
 }
 
-// simulateCommand has light hosts in the fleet of this machine.
+// simulateCommand returns the command that adds light hosts to the fleet of this machine.
 func simulateCommand(p *Program) *cobra.Command {
 	var o fleetsim.Options
 	var rate int

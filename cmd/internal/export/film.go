@@ -52,7 +52,7 @@ type filmExport struct {
 
 // progress prints how far the drawing of a recording is, every few seconds: a video takes about as long as it plays.
 type progress struct {
-	w           io.Writer // nil: it prints nothing
+	w           io.Writer // if nil, nothing is printed
 	now         func() time.Time
 	start, end  time.Time // of the recording
 	began, last time.Time // of the drawing

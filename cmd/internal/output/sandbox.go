@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// NetworkText is what network a sandbox has.
+// NetworkText returns the network that a sandbox allows.
 func NetworkText(s *api.Sandbox) string {
 	if len(s.Hosts) == 0 {
 		return s.Network

@@ -50,7 +50,7 @@ type Terminal struct {
 	changed atomic.Bool
 }
 
-// DrawAll prepares for a drawing of which the terminal has no part yet. It resets settings that were drawn before.
+// DrawAll prepares for a drawing of the whole terminal. It resets settings that were drawn before.
 func (t *Terminal) DrawAll() {
 	if t.drawn = 0; t.changed.Swap(false) {
 		_, _ = t.out.Write(render.AppendSettingsReset(nil)) // a closed terminal fails the drawing

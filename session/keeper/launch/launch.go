@@ -31,9 +31,9 @@ const readyTime = 10 * time.Second
 // same.
 const NoRoomStatus = 75
 
-// Keeper starts a keeper as a process of its own: argv (whose first element is only
-// a name) run by a program (empty: this process's executable), in a session of its own, with nothing of
-// ours but a log to write to. It returns once the keeper serves its socket.
+// Keeper starts a keeper process: argv (whose first element is only a name) run by a program, or by this process's executable
+// if program is empty, in a separate session and with nothing of ours but a log to write to. It returns once the keeper serves
+// its socket.
 func Keeper(program string, argv []string, log string) error {
 	return Process("the keeper", cmp.Or(program, sys.SelfExe()), argv, log)
 }
