@@ -60,6 +60,27 @@ func TestREPL_Question_IsNoEnd(t *testing.T) {
 	}
 }
 
+// A client that looks at a job which waits for input leaves the caller of the job waiting for its end.
+//
+// FEATURES: R88
+func TestLookAtJob_LeavesTheCallerWaiting(t *testing.T) {
+	t.Parallel()
+	r, dir := serve(t), t.TempDir()
+	bashSession(t, r, "s", dir)
+	ended := make(chan api.Result, 1)
+	go func() {
+		ended <- get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Call: api.Call{Job: "asks"}, Line: "read -rp 'Name: ' x"})
+	}()
+	r.wait("s", api.Condition{Kind: "text", Text: "Name: "})
+	if j := get[api.Job](r, "GET", "/jobs/asks?await_ms=60000&on_input=return", nil); j.Result == nil || j.Result.State != "needs_input" {
+		t.Errorf("looked at: %+v", j.Result)
+	}
+	get[api.Typed](r, "POST", "/sessions/s/input", api.Input{Text: "bob", Enter: true})
+	if res := <-ended; exitOf(&res) != "exited 0" {
+		t.Errorf("the caller got %+v", res)
+	}
+}
+
 // A program that reads keys without echo and asks for a secret in a box gets it, and does not show it.
 //
 // FAULT: G20

@@ -106,7 +106,7 @@ func (s *Set) lookAt(ctx context.Context, r store.Job, in Look) (_ api.Job, err 
 		if err != nil && !isClosed(j.over) {
 			return api.Job{}, err
 		}
-		if res.State == "needs_input" && in.OnInput == "return" {
+		if in.Stop && res.State == "needs_input" && in.OnInput == "return" { // a caller that only looks leaves the others waiting
 			j.release()
 		}
 	}
