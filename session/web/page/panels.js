@@ -151,7 +151,7 @@ export class Jobs {
 
   entry(j) {
     const r = j.result, done = j.state === 'done';
-    const [kind, word] = !done ? [j.state === 'needs_approval' ? 'wants' : 'busy', j.state.replace('_', ' ')] : r?.exit_code === 0 ? ['good', 'ok'] : ['bad', r?.message ?? r?.state ?? 'done'];
+    const [kind, word] = !done ? [j.state === 'needs_approval' ? 'wants' : 'busy', j.state.replace('_', ' ')] : r?.exit_code === 0 || r?.exit_unknown === 'none' ? ['good', 'ok'] : ['bad', r?.message ?? r?.state ?? 'done'];
     return h('article', { class: 'entry' }, h('a', { class: 'line', href: '#/s/' + j.session }, h('span', { class: 'dot ' + kind }), h('code', { text: j.line })),
       h('div', { class: 'meta' }, h('span', { class: 'word ' + kind, text: word }), h('span', { text: duration(j.duration_ms) }), !this.id && j.name && h('span', { text: j.name }),
         j.in_background && !done && h('span', { text: 'in background' }), h('span', { class: 'grow' }),
