@@ -184,7 +184,7 @@ func askWait(g *given) (asking, bool) {
 		}
 		conds = append(conds, c)
 	}
-	timeout, ok := 60000, true
+	timeout, ok := 0, true // the daemon chooses the default
 	if g.has("timeout") {
 		timeout, ok = millis(g.value("timeout"))
 	}
@@ -196,7 +196,9 @@ func askWait(g *given) (asking, bool) {
 		o.number("since", int(n))
 		ok = ok && err == nil
 	}
-	o.number("timeout_ms", timeout)
+	if timeout > 0 {
+		o.number("timeout_ms", timeout)
+	}
 	body, whole := o.end()
 	return asking{"POST", uri, body}, ok && whole
 }

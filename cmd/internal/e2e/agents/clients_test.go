@@ -33,7 +33,7 @@ func clientArgs(i *e2e.Instance) []string {
 func beside(t *testing.T, client, program string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, path := range []string{filepath.Join("..", "..", "..", "..", "..", "docs", "clients", client), filepath.Join("testdata", "clients", program)} {
+	for _, path := range []string{filepath.Join("..", "..", "..", "..", "docs", "clients", client), filepath.Join("testdata", "clients", program)} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -3,10 +3,13 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/session/sessiontest"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
@@ -17,6 +20,7 @@ func TestAgentLines(t *testing.T) {
 	tier.Full(t)
 	tier.Need(t, "git")
 	i := e2e.New(t)
+	i.Env = append(i.Env, "PATH="+filepath.Dir(sessiontest.Build(t, "github.com/longterm-dev/longterm/cmd/ltbench"))+":"+os.Getenv("PATH"))
 	for _, sh := range []string{"bash", "dash", "zsh", "fish"} {
 		for line := range strings.Lines(i.Run("bench", "detect", "--agent", "--short", "--shell", sh)) {
 			// Under hard some lines are asked about that do no harm; how many is bounded by the test of their verdicts.

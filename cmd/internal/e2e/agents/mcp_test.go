@@ -109,7 +109,7 @@ func TestAgentsCalls(t *testing.T) {
 	a.expects("start", arguments{"name": "named", "line": "bash --norc"}, "at its prompt")
 	a.expects("exec", arguments{"session": "named", "line": "echo followed; false"}, "followed\n[exited 1")
 	a.expects("start", arguments{"name": "within", "line": "env X=1 sh -i"}, "session within")
-	a.expects("exec", arguments{"session": "within", "line": "echo within"}, "within", "[exited, no status")
+	a.expects("exec", arguments{"session": "within", "line": "echo within"}, "within", "[exited, status unknown: may have failed")
 	a.expects("stop", arguments{"id": "sh"}, "session sh")
 	a.expects("exec", arguments{"session": "sh", "line": "true"}, "has ended", `read{"session"`)
 	a.expects("stop", arguments{"id": "sh", "how": "remove"}, "forgotten")
