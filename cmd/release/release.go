@@ -166,7 +166,7 @@ func (r *release) writeDocs() error {
 	}
 	add(filepath.Join(r.root, "LICENSE"), "LICENSE", "/usr/share/doc/longterm/copyright")
 	add(filepath.Join(r.root, "README.md"), "README.md", "/usr/share/doc/longterm/README.md")
-	pages, err := filepath.Glob(filepath.Join(r.root, "docs", "man", "*.1"))
+	pages, err := filepath.Glob(filepath.Join(r.root, "docs", "man", "longterm*.1"))
 	if err != nil || len(pages) == 0 {
 		return fmt.Errorf("no manual pages in docs/man: %w", err)
 	}
