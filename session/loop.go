@@ -205,8 +205,8 @@ func (s *Session) publish() {
 	}
 	now := time.Now()
 	version := s.engine.Version()
-	changed := version != s.Status().Version || s.effects.grew
-	s.effects.grew = false
+	changed := version != s.Status().Version || s.effects.pending
+	s.effects.pending = false
 	s.arrivals.add(s.Status().Offset, s.off, now)
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version, st.LastOutput = s.off, version, now })
 	if changed && s.clock.due(now) {
@@ -237,9 +237,9 @@ func (s *Session) applyEvent(e *vterm.Event) {
 	case vterm.EventBell:
 		s.bells, s.bellAt = s.bells+1, e.At
 		s.update(ChangeBell, func(*Status) {})
-		s.effect(e)
+		s.addEffect(e)
 	case vterm.EventNotify, vterm.EventClipboard:
-		s.effect(e)
+		s.addEffect(e)
 	case vterm.EventTitle:
 		s.update(ChangeTitle, func(st *Status) { st.Title = e.Text })
 	case vterm.EventCwd:

@@ -76,7 +76,8 @@ type Config struct {
 	// Changed is told of every change of Status, on the owner's goroutine; it must
 	// not block or call back.
 	Changed func(Status, Change)
-	// Notified receives the title and body of a program's notifications (OSC 9, 99, 777), as Changed does.
+	// Notified receives the title and body of each notification of the program (OSC 9, 99, 777). The owner calls it, as it calls
+	// Changed.
 	Notified func(title, body string)
 	// Rebuilding bounds how many sessions replay their history at once; a session
 	// a caller asks for goes first. nil: no bound.

@@ -1,12 +1,6 @@
 package session
 
-import (
-	"slices"
-	"sync"
-	"time"
-
-	"github.com/longterm-dev/longterm/vterm"
-)
+import "sync"
 
 // Watch tells of changes. A signal says "look again": signals that were not taken
 // yet merge, so a slow watcher costs nothing.
@@ -100,89 +94,6 @@ func (ws *watchers) each(f func(*Watch)) {
 	defer ws.mu.Unlock()
 	for w := range ws.set {
 		f(w)
-	}
-}
-
-// effects are the newest bells, notifications and clipboard writes of a session's program, which no frame shows.
-type effects struct {
-	mu   sync.Mutex // guards the rest
-	list []vterm.Event
-	end  uint64 // number behind the newest
-
-	// Owner only.
-	grew    bool                          // since the last frame
-	allowed map[vterm.EventKind]allowance // nil before the first
-}
-
-// Bounds of effects.
-const (
-	maxEffects     = 32
-	maxEffectBytes = 256 << 10 // longer clipboard writes are dropped
-	effectsBurst   = 8
-	effectsPer     = 250 * time.Millisecond // time for one more than a burst
-)
-
-// allowance bounds how often an effect happens.
-type allowance struct {
-	left int
-	at   time.Time
-}
-
-func (a *allowance) take(now time.Time) bool {
-	if gained := int(now.Sub(a.at) / effectsPer); gained > 0 || a.at.IsZero() {
-		a.left, a.at = min(a.left+gained, effectsBurst), now
-	}
-	a.left--
-	a.left = max(a.left, -1)
-	return a.left >= 0
-}
-
-// add notes an effect. It returns false if there were too many. The newest write of the clipboard always counts.
-func (f *effects) add(e *vterm.Event, now time.Time) bool {
-	if e.Kind != vterm.EventClipboard {
-		a, ok := f.allowed[e.Kind]
-		if !ok {
-			a.left, a.at = effectsBurst, now
-		}
-		taken := a.take(now)
-		if f.allowed == nil {
-			f.allowed = map[vterm.EventKind]allowance{}
-		}
-		if f.allowed[e.Kind] = a; !taken {
-			return false
-		}
-	}
-	if len(e.Text) > maxEffectBytes {
-		return false
-	}
-	f.grew = true
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.list, f.end = append(f.list, *e), f.end+1
-	size := 0
-	for i := len(f.list) - 1; i >= 0; i-- {
-		if size += len(f.list[i].Text); size > maxEffectBytes || len(f.list)-i > maxEffects {
-			f.list = slices.Delete(f.list, 0, i+1)
-			break
-		}
-	}
-	return true
-}
-
-// Effects returns the bells, notifications and clipboard writes of the program from number since on, as far as they are kept,
-// and the number behind them.
-func (s *Session) Effects(since uint64) (list []vterm.Event, next uint64) {
-	f := &s.effects
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := min(f.end-min(since, f.end), uint64(len(f.list)))
-	return slices.Clone(f.list[uint64(len(f.list))-n:]), f.end
-}
-
-// effect notes one for watchers, and reports notifications. Only the owner calls it.
-func (s *Session) effect(e *vterm.Event) {
-	if s.effects.add(e, time.Now()) && e.Kind == vterm.EventNotify && !s.quiet && s.cfg.Notified != nil {
-		s.cfg.Notified(e.Name, e.Text)
 	}
 }
 

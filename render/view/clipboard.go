@@ -37,8 +37,8 @@ func (v *viewer) copy(text string) {
 	})
 }
 
-// forwardEffects passes what the program of a shown session did once to the terminal: writes of the clipboard, notifications, and the
-// bell of the focused session. Bells of others are alerts. The terminal's clipboard is never read.
+// forwardEffects passes clipboard writes and notifications of a shown session's program to the terminal, and the bell of the
+// focused session. Bells of other sessions are alerts. The terminal's clipboard is never read.
 func (v *viewer) forwardEffects(id string, effects []panes.Effect) {
 	for i := range effects {
 		switch e := &effects[i]; e.Kind {

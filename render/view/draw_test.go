@@ -426,7 +426,7 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 	}
 }
 
-// What the program of a shown session writes into the clipboard reaches the terminal, once.
+// A clipboard write of a shown session's program reaches the terminal once.
 //
 // FAULT: H11
 func TestForwardsEffects(t *testing.T) {

@@ -16,16 +16,16 @@ type Frame struct {
 	Taken *uint64 `json:"taken,omitempty"`
 	// Held says that what the client typed did not reach the session: a person has it look only.
 	Held bool `json:"held,omitempty"`
-	// Effects are what the program did once since the last frame.
+	// Effects are the program's bells, notifications and clipboard writes since the last frame.
 	Effects []Effect `json:"effects,omitempty"`
 	// Picture answers one who asked for an image, and is all that the frame has.
 	Picture *Picture `json:"-"`
 }
 
-// Effect is what a program did once, and no screen shows.
+// Effect is a bell, notification or clipboard write of a program. It happens once and is not part of the screen.
 type Effect struct {
-	Kind  string `json:"kind"`            // see below
-	Title string `json:"title,omitempty"` // of a notification; of a clipboard write the selections, as in OSC 52
+	Kind  string `json:"kind"`            // a kind of effect, as below
+	Title string `json:"title,omitempty"` // of a notification; of a clipboard write, the selections as in OSC 52
 	Text  string `json:"text,omitempty"`
 }
 

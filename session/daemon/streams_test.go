@@ -570,7 +570,7 @@ func TestAPersonsLineIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A program's notifications are events, and what it does once reaches watching clients.
+// A program's notifications are published as events, and its effects reach watching clients.
 //
 // FAULT: H11
 func TestNotificationsAreEvents(t *testing.T) {

@@ -353,7 +353,7 @@ var effectKinds = map[string]panes.EffectKind{
 	attach.EffectBell: panes.EffectBell, attach.EffectNotify: panes.EffectNotify, attach.EffectClipboard: panes.EffectClipboard,
 }
 
-// effectsOf returns the effects that the viewer knows.
+// effectsOf converts effects for the viewer, without the kinds that it does not know.
 func effectsOf(list []attach.Effect) (known []panes.Effect) {
 	for _, e := range list {
 		if kind, ok := effectKinds[e.Kind]; ok {

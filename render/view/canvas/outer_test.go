@@ -37,7 +37,7 @@ func TestOnOuter(t *testing.T) {
 	}
 }
 
-// What a program writes into the clipboard and notifies of is said to the terminal in longterm's own words.
+// Clipboard writes and notifications reach the terminal in sequences that longterm builds, without the program's controls.
 //
 // FAULT: H11
 func TestEffects(t *testing.T) {

@@ -72,7 +72,7 @@ func (a Arrived) For(session string) bool { return a.p.ID == session }
 // Held says that what was typed did not reach the session, whose id it is.
 func (a Arrived) Held() (id string, held bool) { return a.p.ID, a.f.Held }
 
-// Effects returns what a session's program did once, and the session's id.
+// Effects returns the session's id, and the effects of its program since the last frame.
 func (a Arrived) Effects() (id string, list []Effect) { return a.p.ID, a.f.Effects }
 
 // Arriving are the frames of all panes. They are applied on the viewer's goroutine.

@@ -31,16 +31,16 @@ type Frame struct {
 	Taken uint64
 	// Anew says that the connection was lost, and is all that the frame has. What was typed and not taken is sent again.
 	Anew bool
-	// Effects are what the program did once since the last frame.
+	// Effects are the program's bells, notifications and clipboard writes since the last frame.
 	Effects []Effect
 	// Picture is an image that was asked for, and all that the frame has.
 	Picture *Picture
 }
 
-// Effect is what a program did once, and no screen shows.
+// Effect is a bell, notification or clipboard write of a program. It happens once and is not part of the screen.
 type Effect struct {
 	Kind        EffectKind
-	Title, Text string // of a notification; of a clipboard write Title is the selections, as in OSC 52
+	Title, Text string // of a notification; of a clipboard write, Title names the selections as in OSC 52
 }
 
 // EffectKind is a kind of Effect.

@@ -114,7 +114,7 @@ func (s *stream) frames(ctx context.Context) error {
 	}
 }
 
-// effectsOf returns what the program of a session did once from a number on, and the next number.
+// effectsOf returns the effects of a session's program from number since on, and the number of the next one.
 func effectsOf(s *session.Session, since uint64) (list []attach.Effect, next uint64) {
 	events, next := s.Effects(since)
 	for i := range events {
