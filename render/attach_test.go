@@ -59,7 +59,8 @@ func TestJoinsInTheMiddle(t *testing.T) {
 	}
 }
 
-// A client that joins in the middle has what programs set that no frame shows; answers and later restores are the same.
+// A client that joins in the middle gets the settings that no frame shows: its terminal answers queries and restores saved
+// settings as the session's does.
 //
 // FAULT: H16
 func TestJoinsWithSettings(t *testing.T) {
@@ -102,7 +103,7 @@ func TestJoinsWithSettings(t *testing.T) {
 	}
 }
 
-// A terminal that saw settings is reset to its own.
+// A terminal on which a program changed settings is reset to its own.
 //
 // FAULT: H16
 func TestSettingsReset(t *testing.T) {

@@ -65,7 +65,7 @@ func AppendTerminal(dst []byte, e vterm.Engine, f, behind *vterm.Frame) []byte {
 	return dst
 }
 
-// Settings is an engine that can append what programs set besides modes: see vterm.Terminal.
+// Settings is implemented by engines that can restore what programs set besides modes. See vterm.Terminal for the methods.
 type Settings interface {
 	AppendSettings(dst []byte) []byte
 	AppendKeyStack(dst []byte, alternate bool) []byte
@@ -76,8 +76,9 @@ type noSettings struct{}
 func (noSettings) AppendSettings(dst []byte) []byte         { return dst }
 func (noSettings) AppendKeyStack(dst []byte, _ bool) []byte { return dst }
 
-// AppendAttachedModes does as AppendModes does for the terminal of an attached client, which follows the colour scheme by itself. here: the
-// terminal stays on the screen it shows. The wheel sends cursor keys only if the program is on an alternate screen then.
+// AppendAttachedModes is AppendModes for the terminal of an attached client, without reports of the colour scheme: the client
+// sets these itself. With here set, the terminal stays on the screen that it shows, and the wheel sends cursor keys only if the
+// program is on an alternate screen.
 func AppendAttachedModes(dst []byte, m *vterm.Modes, here bool) []byte {
 	all := attachModes[:len(attachModes)-1]
 	if !here {
@@ -136,8 +137,8 @@ func AppendModesReset(dst []byte) []byte {
 	return append(dst, "\x1b[0 q\x1b[?25h\x1b[m"...)
 }
 
-// AppendSettingsReset appends what resets a terminal's colours (OSC 104, 105, 110–119), tab stops (DECST8C) and mouse pointer,
-// for terminals that saw a program set some of them. It is apart from AppendModesReset because users set those, too.
+// AppendSettingsReset appends the sequences that reset a terminal's colours (OSC 104, 105, 110–119), tab stops (DECST8C) and mouse pointer,
+// for terminals on which a program has set some of them. AppendModesReset does not include it, because users set those too.
 func AppendSettingsReset(dst []byte) []byte {
 	dst = append(dst, "\x1b]104\x1b\\\x1b]105\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\\x1b]113\x1b\\\x1b]114\x1b\\"...)
 	return append(dst, "\x1b]117\x1b\\\x1b]119\x1b\\\x1b]22;\x1b\\\x1b[?5W"...)

@@ -147,7 +147,7 @@ func appendCUP(dst []byte, row, col int) []byte {
 	return append(dst, 'H')
 }
 
-// cursorStyle is the parameter of DECSCUSR; 0, the user's own setting, for a block that no program chose.
+// cursorStyle returns the parameter of DECSCUSR. It is 0, the user's own setting, for a block that no program chose.
 func cursorStyle(c vterm.Cursor) int {
 	n := 2
 	switch {

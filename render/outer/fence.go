@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Fence counts the queries of device attributes (DA1) that a terminal has not answered. A terminal answers in order: after the
-// last answer none can arrive that a shell would read as typed. Its methods may be called from any goroutine.
+// Fence counts the queries of device attributes (DA1) that a terminal has not answered. A terminal answers in order: once it has
+// answered the last one, no answer can arrive later and reach a shell as typed input. Its methods may be called from any goroutine.
 type Fence struct {
 	mu       sync.Mutex // guards the rest
 	first    time.Time  // time of the first query

@@ -1,10 +1,10 @@
-// Package outer queries the terminal around longterm, and finds its answers among typed keys: colours, light or dark,
-// keyboard protocol, pixels of a cell. Attach and the viewer describe their terminal to sessions with what it gives.
+// Package outer has queries for the terminal that longterm runs in, and finds its answers among typed keys: colours, light or
+// dark scheme, keyboard protocol, pixels of a cell. Attach and the viewer send the answers to sessions as a vterm.Outer.
 //
 //	Ask, then Attributes ──> terminal ──> answers among keys ──> Answers.Feed ──> keys
 //	                                                                   └──> Outer
 //
-// The answer to Attributes (DA1) comes last: Fence counts what is still to come. The package does no I/O.
+// The answer to Attributes (DA1) comes last, so Fence counts these to know when all answers have arrived. The package does no I/O.
 package outer
 
 import (
@@ -37,8 +37,8 @@ const (
 type Answers struct {
 	Outer      vterm.Outer // from the answers so far
 	Attributes int         // answers to DA1 so far
-	// Waiting holds back the start of any answer at the end of a piece. Otherwise only the start of a report is held back: no key
-	// has it.
+	// Waiting is set while answers are expected. Feed then holds back the start of any answer at the end of a piece. Otherwise it
+	// holds back only the start of a report, which no key sends.
 	Waiting bool
 
 	held   []byte // the beginning of a sequence
@@ -50,7 +50,8 @@ const maxAnswer = 64
 
 const esc = 0x1b
 
-// Feed appends to dst what p has besides answers. onScheme, if not nil, is called with the colour scheme of each answer that has one.
+// Feed takes the answers out of p, the next piece of input, and appends the rest to dst. It calls onScheme, if not nil, with the
+// colour scheme of each answer that has one.
 func (a *Answers) Feed(dst, p []byte, onScheme func(scheme string)) []byte {
 	for len(p) > 0 {
 		if len(a.held) == 0 {
@@ -72,10 +73,11 @@ func (a *Answers) Feed(dst, p []byte, onScheme func(scheme string)) []byte {
 	return dst
 }
 
+// step takes the next byte while a sequence is held back.
 func (a *Answers) step(dst []byte, b byte, onScheme func(string)) []byte {
 	n := len(a.held)
 	inString := n > 1 && a.held[1] == ']'
-	if inString && a.held[n-1] == esc && b != '\\' { // broken off
+	if inString && a.held[n-1] == esc && b != '\\' { // the string was interrupted
 		passed := a.passed == n
 		a.held = a.held[:n-1]
 		a.passed = min(a.passed, n-1)
@@ -107,13 +109,14 @@ func (a *Answers) step(dst []byte, b byte, onScheme func(string)) []byte {
 	return a.flush(dst)
 }
 
+// flush appends the held sequence to dst: it is no answer.
 func (a *Answers) flush(dst []byte) []byte {
 	dst = append(dst, a.held[a.passed:]...)
 	a.held, a.passed = a.held[:0], 0
 	return dst
 }
 
-// take notes a whole sequence. It returns false if that is no answer.
+// take stores the answer in a whole sequence, and returns its colour scheme, if any. ok is false if the sequence is no answer.
 func (a *Answers) take(text string) (scheme string, ok bool) {
 	o := &a.Outer
 	body, control := strings.CutPrefix(text, "\x1b[")
@@ -132,7 +135,7 @@ func (a *Answers) take(text string) (scheme string, ok bool) {
 		}
 	case control && strings.HasPrefix(body, "6;") && strings.HasSuffix(body, "t"):
 		h, w, _ := strings.Cut(body[2:len(body)-1], ";")
-		if height, width := number(h), number(w); height > 0 && width > 0 {
+		if height, width := cellPixels(h), cellPixels(w); height > 0 && width > 0 {
 			o.CellWidth, o.CellHeight = width, height
 		}
 	case !control && strings.HasPrefix(spec, "10;rgb"):
@@ -152,15 +155,15 @@ func (a *Answers) take(text string) (scheme string, ok bool) {
 // maxCell bounds the pixels of a cell, in each direction.
 const maxCell = 200
 
-// number returns pixels of a cell, 0 for what cannot be one.
-func number(text string) int {
+// cellPixels returns the number in text, or 0 if no cell can have that many pixels.
+func cellPixels(text string) int {
 	if n, err := strconv.Atoi(text); err == nil && n > 0 && n <= maxCell {
 		return n
 	}
 	return 0
 }
 
-// SetWindow sets the pixels of a cell from those of the terminal's window, if the system knows them.
+// SetWindow sets the pixels of a cell from the size of the terminal's window in pixels and cells. It ignores unknown sizes (0).
 func (a *Answers) SetWindow(width, height, cols, rows int) {
 	if cols < 1 || rows < 1 {
 		return
@@ -171,7 +174,7 @@ func (a *Answers) SetWindow(width, height, cols, rows int) {
 }
 
 // Scheme returns the colour scheme of a background as in an answer to OSC 11, rgb:ffff/ffff/dddd: light if the luminance (ITU-R
-// BT.709) is nearer to white than to black. It returns "" for what is no such colour.
+// BT.709) is nearer to white than to black. It returns "" for other texts.
 func Scheme(background string) string {
 	spec, ok := strings.CutPrefix(background, "rgb:")
 	if !ok {

@@ -40,7 +40,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What was found describes the terminal.
+// Answers and the size of the window describe the terminal.
 //
 // FAULT: H10
 func TestOuterOfAnswers(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOuterOfAnswers(t *testing.T) {
 	}
 }
 
-// A fence is passed once all is answered, or a mute terminal had its time.
+// Wait returns once all queries are answered. A terminal that never answers is not pending after its timeout.
 //
 // FAULT: H15
 func TestFence(t *testing.T) {

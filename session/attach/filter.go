@@ -12,7 +12,8 @@ type Filter struct {
 	// Contain keeps the stream on the screen it is shown on: what would leave the
 	// terminal's alternate screen, reset the terminal or clear its history is taken out.
 	Contain bool
-	// FollowsScheme keeps the mode of colour scheme reports (2031) as the terminal's client set it: the session's emulator reports.
+	// FollowsScheme removes changes of the mode of colour scheme reports (2031): the client sets that of its terminal itself, and
+	// the session's emulator reports to programs.
 	FollowsScheme bool
 
 	state  filterState

@@ -61,7 +61,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// The client's terminal follows the colour scheme whatever the program does.
+// The client's terminal reports its colour scheme regardless of the modes that the program sets.
 //
 // FAULT: H10
 func TestFollowsScheme(t *testing.T) {

@@ -213,7 +213,7 @@ func (st *Stream) Resize(cols, rows int) error {
 	return st.say(attach.Control{Cols: cols, Rows: rows})
 }
 
-// Describe sends the description of the client's terminal, for answers to the program.
+// Describe sends the description of the client's terminal. The session uses it in answers to the program.
 func (st *Stream) Describe(o vterm.Outer) error {
 	return st.say(attach.Control{Outer: &o})
 }

@@ -68,7 +68,7 @@ type attachment struct {
 	out   *outbox     // what was typed and may not have arrived
 	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
 	ahead *ahead      // what is drawn before its echo comes; nil: nothing
-	outer *around     // the terminal's answers; nil before it was queried
+	outer *outerQuery // the terminal's answers; nil: it was not queried
 
 	mu sync.Mutex // held while something is typed, or the size told
 	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
@@ -136,7 +136,7 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	}
 	stop := make(chan struct{})
 	defer close(stop)
-	at.outer = askAround(at.t, at.describe)
+	at.outer = queryTerminal(at.t, at.describe)
 	go at.t.KeysOr(at.typeAtOnce, at.keys, stop)
 
 	err = at.run(ctx, st)
@@ -377,7 +377,7 @@ func (at *attachment) typeInto(st *client.Stream) error {
 	return at.out.again(st)
 }
 
-// describe sends what the terminal answered about itself to the session.
+// describe sends the description of the terminal to the session.
 func (at *attachment) describe(o vterm.Outer) {
 	at.mu.Lock()
 	defer at.mu.Unlock()

@@ -64,7 +64,7 @@ func showSession(g *given) {
 			return there || len(all) > most
 		})
 	}
-	if there && !takeover.ChangesSettings([]byte(drawing)) && write(drawing) { // else the guard must know first
+	if there && !takeover.ChangesSettings([]byte(drawing)) && write(drawing) { // otherwise the guard has to know of them first
 		t.Drawn = len(drawing)
 		// Initialisation keeps a processor busy for milliseconds, and the guard's start another one: the terminal goes first.
 		_ = syscall.Nanosleep(&syscall.Timespec{Nsec: letDraw}, nil)

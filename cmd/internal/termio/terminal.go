@@ -37,20 +37,21 @@ type Terminal struct {
 	own     bool            // on the alternate screen, which is ours
 	titled  bool            // the title is kept
 	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
-	mu      sync.Mutex
-	screens attach.Screens
-	between sync.Mutex // guards the rest and writes of drawings
-	within  bool       // the drawings so far end within a sequence
-	asked   string     // waits until they do not
+	mu         sync.Mutex
+	screens    attach.Screens
+	writing    sync.Mutex // guards the next two fields and writes of drawings
+	unfinished bool       // the last drawing ended within a sequence or a character
+	queries    string     // to be written once a drawing ends outside of them
 	// drawn is how much of what will be drawn is on the terminal already, in bytes. It is whose who draws.
 	drawn int
-	// Hear, if not nil, returns what was typed of a read, until the next read. KeysOr calls it.
+	// Hear, if not nil, gets the input of each read and returns what was typed of it, which is valid until the next call.
+	// KeysOr calls it.
 	Hear func(p []byte) []byte
-	// changed is set while settings are drawn that AppendSettingsReset resets.
+	// changed is set once a drawing has changed settings, until AppendSettingsReset resets them.
 	changed atomic.Bool
 }
 
-// DrawAll prepares for a drawing of the whole terminal. It resets settings that were drawn before.
+// DrawAll prepares for a drawing of the whole terminal. It resets settings that earlier drawings changed.
 func (t *Terminal) DrawAll() {
 	if t.drawn = 0; t.changed.Swap(false) {
 		_, _ = t.out.Write(render.AppendSettingsReset(nil)) // a closed terminal fails the drawing
@@ -69,10 +70,10 @@ func (t *Terminal) Draw(p []byte) error {
 	n := min(t.drawn, len(p))
 	t.drawn -= n
 	rest := p[n:]
-	t.between.Lock()
-	defer t.between.Unlock()
-	if t.within = endsWithin(p, t.within); !t.within && t.asked != "" {
-		rest, t.asked = append(bytes.Clone(rest), t.asked...), ""
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if t.unfinished = isUnfinished(p, t.unfinished); !t.unfinished && t.queries != "" {
+		rest, t.queries = append(bytes.Clone(rest), t.queries...), ""
 	}
 	if n > 0 && len(rest) == 0 {
 		return nil
@@ -81,31 +82,31 @@ func (t *Terminal) Draw(p []byte) error {
 	return err
 }
 
-// Ask writes a query to the terminal, behind the next drawing if the last one ended within a sequence. A closed terminal fails the
-// drawing.
+// Ask writes a query to the terminal. If the last drawing ended within a sequence, the query follows the drawing that ends it.
+// Errors are left to the next drawing.
 func (t *Terminal) Ask(query string) {
-	t.between.Lock()
-	defer t.between.Unlock()
-	if t.asked += query; !t.within {
-		_, _ = t.out.WriteString(t.asked)
-		t.asked = ""
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if t.queries += query; !t.unfinished {
+		_, _ = t.out.WriteString(t.queries)
+		t.queries = ""
 	}
 }
 
-// endsWithin reports whether a drawing ends in a string or a character that the next one continues; other sequences are drawn
-// whole. within: it begins so.
-func endsWithin(p []byte, within bool) bool {
+// isUnfinished reports whether a drawing may end within a string or a character that the next drawing continues; drawings have
+// all other sequences whole. unfinished is the result for the drawing before.
+func isUnfinished(p []byte, unfinished bool) bool {
 	if len(p) == 0 {
-		return within
+		return unfinished
 	}
 	if p[len(p)-1] >= utf8.RuneSelf {
 		return true
 	}
 	if i := bytes.LastIndexByte(p, '\x1b'); i >= 0 {
-		within = i+1 < len(p) && bytes.IndexByte([]byte("]P_^X"), p[i+1]) >= 0
+		unfinished = i+1 < len(p) && bytes.IndexByte([]byte("]P_^X"), p[i+1]) >= 0
 		p = p[i:]
 	}
-	return within && !bytes.ContainsAny(p, "\a\x18\x1a")
+	return unfinished && !bytes.ContainsAny(p, "\a\x18\x1a")
 }
 
 // Leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there

@@ -19,18 +19,18 @@ import (
 // out what it does not know.
 type hearing struct {
 	tcell.Tty
-	screen  tcell.Screen  // that draws on it
-	settled atomic.Bool   // cells of the screen are locked
-	anew    atomic.Bool   // it asked to be drawn anew
-	scan    outer.Answers // guarded by mu
+	screen  tcell.Screen // that draws on it
+	settled atomic.Bool  // cells of the screen are locked
+	anew    atomic.Bool  // it asked to be drawn anew
+	scan    outer.Answers
 	typed   typedText
-	ignored []byte // what is typed besides answers; the screen gets all
+	rest    []byte // buffer for what is no answer; the screen reads all input by itself
 	keys    keyTap
 	fence   outer.Fence
 	leaving atomic.Bool // input is dropped, answers are counted
 	tell    func(theme.Ground)
 
-	mu      sync.Mutex // guards answers
+	mu      sync.Mutex // guards answers and scan
 	answers picture.Answers
 	onOuter func(vterm.Outer)   // receives the answers; may be nil
 	newest  vterm.Outer         // the value that onOuter received last
@@ -83,7 +83,7 @@ func (h *hearing) hearOnce(p []byte) (int, error) {
 	n, err := h.Tty.Read(p)
 	h.mu.Lock()
 	before, reported := h.scan.Attributes, bytes.Contains(p[:max(n, 0)], []byte("\x1b[?997;"))
-	h.ignored = h.scan.Feed(h.ignored[:0], p[:max(n, 0)], func(scheme string) { h.tell(theme.GroundOf(scheme)) })
+	h.rest = h.scan.Feed(h.rest[:0], p[:max(n, 0)], func(scheme string) { h.tell(theme.GroundOf(scheme)) })
 	attributes := h.scan.Attributes - before
 	news, means, able := h.answers.Feed(p[:max(n, 0)]), h.answers.Means(), h.able
 	h.mu.Unlock()
@@ -100,11 +100,11 @@ func (h *hearing) hearOnce(p []byte) (int, error) {
 	return n, err
 }
 
-// tellOuter calls onOuter if the answers have changed, once the terminal has answered all queries.
+// tellOuter calls onOuter with the description of the terminal if it has changed, once the terminal has answered all queries.
 func (h *hearing) tellOuter() {
 	h.mu.Lock()
 	now, onOuter := h.scan.Outer, h.onOuter
-	if now.Keys == vterm.KeysNone { // the screen library has presses
+	if now.Keys == vterm.KeysNone { // the screen library reports key presses by itself
 		now.Keys = vterm.KeysPress
 	}
 	changed := h.scan.Attributes > 0 && now != h.newest && onOuter != nil && !h.fence.Pending(time.Now())

@@ -24,7 +24,7 @@ func TakeBack(screen tcell.Screen, insideTmux bool) error {
 	return nil
 }
 
-// SetClipboard writes a text into the terminal's clipboard, or into the selections that OSC 52 names.
+// SetClipboard writes text into the terminal's clipboard, or into other selections, named as in OSC 52.
 func SetClipboard(screen tcell.Screen, selections, text string) {
 	if selections == "" || strings.Trim(selections, "cpqs01234567") != "" || strings.Contains(selections, "c") || !write(screen, "") {
 		screen.SetClipboard([]byte(text))
@@ -36,7 +36,8 @@ func SetClipboard(screen tcell.Screen, selections, text string) {
 // maxNotification bounds the title and the text of a notification, in bytes.
 const maxNotification = 1 << 10
 
-// Notify shows a notification of the terminal's, which is OSC 9 for a text alone. A leading digit there could be another command.
+// Notify asks the terminal for a notification: OSC 9 for a text without a title, else OSC 777. It avoids OSC 9 for a text that
+// starts with a digit, which some terminals read as another command.
 func Notify(screen tcell.Screen, title, text string) {
 	title, text = noticeText(strings.ReplaceAll(title, ";", ",")), noticeText(text)
 	if text == "" {
@@ -51,7 +52,7 @@ func Notify(screen tcell.Screen, title, text string) {
 	}
 }
 
-// noticeText returns a text of a notification on one line and without controls.
+// noticeText returns text for a notification: on one line, without controls, and of at most maxNotification bytes.
 func noticeText(text string) string {
 	for len(text) > maxNotification {
 		_, n := utf8.DecodeLastRuneInString(text)

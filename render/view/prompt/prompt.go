@@ -372,8 +372,8 @@ func (p *Prompt) enter() []Action {
 	return append(actions, Action{Kind: Send, Text: text})
 }
 
-// withoutMark returns a shell command without the ! that turns shell mode on, which a user may type in shell mode too. A ! with a
-// space after it is the shell's negation.
+// withoutMark returns a shell command without a leading !. That turns shell mode on, and some users type it in shell mode as
+// well. A ! before a space or a parenthesis is the shell's negation and stays.
 func withoutMark(text string) string {
 	if rest, marked := strings.CutPrefix(text, "!"); marked && rest != "" && !strings.ContainsRune(" \t(", rune(rest[0])) {
 		return rest

@@ -10,7 +10,7 @@ const (
 	LightGround
 )
 
-// GroundOf returns the ground of a colour scheme as vterm.Outer has it.
+// GroundOf returns the ground for a colour scheme, "light" or "dark" as in vterm.Outer.
 func GroundOf(scheme string) Ground {
 	switch scheme {
 	case "light":

@@ -304,9 +304,9 @@ type attached struct {
 	offset     uint64
 	lag        uint64         // bytes it may be behind
 	history    int            // lines of the past to print before the first drawing
-	painted    bool           // there was a drawing
-	titled     bool           // it had a title
-	settings   string         // that it had (vterm.Terminal.AppendSettings)
+	painted    bool           // the client got a drawing
+	titled     bool           // the last drawing set a title
+	settings   string         // those of the last drawing (vterm.Terminal.AppendSettings)
 	follows    bool           // the terminal has all that was printed up to offset
 	drawn      attach.Control // size of the session it showed
 	filter     attach.Filter

@@ -21,7 +21,7 @@ const primeBytes = 32 << 10
 // repaint draws the whole screen and notes the offset it stands at.
 func (a *attached) repaint(ctx context.Context) error {
 	var modes vterm.Modes
-	var carry, settings, keys []byte
+	var carry, settings, keyStack []byte
 	var past, above []vterm.Line
 	set := a.srv.veil(ctx)
 	var at uint64
@@ -38,7 +38,7 @@ func (a *attached) repaint(ctx context.Context) error {
 		}
 		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
 		if c, ok := v.Engine.(carrier); ok {
-			carry, settings, keys = c.AppendCarry(nil), c.AppendSettings(nil), c.AppendKeyStack(nil, modes.AltScreen)
+			carry, settings, keyStack = c.AppendCarry(nil), c.AppendSettings(nil), c.AppendKeyStack(nil, modes.AltScreen)
 		}
 	})
 	if err != nil {
@@ -68,17 +68,17 @@ func (a *attached) repaint(ctx context.Context) error {
 		a.out = a.appendPast(a.out, past)
 		a.history = 0
 	}
-	if a.settings != "" && a.settings != string(settings) { // some may be as they were
+	if a.settings != "" && a.settings != string(settings) { // it may have some that are unset now
 		a.out = render.AppendSettingsReset(a.out)
 	}
 	a.settings = string(settings)
 	a.out = append(a.out, settings...)
-	if a.frame.Title == "" && a.titled { // as it was before the session: it is kept, and stays so
+	if a.frame.Title == "" && a.titled { // restores the title from before the session, and saves it again
 		a.out = append(a.out, "\x1b[23;0t\x1b[22;0t"...)
 	}
 	a.titled = a.frame.Title != ""
 	a.out = render.AppendAttachedModes(a.out, &modes, a.filter.Contain)
-	a.out = append(a.out, keys...)
+	a.out = append(a.out, keyStack...)
 	n := len(a.out)
 	a.out = render.AppendANSI(a.out, &a.frame, render.ANSIOptions{Repaint: true, Exact: fits})
 	if a.painted && !a.filter.Contain {
@@ -118,7 +118,7 @@ func clearRows(rows int) []byte {
 	return append(b, "\x1b[H"...)
 }
 
-// carrier is an engine that tells what output relies on besides the screen.
+// carrier is an engine that can restore the state, besides the screen, that later output depends on.
 type carrier interface {
 	AppendCarry(dst []byte) []byte
 	render.Settings

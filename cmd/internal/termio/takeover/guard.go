@@ -20,8 +20,8 @@ type Guard struct {
 	pid  int
 }
 
-// guardScript gets the terminal as standard output, and what resets modes and settings as
-// arguments; within $(…) that is a pipe, so it has another descriptor there. A "c" without a newline adds settings.
+// guardScript gets the terminal as standard output, and what resets modes and settings as arguments; within $(…) standard output is
+// a pipe, so the terminal has another descriptor there. If standard input ended after a "c", it resets the settings too.
 const guardScript = `trap "" HUP INT QUIT TERM PIPE TTOU TTIN TSTP
 exec 3>&1
 raw=$(stty -g <&3 2>/dev/null)
@@ -54,7 +54,7 @@ func StartGuard(out *os.File, reset, settings string) *Guard {
 	return &Guard{pipe: os.NewFile(uintptr(w), "the guard"), pid: pid}
 }
 
-// SettingsChanged adds settings to what the guard resets.
+// SettingsChanged makes the guard reset settings too.
 func (g *Guard) SettingsChanged() {
 	if g != nil {
 		_, _ = g.pipe.WriteString("c") // a guard that is gone is none

@@ -16,8 +16,9 @@ const (
 	GiveTitleBack = "\x1b[23;0t"
 )
 
-// ModesReset resets every mode that a session may have set, SettingsReset what users set, too: colours, tab stops, the mouse
-// pointer. They are package render's, written out here, as making them takes that package's tables (TestResetsAreRenders).
+// ModesReset resets every mode that a session may have set. SettingsReset resets colours, tab stops and the mouse pointer, which
+// users may have set themselves. Both equal those of package render and are constants here, since this package must start
+// without render's tables (TestResetsAreRenders).
 const (
 	ModesReset = "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f" +
 		"\x1b[?42l\x1b[?80l\x1b[?1045l\x1b[?8452l\x1b[?1070h\x1b[>4;0f\x1b[<16u\x1b[>4;0m\x1b[=0;1u\x1b[?2026l\x1b[?2048l" +
@@ -43,13 +44,13 @@ func Banner(name, leave string) string {
 	return "[attached to " + name + "; " + leave + " leaves, the session goes on]\r\n"
 }
 
-// settings are prefixes of the sequences that change what SettingsReset resets.
+// settings are the beginnings of sequences that change what SettingsReset resets.
 var settings = [...]string{
 	"\x1b]4;", "\x1b]5;", "\x1b]10;", "\x1b]11;", "\x1b]12;", "\x1b]13;", "\x1b]14;", "\x1b]17;", "\x1b]19;", "\x1b]21;", "\x1b]22;",
 	"\x1bH", "\x1b[g", "\x1b[0g", "\x1b[3g",
 }
 
-// ChangesSettings reports whether p changes what SettingsReset resets.
+// ChangesSettings reports whether p has a sequence that changes what SettingsReset resets.
 func ChangesSettings(p []byte) bool {
 	for i, c := range p {
 		if c != '\x1b' {

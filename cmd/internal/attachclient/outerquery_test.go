@@ -13,10 +13,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// An attached terminal is asked about itself. Its answers describe it and are not typed, neither now nor after the client left.
+// Attach queries its terminal. The answers describe the terminal and are never typed, also not while the client leaves.
 //
 // FAULT: H10
-func TestAround_DescribesTheTerminal(t *testing.T) {
+func TestOuterQuery_DescribesTheTerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("TMUX", "")
 	master, tty, err := pty.Open()
@@ -29,7 +29,7 @@ func TestAround_DescribesTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { term.Restore(false) })
-	asked := func(text string) {
+	expectWritten := func(text string) {
 		t.Helper()
 		var all strings.Builder
 		for buf := make([]byte, 1<<10); !strings.Contains(all.String(), text); {
@@ -42,11 +42,11 @@ func TestAround_DescribesTheTerminal(t *testing.T) {
 	}
 	news, typed, stop := make(chan vterm.Outer, 4), make(chan string, 4), make(chan struct{})
 	defer close(stop)
-	a := askAround(term, func(o vterm.Outer) { news <- o })
+	a := queryTerminal(term, func(o vterm.Outer) { news <- o })
 	keys := make(chan []byte)
 	go term.KeysOr(func(b []byte) bool { typed <- string(b); return true }, keys, stop)
 
-	asked(outer.AskCell + outer.Attributes)
+	expectWritten(outer.AskCell + outer.Attributes)
 	_, _ = master.WriteString("a\x1b]10;rgb:0/0/0\x1b\\\x1b]11;rgb:f/f/f\x1b\\\x1b[6;18;9t\x1b[?62;22cb")
 	want := vterm.Outer{Foreground: "rgb:0/0/0", Background: "rgb:f/f/f", Scheme: vterm.SchemeLight, Keys: vterm.KeysNone, CellWidth: 9, CellHeight: 18}
 	if got := <-news; got != want {
@@ -66,7 +66,7 @@ func TestAround_DescribesTheTerminal(t *testing.T) {
 		t.Errorf("typed %q", got)
 	}
 	_ = term.Draw([]byte("~\x1b\\text"))
-	asked("text" + outer.AskColours + outer.Attributes)
+	expectWritten("text" + outer.AskColours + outer.Attributes)
 	_, _ = master.WriteString("\x1b]10;rgb:e/e/e\a\x1b]11;rgb:1/1/1\a\x1b[?62;22c")
 	want.Foreground, want.Background, want.Scheme = "rgb:e/e/e", "rgb:1/1/1", vterm.SchemeDark
 	if got := <-news; got != want {
@@ -75,7 +75,7 @@ func TestAround_DescribesTheTerminal(t *testing.T) {
 
 	left := make(chan struct{})
 	go func() { a.leave(keys); close(left) }()
-	asked(outer.StopReports + outer.Attributes)
+	expectWritten(outer.StopReports + outer.Attributes)
 	_, _ = master.WriteString("late\x1b[?62;22c")
 	<-left
 	select {
