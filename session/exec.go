@@ -193,7 +193,7 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	if st.Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
 		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.last.Text, "\n"))...)
 	}
-	if err := h.keepBefore(&st); err != nil {
+	if err := h.saveTextBefore(&st); err != nil {
 		s.log.Warn("output on the row of the prompt may be cleared", "session", s.cfg.ID, "err", err)
 	}
 	b = append(b, st.Prelude(h.shell.kind, l.Record)...)
@@ -217,8 +217,9 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	return append(b, '\r'), nil
 }
 
-// keepBefore leaves the shell the text before its prompt on the prompt's row (shell.State.BeforeFile).
-func (h *lineHost) keepBefore(st *shell.State) error {
+// saveTextBefore writes the text that precedes the prompt on its row to a file, from which the shell prints it again
+// (shell.State.BeforeFile).
+func (h *lineHost) saveTextBefore(st *shell.State) error {
 	row, col := h.s.typing.editor.Start()
 	if col == 0 || h.shell.other != nil || h.s.engine.Modes().AltScreen {
 		return nil
@@ -226,7 +227,7 @@ func (h *lineHost) keepBefore(st *shell.State) error {
 	var f vterm.Frame
 	h.s.engine.Frame(&f, vterm.Query{})
 	first := int(row - h.s.topRow())
-	if first < 0 || first >= len(f.Lines) || !clearsFrom(&f, first, col) {
+	if first < 0 || first >= len(f.Lines) || !editorClears(&f, first, col) {
 		return nil
 	}
 	f.Lines = f.Lines[first : first+1]
@@ -239,13 +240,14 @@ func (h *lineHost) keepBefore(st *shell.State) error {
 	return atomicfile.Write(filepath.Join(h.shell.stateDir, name), atomicfile.Options{Shared: true}, content)
 }
 
-// clearsFrom reports whether an editor that clears its line clears the given row too, on which its prompt starts in column col.
-// The editor takes that column for the first one. From the cursor's row up it clears the rows that its line would take then.
-func clearsFrom(f *vterm.Frame, row, col int) bool {
+// editorClears reports whether a line editor that redraws its line clears the given row, on which its prompt starts in column
+// col. The editor assumes that the prompt starts in column 0, and clears as many rows, up from the cursor's, as its line would
+// take from there.
+func editorClears(f *vterm.Frame, row, col int) bool {
 	size := f.Cursor.Col - col
 	for _, l := range f.Lines[row:max(row, f.Cursor.Row)] {
 		if size += f.Cols; !l.Wrapped {
-			return false // a prompt of several lines: the last one is where the editor takes it to be
+			return false // of a prompt with several lines the editor clears only the last, which starts in column 0
 		}
 	}
 	return size/f.Cols == f.Cursor.Row-row

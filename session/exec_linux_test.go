@@ -143,8 +143,18 @@ func TestReplacedShell_IsSeen_BeforeTheFirstPrompt(t *testing.T) {
 		cmd := exec.Command("cat")
 		cmd.Env = []string{env}
 		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
+		}
+		if err == nil { // Start returns before the kernel shows the new environment: wait until the program answers
+			_, err = in.Write([]byte("x"))
+		}
+		if err == nil {
+			_, err = out.Read(make([]byte, 1))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -161,7 +161,7 @@ func TestBeginningOfASecretIsNoOracle(t *testing.T) {
 	}
 }
 
-// A transcript shows no part of a secret that a switch of screens parts.
+// A transcript shows no part of a secret in whose middle the program switched screens.
 //
 // FAULT: G17
 func TestTranscriptHidesSplitSecrets(t *testing.T) {

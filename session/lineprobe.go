@@ -74,8 +74,8 @@ func (h *lineHost) rememberShell() {
 
 // isReplaced reports whether the shell's process runs another program, or the same one again: exec
 // leaves its PID and start time as they are. Before the first prompt its arguments and its
-// environment are those of its start, unless a start file replaced it: the integration takes
-// its variables away before it reads the user's files.
+// environment are those of its start, unless a start file replaced it: the integration unsets
+// its variables before it reads the user's files.
 func (h *lineHost) isReplaced(pid int, argv []string) bool {
 	switch l := h.s.cfg.Shell; {
 	case h.argv != "":
@@ -83,12 +83,13 @@ func (h *lineHost) isReplaced(pid int, argv []string) bool {
 	case h.prepared || len(l.Argv) == 0:
 		return false
 	default:
-		return joinArgv(argv[1:]) != joinArgv(l.Argv[1:]) || l.StateDir != "" && hasLost(pid, shell.StateVariable)
+		return joinArgv(argv[1:]) != joinArgv(l.Argv[1:]) || l.StateDir != "" && hasNoVariable(pid, shell.StateVariable)
 	}
 }
 
-// hasLost reports whether a process was executed without a variable. It returns false if its environment cannot be read.
-func hasLost(pid int, name string) bool {
+// hasNoVariable reports whether a process was executed without an environment variable. It returns false if the environment
+// cannot be read.
+func hasNoVariable(pid int, name string) bool {
 	env, err := sys.ReadEnviron(pid)
 	_, has := env.Lookup(name)
 	return err == nil && len(env) > 0 && !has

@@ -166,7 +166,7 @@ func TestSizeBesideACheckpoint(t *testing.T) {
 	}
 }
 
-// What a client says of its terminal's cells is what the PTY and the answers to programs say.
+// The PTY and answers to programs have the cell size of the client's terminal.
 //
 // FAULT: H10
 func TestSetOuter_SizesCells(t *testing.T) { synctest.Test(t, testSetOuterSizesCells) }

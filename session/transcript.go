@@ -14,9 +14,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Transcript reads what the terminal showed between two offsets as lines, of full-screen programs too. The journal
-// is replayed, as for past screens. With hide it waits until the output has settled and masks the
-// secrets in it: a switch of screens may part a secret, whose parts no line shows as a whole.
+// Transcript calls emit with the lines that the terminal showed between two offsets, of full-screen programs too. It replays the
+// journal, as for past screens. With hide it waits until the output has settled and masks secrets in the output, not in the
+// lines: if the program switches screens in the middle of a secret, no line has all of it.
 func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, emit func(line string)) (stats transcript.Stats, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -37,7 +37,7 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, em
 	if !ok {
 		return stats, fmt.Errorf("%w: the emulator %s tells nothing of what it scrolls", ErrNoTranscript, s.engineName())
 	}
-	feed := &hiding{Feed: transcript.NewFeed(term, emit)}
+	feed := &redactingFeed{Feed: transcript.NewFeed(term, emit)}
 	if hide {
 		feed.s = s
 	}
@@ -62,34 +62,34 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, em
 // ErrNoTranscript is returned where there can be no transcript.
 var ErrNoTranscript = errors.New("there is no transcript")
 
-// hiding is a feed of output in which secrets are masked.
-type hiding struct {
+// redactingFeed feeds output to a transcript and masks the secrets in it.
+type redactingFeed struct {
 	*transcript.Feed
-	s      *Session // masks; nil: secrets are shown
+	s      *Session // masks secrets; nil: they are shown
 	from   uint64   // offset of masked
-	masked []byte   // masking looks far around: much is masked at once
+	masked []byte   // output masked in advance: masking a few bytes costs as much as masking many
 }
 
-// write feeds output from an offset on.
-func (h *hiding) write(p []byte, from uint64, at time.Time) {
-	for h.s != nil && len(p) > 0 {
-		if skip := from - h.from; from >= h.from && skip < uint64(len(h.masked)) {
-			n := min(len(p), len(h.masked)-int(skip))
-			h.Write(h.masked[skip:][:n], at)
+// write feeds output that starts at offset from.
+func (f *redactingFeed) write(p []byte, from uint64, at time.Time) {
+	for f.s != nil && len(p) > 0 {
+		if skip := from - f.from; from >= f.from && skip < uint64(len(f.masked)) {
+			n := min(len(p), len(f.masked)-int(skip))
+			f.Write(f.masked[skip:][:n], at)
 			p, from = p[n:], from+uint64(n)
 			continue
 		}
-		c, err := h.s.raw(from, make([]byte, max(len(p), 64<<10)))
-		if h.from, h.masked = from, c.Data; err != nil || c.From != from || len(c.Data) == 0 {
-			h.masked = bytes.Clone(p)
+		c, err := f.s.raw(from, make([]byte, max(len(p), 64<<10)))
+		if f.from, f.masked = from, c.Data; err != nil || c.From != from || len(c.Data) == 0 {
+			f.masked = bytes.Clone(p)
 		}
-		h.s.Hide(h.from, h.masked)
+		f.s.Hide(f.from, f.masked)
 	}
-	h.Write(p, at)
+	f.Write(p, at)
 }
 
-// replayInto feeds what the journal has between two offsets, and returns the offset it came to.
-func (s *Session) replayInto(ctx context.Context, feed *hiding, from, to uint64) (at uint64, err error) {
+// replayInto feeds the journal's output between two offsets, and returns the offset behind the last output that it fed.
+func (s *Session) replayInto(ctx context.Context, feed *redactingFeed, from, to uint64) (at uint64, err error) {
 	r := s.Records(from)
 	defer r.Close()
 	for at = from; ; {

@@ -158,8 +158,8 @@ func TestWaitsForEachCondition(t *testing.T) {
 	}
 }
 
-// A wait without a limit waits as long as it takes, for a user or a script. An agent's ends after exec.timeout, unless the
-// agent gives another limit, or none.
+// A user's or script's wait has no limit by default. An agent's ends after exec.timeout, unless the agent gives another limit or
+// none.
 //
 // FAULT: G10
 // FEATURES: R24

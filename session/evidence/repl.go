@@ -67,15 +67,16 @@ func withoutVersion(program string) string {
 	return cmp.Or(strings.TrimRight(program, "0123456789."), program)
 }
 
-// statusless are programs without exit statuses for commands, with any arguments; statuslessBare are so unless an argument
-// names a script.
+// statusless are programs that have no exit status for a line, with any arguments; statuslessBare are those that have none unless
+// an argument names a script.
 var (
 	statusless     = set("sqlite", "mysql", "mariadb", "psql", "gdb", "lldb", "redis-cli", "valkey-cli", "bc", "dc", "jshell", "gnuplot", "ftp", "sftp", "mongosh", "octave-cli", "cat")
 	statuslessBare = set("python", "ipython", "pypy", "bpython", "ptpython", "node", "deno", "bun", "irb", "ruby", "pry", "R", "lua", "luajit", "julia", "ghc", "ghci", "php",
 		"tclsh", "guile", "racket", "sbcl", "clisp", "ocaml", "swipl")
 )
 
-// surelyRepl matches the prompts behind a relay that no shell shows. Unlike farRepl it has no prompt that a user may have chosen.
+// surelyRepl matches prompts of REPLs that no shell shows, for programs behind a relay such as ssh. Unlike farRepl it matches no
+// prompt that a user may have set in a shell.
 var surelyRepl = pattern.Lazy(`^(?:>>>|In ?\[\d+\]:|\(i?Pdb\+{0,2}\)|ipdb>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|mysql>|\((?:gdb|lldb)\)|julia>|php >) $`)
 
 // HasNoStatus reports whether a program is a REPL, which reads lines at a prompt and has no exit status for a line. It returns
@@ -88,7 +89,7 @@ func HasNoStatus(program string, argv []string, prompt string) bool {
 	case statusless[name], statuslessBare[name] && !hasScript(argv):
 		return true
 	}
-	r := findRepl(program) // a script that is a REPL itself (ipython, irb), or one in a debugger
+	r := findRepl(program) // a script that is a REPL (ipython, irb), or a script in a debugger
 	return r != nil && !bare[name] && r.prompt.MatchString(prompt)
 }
 

@@ -14,12 +14,12 @@ import (
 
 // Column is a column of a table that has to fit a terminal.
 type Column struct {
-	Head  string // without any, a table has no header
-	Least int    // cells that it keeps while others shrink; 0: it does not shrink
-	Wide  int    // cells that it has at least, for rows that are written one by one
-	Tail  bool   // it is cut at its beginning
+	Head  string // if all columns have none, the table has no header
+	Least int    // width in cells to which it may shrink; 0: it does not shrink
+	Wide  int    // minimum width in cells, for tables that are written row by row
+	Tail  bool   // long texts lose their beginning instead of their end
 	Right bool   // aligns texts at its right end
-	Drops bool   // disappears if shrinking is not enough
+	Drops bool   // removed if the table is too wide although other columns shrank
 	width int
 }
 

@@ -257,7 +257,7 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 	return "", false, false
 }
 
-// listsSignals reports whether kill only prints names and numbers of signals, as fish's prompt has it do.
+// listsSignals reports whether kill, with these arguments, only prints names and numbers of signals. fish runs it for its prompt.
 func listsSignals(args []string) bool {
 	if len(args) == 0 {
 		return false

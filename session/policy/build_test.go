@@ -43,7 +43,7 @@ func TestBuildLetsAnOrdinaryBuildHappen(t *testing.T) {
 	}
 }
 
-// Printing the names of signals ends no process: fish does so for its prompt after a line that failed.
+// kill that only prints names of signals is allowed: fish runs it for its prompt after a line that failed.
 //
 // FAULT: J
 func TestKill_ListsSignals(t *testing.T) {

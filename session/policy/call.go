@@ -17,11 +17,11 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 		argv = append(argv, w.expand.word(word)...)
 		if i == 0 {
 			guessed = w.expand.guessed
-			w.expand.split = false // a program whose name has blanks does not exist
+			w.expand.split = false // the name of a program is not judged whole: it has no blanks
 		}
 	}
 	var whole []string
-	if w.expand.split { // zsh leaves variables whole unless the user's options split them: both are judged
+	if w.expand.split { // zsh expands a variable to one word unless the user's options split it: judge both
 		whole = w.expand.wholeWords(c.Args)
 	}
 	mark := w.scope.mark()

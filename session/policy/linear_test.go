@@ -52,8 +52,8 @@ func TestLongLinesTakeLinearWork(t *testing.T) {
 	}
 }
 
-// TestManyStatements_TakeLinearWork judges statements that each print something, in text that is parsed whole and in text that
-// is parsed one statement at a time.
+// TestManyStatements_TakeLinearWork judges many statements, in text that is short enough to be parsed as a whole and in text that
+// is parsed statement by statement.
 //
 // FEATURES: R62
 func TestManyStatements_TakeLinearWork(t *testing.T) {

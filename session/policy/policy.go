@@ -156,7 +156,7 @@ func (e *Engine) Judge(l Line) (j Judgement) {
 	}()
 	w.remembered(&l)
 	w.line(l)
-	w.withoutComments(l)
+	w.judgeComments(l)
 	return w.judgement()
 }
 

@@ -159,7 +159,7 @@ func TestWordsThatBuildDoesNotAskAbout(t *testing.T) {
 	})
 }
 
-// A parenthesis in quotes is no glob qualifier of zsh: nothing is taken off the word.
+// A parenthesis in quotes is not a glob qualifier of zsh, and stays in the word.
 //
 // FAULT: G16
 func TestQuotedParenthesis_IsNoQualifier(t *testing.T) {
@@ -182,7 +182,7 @@ func TestQuotedParenthesis_IsNoQualifier(t *testing.T) {
 	}
 }
 
-// zsh expands a variable to one word, unless the user's options have it split: the line is judged both ways.
+// zsh expands a variable to one word unless the user's options split it. The line is judged both ways.
 //
 // FAULT: G4
 func TestVariableOfZsh_IsJudgedWholeAndSplit(t *testing.T) {
@@ -202,7 +202,7 @@ func TestVariableOfZsh_IsJudgedWholeAndSplit(t *testing.T) {
 	}
 }
 
-// A zsh at its prompt has no comments by default: what follows a # is run.
+// A zsh at its prompt has no comments by default, and runs the text after a #.
 //
 // FAULT: G4
 func TestCommentsOfZsh_MayRun(t *testing.T) {

@@ -201,7 +201,7 @@ func (w *walk) longSource(text string) stream {
 	w.parsed = text
 	defer func() { w.parsed = outside }()
 	var out strings.Builder
-	is := false
+	known := false
 	var err error
 	for s, failed := range syntax.NewParser(syntax.Variant(w.variant())).StmtsSeq(strings.NewReader(text)) {
 		if err = failed; err != nil {
@@ -212,7 +212,7 @@ func (w *walk) longSource(text string) stream {
 				out.Reset()
 				out.WriteString(hole)
 			}
-			is = true
+			known = true
 		}
 		if w.runs > w.budget || w.heard > maxWords {
 			break
@@ -223,7 +223,7 @@ func (w *walk) longSource(text string) stream {
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		return stream{text: hole, is: true}
 	}
-	return stream{text: out.String(), is: is}
+	return stream{text: out.String(), is: known}
 }
 
 // readAtRunTime reports text of which bash runs a part before it finds what the parser finds at once: it reads lines one

@@ -61,8 +61,8 @@ type expander struct {
 	cache   map[*syntax.CmdSubst]string // what substitutions print, while a word with several alternatives is expanded
 	spent   int
 	guessed bool // a default stood for a variable that is not known
-	whole   bool // unquoted expansions of variables stay one word, as in zsh
-	split   bool // a variable that zsh expands to one word was split
+	whole   bool // unquoted variables expand to one word, as in zsh by default
+	split   bool // a variable was split that zsh expands to one word by default
 }
 
 // wordHost follows what stands within words.
@@ -86,7 +86,7 @@ func (ex *expander) words(list []*syntax.Word) []string {
 	return out
 }
 
-// wholeWords folds words and leaves each variable one word.
+// wholeWords folds words as words does, but expands each unquoted variable to one word.
 func (ex *expander) wholeWords(list []*syntax.Word) []string {
 	ex.whole = true
 	defer func() { ex.whole = false }()

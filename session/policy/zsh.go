@@ -182,9 +182,10 @@ func (w *walk) longForms(text string) string {
 	return foreachEnd.ReplaceAllString(foreachEnd.ReplaceAllString(written, "$1$2 done$3"), "$1$2 done$3")
 }
 
-// withoutComments also judges a line as a zsh at its prompt reads it while interactive_comments is off, which is its default:
-// what follows a # is run. Only what hard stops counts: of prose that is run, a preset knows nothing.
-func (w *walk) withoutComments(l Line) {
+// judgeComments judges a line a second time with its comments as commands: a zsh at its prompt runs them while
+// interactive_comments is off, its default. Only a verdict of deny, of hard or for text that cannot be parsed counts: other
+// presets do not know the words of most comments as commands.
+func (w *walk) judgeComments(l Line) {
 	if l.Shell != "zsh" || !strings.Contains(l.Text, "#") || len(l.Text) > bound.MaxShort {
 		return
 	}

@@ -134,8 +134,8 @@ func TestACancelledLineSpoilsNothing(t *testing.T) {
 	})
 }
 
-// TestUnfinishedOutput_StaysOnTheScreen prints output without a newline at its end and runs lines after it: it stays where it
-// is, once, and is recorded as it was printed.
+// TestUnfinishedOutput_StaysOnTheScreen prints output that does not end in a newline and submits more lines: the screen keeps the
+// output once, and the record has it as printed.
 //
 // FAULT: H14
 func TestUnfinishedOutput_StaysOnTheScreen(t *testing.T) {

@@ -60,7 +60,8 @@ func star(lines []vterm.Line, p place) {
 	}
 }
 
-// AroundLines is how many lines of history before and behind others are masked with them: a secret may continue there.
+// AroundLines is the number of lines of history, before and behind the lines to be masked, that are searched with them: a secret
+// may continue there.
 const AroundLines = 64
 
 // Around is lines from to to of a history with those around them in which a secret may begin or end that is partly in

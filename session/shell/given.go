@@ -10,9 +10,9 @@ const (
 	HiddenKey = "\x1b[20748~"
 )
 
-// BeforeFile returns the name of a file for the state directory, and its content: text, which precedes the newest prompt on its
-// row. The editor of bash clears that when it runs a function for a key; the one for GivenKey and HiddenKey prints it again.
-// The name is empty for other shells.
+// BeforeFile returns the name and content of a file for the state directory. It holds text, which precedes the newest prompt on
+// its row: bash's editor clears that row when it runs the function of a key, and the functions of GivenKey and HiddenKey print
+// the text again. The name is empty if the shell needs no such file.
 func (s *State) BeforeFile(k Kind, text []byte) (name string, content []byte) {
 	if k != Bash || !s.Given {
 		return "", nil

@@ -178,7 +178,7 @@ func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
 	}
 }
 
-// A line that a program submits may have comments, as in a script, where the shell's user has none at the prompt.
+// A submitted line may have comments, as in a script, also if the user's zsh has no comments at its prompt.
 //
 // FAULT: G1
 func TestSubmittedLines_MayHaveComments(t *testing.T) {
@@ -199,7 +199,7 @@ func TestSubmittedLines_MayHaveComments(t *testing.T) {
 	}
 }
 
-// A zsh without its line editor gets no hidden key, which it would take for text.
+// A zsh without its line editor gets no hidden key: it would read it as text.
 //
 // FAULT: H12
 func TestSubmittedLines_WithoutTheLineEditor(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// StateVariable names the directory of a shell's integration in the environment that the shell is started with. It is not in that of
-// the shell's children, nor of what replaces it.
+// StateVariable is the environment variable with the directory of a shell's integration. A shell is started with it, but does not
+// pass it to child processes or to a program that replaces it (exec).
 const StateVariable = "LONGTERM_STATE"
 
 // Setup is a shell that is about to be started.

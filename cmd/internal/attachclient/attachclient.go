@@ -68,7 +68,7 @@ type attachment struct {
 	out   *outbox     // what was typed and may not have arrived
 	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
 	ahead *ahead      // what is drawn before its echo comes; nil: nothing
-	outer *outerQuery // the terminal's answers; nil: it was not queried
+	outer *outerQuery // has the terminal's answers; may be nil
 
 	mu sync.Mutex // held while something is typed, or the size told
 	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is

@@ -110,7 +110,7 @@ func (q *outerQuery) readWindow() {
 }
 
 // leave ends the terminal's reports and waits until it has answered all queries, so that no answer is typed into a shell. It
-// drops keys, both those in the channel and those that are typed meanwhile.
+// drops all keys, also those in the channel.
 func (q *outerQuery) leave(keys <-chan []byte) {
 	if q == nil {
 		return

@@ -83,7 +83,7 @@ func (t *Terminal) Draw(p []byte) error {
 }
 
 // Ask writes a query to the terminal. If the last drawing ended within a sequence, the query follows the drawing that ends it.
-// Errors are left to the next drawing.
+// It ignores errors: the next drawing returns them.
 func (t *Terminal) Ask(query string) {
 	t.writing.Lock()
 	defer t.writing.Unlock()

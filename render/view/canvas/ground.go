@@ -21,7 +21,7 @@ type hearing struct {
 	tcell.Tty
 	screen  tcell.Screen // that draws on it
 	settled atomic.Bool  // cells of the screen are locked
-	anew    atomic.Bool  // it asked to be drawn anew
+	anew    atomic.Bool  // it requested a complete drawing
 	scan    outer.Answers
 	typed   typedText
 	rest    []byte // buffer for what is no answer; the screen reads all input by itself

@@ -36,7 +36,7 @@ func SetClipboard(screen tcell.Screen, selections, text string) {
 // maxNotification bounds the title and the text of a notification, in bytes.
 const maxNotification = 1 << 10
 
-// Notify asks the terminal for a notification: OSC 9 for a text without a title, else OSC 777. It avoids OSC 9 for a text that
+// Notify makes the terminal show a notification: OSC 9 for a text without a title, else OSC 777. It avoids OSC 9 for a text that
 // starts with a digit, which some terminals read as another command.
 func Notify(screen tcell.Screen, title, text string) {
 	title, text = noticeText(strings.ReplaceAll(title, ";", ",")), noticeText(text)

@@ -455,8 +455,8 @@ func TestLinesLiftNothingOfAProfile(t *testing.T) {
 	}
 }
 
-// A shell that is given a file of commands is allowed to execute where the file itself is; code on its command line and rules
-// about the shell are judged as they are.
+// The execution of a shell with a script file is allowed if that of the script itself is. Code on the shell's command line and
+// rules about the shell are judged as usual.
 //
 // FAULT: H7
 func TestExecutionOfAFileOfCommands(t *testing.T) {

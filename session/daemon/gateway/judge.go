@@ -333,12 +333,12 @@ func (a *Ask) judgedBy(engine *policy.Engine) policy.Judgement {
 	if own := executable(); own != "" && file == own { // whatever its file is called
 		file, argv = filepath.Join(filepath.Dir(own), "longterm"), append([]string{"longterm"}, argv[1:]...)
 	}
-	return a.byFileOfCommands(engine, a.verdicts.argv(engine, file, argv, line), line)
+	return a.judgeScriptFile(engine, a.verdicts.argv(engine, file, argv, line), line)
 }
 
-// byFileOfCommands allows the execution of a shell that is given a file of commands, sh x.sh, where ./x.sh is allowed: it is the
-// same act, and what the file executes is judged either way.
-func (a *Ask) byFileOfCommands(engine *policy.Engine, j policy.Judgement, line policy.Line) policy.Judgement {
+// judgeScriptFile allows the execution of a shell with a script file, as sh x.sh, if the rules allow ./x.sh: both do the same, and
+// each program that the script executes is judged. j is the judgement of the shell itself, which it returns otherwise.
+func (a *Ask) judgeScriptFile(engine *policy.Engine, j policy.Judgement, line policy.Line) policy.Judgement {
 	if a.Kind != Execution || j.Verdict != policy.Ask || len(a.Argv) < 2 || strings.HasPrefix(a.Argv[1], "-") {
 		return j
 	}

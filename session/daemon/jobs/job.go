@@ -94,7 +94,7 @@ type Job struct {
 	known    bool          // its record is there already
 
 	stops    chan time.Duration // asks for its end, with the grace of the ladder
-	skips    chan struct{}      // continues with the ladder's next step
+	skips    chan struct{}      // each value ends the time of the ladder's current step
 	released chan struct{}      // closed when callers are to come back without its end
 
 	behind         *Job          // the line that its session was given before it, by the daemon before; nil: none
@@ -105,7 +105,7 @@ type Job struct {
 	orUnintegrated bool          // it may be
 	told           atomic.Bool   // what it printed of that program was taken note of
 	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
-	noStatus       atomic.Bool   // that program has no exit status for a line
+	noStatus       atomic.Bool   // that program is a REPL, without exit statuses for lines
 	prompt         string        // that program's, before the line
 	repl           bool          // that program takes commands at this prompt
 

@@ -63,7 +63,7 @@ func (j *Job) message(r *api.Result) string {
 	return ""
 }
 
-// whichWaits returns why, if the shell runs what another caller submitted and what waits for approval; else "".
+// whichWaits returns a clause for the message if the shell runs another caller's line, which waits for approval; else "".
 func (j *Job) whichWaits() string {
 	v := j.s.gate.WaitsWithin(j.e.ID(), time.Time{})
 	if v == nil {

@@ -363,7 +363,7 @@ func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Re
 	return res, nil
 }
 
-// endedJob returns the job of a record, with its call and its caller: both bound what its output shows.
+// endedJob returns a job for a record, with its call and caller: their limits and secrets apply to its output.
 func (s *Set) endedJob(r *store.Job, e *registry.Handle) *Job {
 	j := &Job{s: s, e: e, asking: gateway.Ask{Actor: actorIn(r.Request)}}
 	_ = json.Unmarshal(r.Request, &j.call) // if it cannot be read: the defaults
@@ -479,10 +479,10 @@ func (j *Job) ask(grace time.Duration) {
 	}
 }
 
-// skipTime is how long a request to skip a step of the kill ladder waits for a step that can be skipped.
+// skipTime bounds how long skipStep waits for a kill ladder to be in a step that can be skipped.
 const skipTime = time.Second
 
-// skipStep ends the time of the current step of the kill ladder. It reports false if no ladder runs.
+// skipStep ends the time of the current step of the kill ladder. It reports false if no ladder took the request.
 func (j *Job) skipStep(ctx context.Context) bool {
 	t := time.NewTimer(skipTime)
 	defer t.Stop()

@@ -190,7 +190,7 @@ func (e *Handle) foregroundPIDs() (pids []int) {
 	return pids
 }
 
-// HasNoStatus reports whether a program in the foreground has no exit status for a line that it reads at this prompt.
+// HasNoStatus reports whether a foreground program is a REPL at this prompt, which has no exit status for a line.
 func (e *Handle) HasNoStatus(prompt string) bool {
 	return slices.ContainsFunc(e.foregroundPIDs(), func(pid int) bool {
 		argv, err := sys.Cmdline(pid)

@@ -60,7 +60,7 @@ func (d *Document) parse(src string) error {
 	return nil
 }
 
-// depth returns a bound of how deep values nest. Brackets in strings count as well.
+// depth returns an upper bound of how deep values nest: it counts brackets in strings as well.
 func depth(src string) (deepest int) {
 	open := 0
 	for i := range len(src) {
@@ -155,8 +155,8 @@ func Decode(v *hujson.Value) (x any) {
 
 func (d *Document) line(v *hujson.Value) int { return strings.Count(d.src[:v.StartOffset], "\n") + 1 }
 
-// Set puts a value at a path of names and makes the missing objects. It reports whether the text changed: an equal value
-// that is there keeps its text.
+// Set puts a value at a path of names and makes the missing objects. It reports whether the text changed: if an
+// equal value is there already, its text stays.
 func (d *Document) Set(value any, path ...string) (bool, error) {
 	raw, err := marshal(value)
 	if err != nil {
@@ -314,7 +314,7 @@ func lineEnd(extra string) int {
 	return len(strings.TrimRight(extra[:end], " \t\r"))
 }
 
-// pack makes the text of the changed tree the document's.
+// pack replaces the document's text by that of the changed tree.
 func (d *Document) pack() error {
 	if err := d.parse(string(d.root.Pack())); err != nil {
 		return fmt.Errorf("the change would make no JSON: %w", err)
@@ -322,7 +322,7 @@ func (d *Document) pack() error {
 	return nil
 }
 
-// list is what objects and arrays have in common.
+// list is an object or an array: exactly one field is set.
 type list struct {
 	object *hujson.Object
 	array  *hujson.Array
@@ -417,7 +417,7 @@ func nest(raw json.RawMessage, path []string) json.RawMessage {
 	return raw
 }
 
-// lines returns a value over several lines, each but the first behind an indent.
+// lines formats a value over several lines, with indent before each but the first.
 func (d *Document) lines(raw json.RawMessage, indent string) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, indent, d.unit()) != nil {

@@ -41,7 +41,7 @@ func (r *Region) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Note follows the shell's marks: one at an offset of the output, in a column of a row.
+// Note handles a mark of the shell at an offset of the output, in a row and column.
 func (r *Region) Note(kind shell.MarkKind, at, row uint64, col int) {
 	switch kind {
 	case shell.MarkPrompt:

@@ -14,7 +14,8 @@ const (
 	nearRows  = 400 // of the screen and of history, which lines of narrow screens take
 )
 
-// NearHistory is how many lines of history are looked at: those of nearRows, and of the lines at both ends that are joined.
+// NearHistory is the number of lines of history that a Screen needs: nearRows, and as many again on both sides for wrapped lines
+// that reach into them.
 const NearHistory = 3 * nearRows
 
 // surroundings reads the lines around the cursor. Rows have ids as History counts them.

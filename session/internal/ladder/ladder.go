@@ -120,12 +120,13 @@ func Climb(ctx context.Context, steps []Step, t Target) (ended bool, err error) 
 
 type skipKey struct{}
 
-// WithSkip returns a context for Climb: each value of skip ends the time of the current step, unless it is the last one.
+// WithSkip returns a context with which Climb ends the time of the current step, unless it is the last one, for each value that
+// it receives from skip.
 func WithSkip(ctx context.Context, skip <-chan struct{}) context.Context {
 	return context.WithValue(ctx, skipKey{}, skip)
 }
 
-// awaitOrSkip waits for the end until the step's time is over or skipped.
+// awaitOrSkip waits until the target has ended, or the step's time is over or skipped. It reports whether the target has ended.
 func awaitOrSkip(ctx context.Context, t Target, s Step) bool {
 	skip, _ := ctx.Value(skipKey{}).(<-chan struct{})
 	if skip == nil || s.Last() {

@@ -132,7 +132,7 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// A skip ends the time of a step, and not that of the last one.
+// A skip ends the time of a step. The last step cannot be skipped.
 //
 // FAULT: G11
 // FEATURES: R16

@@ -127,7 +127,7 @@ func (s *Set) catchUp(w *Waiter, end uint64) error {
 		if len(p) == 0 || at >= end {
 			return nil
 		}
-		p = p[:min(uint64(len(p)), end-at)] // output lost before it makes it reach past the end, which Output matches
+		p = p[:min(uint64(len(p)), end-at)] // after lost output a read may pass the end: Output matches what follows
 		s.feed(w, p, at)
 		from = at + uint64(len(p))
 	}

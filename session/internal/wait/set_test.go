@@ -16,7 +16,7 @@ type host struct {
 	view   View
 	screen *vterm.Terminal
 	output string
-	lost   int    // bytes of it that cannot be read any more
+	lost   int    // bytes at its start that are lost
 	ahead  string // printed, but not shown yet
 	editor echo.Region
 	typed  echo.Texts
@@ -120,8 +120,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A wait from before output that is lost matches up to the newest output that was shown, and no further: its cursor would be
-// before its match.
+// A wait that starts before lost output matches only output that was shown already: otherwise its cursor would be before its
+// match.
 //
 // FEATURES: R41
 func TestWait_AfterLostOutput(t *testing.T) {
