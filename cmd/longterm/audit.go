@@ -254,7 +254,7 @@ func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, widt
 			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100) + auditDetail(r)),
 		})
 	}
-	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
+	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
 }
 
 // auditDetail is what there is to say of a record besides what was asked.

@@ -14,7 +14,7 @@ for beside this one and in PATH. "longterm bench --help" lists them.`
 	passOn(c)
 }
 
-// passOn makes a verb run ltbench with all arguments of the verb.
+// passOn makes a verb run ltbench, with before and all arguments of the verb.
 func passOn(c *cobra.Command, before ...string) {
 	c.DisableFlagParsing = true
 	c.RunE = func(_ *cobra.Command, args []string) error {

@@ -59,14 +59,14 @@ ago; 0 is the newest.`
 	f.BoolVar(&parse, "parse", false, "parse a command's output and print it as JSON: problems, tests, listings, a summary")
 }
 
-// commandTable writes commands, with their sessions if they are of several.
+// commandTable writes commands, with a column for sessions if sessions is set. It shows directories below home with a ~.
 func commandTable(w io.Writer, list []api.Command, sessions bool, width int, home string) {
 	columns := []listing.Column{
 		{Head: "SESSION", Least: 8}, {Head: "N", Wide: 4, Right: true}, {Head: "STARTED"}, {Head: "TIME", Wide: 7, Right: true},
 		{Head: "STATUS", Right: true}, {Head: "BY", Least: 8}, {Head: "CWD", Least: 6, Tail: true}, {Head: "COMMAND", Least: 10},
 	}
 	const session, by = 0, 5
-	leftOut := map[int]bool{session: !sessions, by: true}
+	hidden := map[int]bool{session: !sessions, by: true}
 	rows := make([][]string, 0, len(list))
 	for _, c := range list {
 		status := "…"
@@ -82,7 +82,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, width int, hom
 		}
 		actor := ""
 		if strings.Contains(c.By, ":") { // an agent, or a person who is not the user at this machine
-			actor, leftOut[by] = output.Printable(c.By), false
+			actor, hidden[by] = output.Printable(c.By), false
 		}
 		rows = append(rows, []string{
 			output.Printable(c.Name), strconv.Itoa(c.N), c.Started.Local().Format("15:04:05"), output.Elapsed(c.Duration), status,
@@ -90,7 +90,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, width int, hom
 		})
 	}
 	for k := len(columns) - 1; k >= 0; k-- {
-		if !leftOut[k] {
+		if !hidden[k] {
 			continue
 		}
 		columns = slices.Delete(columns, k, k+1)
@@ -98,7 +98,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, width int, hom
 			rows[i] = slices.Delete(rows[i], k, k+1)
 		}
 	}
-	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
+	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
 }
 
 // commandOutput prints what a command printed.

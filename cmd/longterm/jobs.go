@@ -77,7 +77,7 @@ func jobTable(w io.Writer, columns []listing.Column, list []api.Job, width int) 
 		first, _, _ := strings.Cut(j.Line, "\n")
 		rows = append(rows, []string{j.ID[:min(8, len(j.ID))], where, output.Elapsed(j.DurationMS), output.Printable(j.Name), output.Printable(first)})
 	}
-	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
+	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
 }
 
 // jobEnd says in a word how a job ended.

@@ -88,8 +88,8 @@ var layers = []layer{
 	{"/session/daemon/writequeue", nil, "a queue of writes knows not what is written"},
 }
 
-// textLeaves may be imported by each package below session: they handle strings only. pattern stands for package regexp, and
-// compiles later.
+// textLeaves may be imported by each package below session, since they only handle strings. pattern replaces package regexp and
+// compiles expressions at their first use.
 var textLeaves = []string{"/session/pattern", "/session/shellquote"}
 
 // house is what each of our packages imports, and what it links.

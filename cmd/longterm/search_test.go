@@ -27,7 +27,7 @@ func TestRegexpSigns(t *testing.T) {
 	}
 }
 
-// Lists have a header, and on a terminal each row fits its width; elsewhere nothing is cut.
+// Lists have a header. Their rows fit the terminal's width; without a terminal nothing is cut.
 //
 // FAULT: H19
 func TestLists_FitTheTerminal(t *testing.T) {

@@ -110,7 +110,8 @@ of each how it stands.`
 	c.MarkFlagsMutuallyExclusive("yield", "timeout")
 }
 
-// waitLimit returns --timeout as api.Wait has it. The daemon knows whether the caller is an agent, and chooses if it is not given.
+// waitLimit returns --timeout in the form of api.Wait. Without the flag it returns 0, and the daemon chooses the limit: it knows
+// whether the caller is an agent.
 func waitLimit(cmd *cobra.Command, timeout time.Duration) int64 {
 	switch {
 	case !cmd.Flags().Changed("timeout"):

@@ -49,8 +49,7 @@ type rigOptions struct {
 // shellPath finds a shell or skips the test.
 func shellPath(t *testing.T, name string) string {
 	t.Helper()
-	path := tier.Path(t, name)
-	return path
+	return tier.Path(t, name)
 }
 
 func newRig(t *testing.T, o rigOptions) *rig {

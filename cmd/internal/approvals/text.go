@@ -56,7 +56,8 @@ var columns = []listing.Column{
 	{Head: "SESSION", Wide: 12, Least: 7}, {Head: "WHAT", Least: 10},
 }
 
-// List writes a line of at most width cells (0: any) for each approval, or for each group of many, and how they are answered.
+// List writes a table with a row for each approval, or for each group of many, and the command that answers the first pending one.
+// Rows have at most width cells; 0: no limit.
 func List(w io.Writer, list []api.Approval, all bool, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "nothing is asked for")
@@ -72,7 +73,7 @@ func List(w io.Writer, list []api.Approval, all bool, width int) {
 	}
 }
 
-// Line writes an approval in a line without a header.
+// Line writes an approval as a row without a header.
 func Line(w io.Writer, v *api.Approval) {
 	write(w, listing.WithoutHeads(columns), []api.Approval{*v}, 0)
 }
@@ -94,7 +95,7 @@ func write(w io.Writer, columns []listing.Column, list []api.Approval, width int
 		}
 		rows = append(rows, []string{v.ID, state, string(v.Risk), Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100) + count})
 	}
-	_ = listing.Write(w, columns, rows, width) // as other output, whose reader may have gone
+	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
 }
 
 // Asker is who asks, in a word.

@@ -23,7 +23,7 @@ type agentLines struct {
 	Lines []agentLine       `toml:"lines"`
 }
 
-// agentLine is a line, and the truth about it.
+// agentLine is a line with its expected verdicts, status and output.
 type agentLine struct {
 	Name   string   `toml:"name"`
 	Shells string   `toml:"shells"`
@@ -66,8 +66,8 @@ func (l *agentLine) shells() []string {
 	return strings.Fields(l.Shells)
 }
 
-// isRun reports whether l may be executed; the others are judged only.
-func (l *agentLine) isRun() bool { return l.Run == nil || *l.Run }
+// canRun reports whether l may be executed; other lines are only judged.
+func (l *agentLine) canRun() bool { return l.Run == nil || *l.Run }
 
 // verdict returns the right verdict about l under a preset.
 func (l *agentLine) verdict(preset string) string {
@@ -78,7 +78,7 @@ func (l *agentLine) verdict(preset string) string {
 	return v
 }
 
-// examples returns what the policy engine is scored on: each line in each of its shells, under hard and build.
+// examples returns the examples on which the policy engine is scored: each line in each of its shells, under hard and build.
 func (c *agentLines) examples() (list []policyExample) {
 	for _, l := range c.Lines {
 		for _, shell := range l.shells() {
@@ -111,7 +111,8 @@ func (c *agentLines) write(dir string) error {
 	return nil
 }
 
-// plainOutput returns output in the form in which it is compared: runs of blanks are one blank, without notices of jobs.
+// plainOutput returns output in the form that is compared: without a shell's notices of jobs and empty lines at the end, and with
+// runs of blanks as one blank.
 func plainOutput(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Rules ask little about lines that are to be allowed, and let none pass that are not.
+// The presets stop each line that they must stop, and ask about few of the others.
 //
 // FAULT: H7
 // FEATURES: R60 R61
@@ -27,7 +27,7 @@ func TestAgentLines_VerdictsAreRight(t *testing.T) {
 	}
 }
 
-// The corpus has lines of each kind, each with its own name, and says why where a verdict is not to allow.
+// The corpus has enough lines for each shell, each with a unique name, and a reason for each verdict that is not allow.
 func TestAgentLines_AreComplete(t *testing.T) {
 	c, err := parseAgentLines(agentCorpus)
 	if err != nil {
@@ -47,10 +47,10 @@ func TestAgentLines_AreComplete(t *testing.T) {
 		if (l.verdict("hard") != "allow" || l.verdict("build") != "allow") != (l.Why != "") {
 			t.Errorf("%s: a reason belongs to each verdict that is not allow, and to no other", l.Name)
 		}
-		if l.verdict("hard") != "allow" && l.isRun() {
+		if l.verdict("hard") != "allow" && l.canRun() {
 			t.Errorf("%s: a line that is stopped under hard must not be run", l.Name)
 		}
-		if l.isRun() {
+		if l.canRun() {
 			runs++
 		}
 	}

@@ -1,7 +1,7 @@
 // Package bench measures longterm on the machine it runs on and checks what cannot be checked quickly: sessions
-// beside tmux, emulators, the viewer, dialogues beside pexpect and expect, a corpus of commands in living shells
-// (corpus/), the daemon killed again and again, everything for hours. Each bench is a command of its own, with an
-// instance of its own (sessionBench) that is ended and removed with it.
+// compared with tmux, emulators, the viewer, dialogues compared with pexpect and expect, a corpus of commands in real
+// shells (corpus/), the daemon killed repeatedly, everything for hours. Each bench is a separate command and uses a
+// separate instance (sessionBench), which it ends and removes.
 //
 // Figures are medians; compare ratios within one run, not absolute times.
 package bench
@@ -22,12 +22,13 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 )
 
-// Program is the longterm that benches measure, and where they print.
+// Program finds the longterm that benches measure. Its Printer receives their results.
 type Program struct {
 	*output.Printer
 }
 
-// Path returns the path of the executable: the longterm that started this program, else one in the same directory or in PATH.
+// Path returns the path of the measured executable: the longterm that started this program, else one in the same directory or in
+// PATH.
 func (p *Program) Path() (string, error) {
 	if path := os.Getenv(companion.Env); path != "" {
 		return path, nil
@@ -44,8 +45,8 @@ func Command(p *output.Printer) *cobra.Command {
 		Use: "ltbench", Short: "Measure longterm on this machine", SilenceErrors: true, SilenceUsage: true,
 		Long: "Measure longterm on this machine, and compare it with others. `longterm bench` runs this program.",
 	}
-	for _, of := range Benches {
-		root.AddCommand(UntilLeft(of(&Program{p})))
+	for _, newCommand := range Benches {
+		root.AddCommand(UntilLeft(newCommand(&Program{p})))
 	}
 	root.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -20,8 +20,8 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// linesReport is what `bench detect --agent` found: the table's categories are rules and histories, its false alarms are
-// false askings.
+// linesReport is the result of `bench detect --agent`. The categories of its table are rules and histories; its false alarms are
+// questions about lines that should be allowed.
 type linesReport struct {
 	detectReport
 	Lines         int     `json:"lines"`
@@ -33,7 +33,7 @@ type linesReport struct {
 type linesGroup struct {
 	*detection
 	sh    string
-	part  int    // of parts, of a short run
+	part  int    // part of the lines that a short run has, of parts
 	rules string // "none", "hard" or "build"
 	full  bool   // the shell's history has entries
 	short bool
@@ -42,7 +42,7 @@ type linesGroup struct {
 	last  int             // number of the session's newest command
 }
 
-// parts is in how many parts a short run divides the lines: one for each of the rules and histories of a shell.
+// parts is the number of parts into which a short run divides the lines: one for each pair of rules and history.
 const parts = 6
 
 // linesRules are the rules under which lines are run.
@@ -108,14 +108,14 @@ func (d *detection) runLines(ctx context.Context, c *agentLines, o *detectOption
 // chooseLines returns the lines that can be run and whose names match.
 func (o *detectOptions) chooseLines(list []agentLine) (chosen []agentLine) {
 	for _, l := range list {
-		if l.isRun() && strings.Contains(l.Name, o.only) {
+		if l.canRun() && strings.Contains(l.Name, o.only) {
 			chosen = append(chosen, l)
 		}
 	}
 	return chosen
 }
 
-// prepareLines makes the directory that each line's own is a copy of, and the homes with and without histories.
+// prepareLines creates the template of which each line gets a copy as its directory, and the homes with and without histories.
 func (d *detection) prepareLines(ctx context.Context, c *agentLines) error {
 	template := d.template()
 	if err := c.write(template); err != nil {
@@ -149,7 +149,7 @@ func (d *detection) linesHome(full bool) string {
 	return filepath.Join(d.bench.dir, map[bool]string{false: "home-empty", true: "home-full"}[full])
 }
 
-// linesEnv returns the environment of the lines' shells: the bench's, and what makes output the same on each machine.
+// linesEnv returns the environment of the lines' shells: the bench's, changed so that output is the same on each machine.
 func (d *detection) linesEnv(full bool) []string { return linesEnv(d.bench.env, d.linesHome(full)) }
 
 func linesEnv(env []string, home string) []string {
@@ -201,8 +201,8 @@ func (g *linesGroup) run(ctx context.Context, lines []agentLine) error {
 		if l.Alone {
 			g.end(ctx)
 		}
-		g.countAnswer("all", len(wrong) == 0)
-		g.countAnswer("alarm", !asked)
+		g.countCheck("all", len(wrong) == 0)
+		g.countCheck("alarm", !asked)
 		cell.Runs++
 		if len(wrong) == 0 {
 			cell.Right++
@@ -225,13 +225,13 @@ func (g *linesGroup) run(ctx context.Context, lines []agentLine) error {
 	return nil
 }
 
-// countAnswer counts one answer.
-func (d *detection) countAnswer(what string, right bool) {
+// countCheck counts the result of one check of a kind.
+func (d *detection) countCheck(kind string, right bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tally[what].all++
+	d.tally[kind].all++
 	if right {
-		d.tally[what].right++
+		d.tally[kind].right++
 	}
 }
 
@@ -249,20 +249,20 @@ func (g *linesGroup) start(ctx context.Context) error {
 	if argv == nil {
 		argv = []string{g.sh}
 	}
-	by := g.agent
+	as := g.agent
 	if g.rules == "none" {
-		by = g.client
+		as = g.client
 	}
 	name := strings.ReplaceAll(strings.ReplaceAll(g.sh+"-"+g.category(), ",", ""), " ", "-")
 	n := api.NewSession{Name: name, Argv: argv, Cwd: g.template(), Env: g.linesEnv(g.full), EnvMode: "full"}
 	if g.rules != "none" {
 		n.Policy = g.rules
 	}
-	info, err := by.NewSession(ctx, n)
+	info, err := as.NewSession(ctx, n)
 	if err != nil {
 		return err
 	}
-	g.ses, g.last = by.Session(info.ID), 0
+	g.ses, g.last = as.Session(info.ID), 0
 	w, err := g.ses.Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}}, TimeoutMS: 20000})
 	if err == nil && w.Outcome != "fired" {
 		err = fmt.Errorf("no first prompt (%s)", w.Outcome)
@@ -270,7 +270,8 @@ func (g *linesGroup) start(ctx context.Context) error {
 	return err
 }
 
-// judgeLine runs l in a fresh directory and returns what was wrong, and whether a question about it was a false one.
+// judgeLine submits l in a new directory. It returns what was wrong, and whether the rules asked about l although it should be
+// allowed.
 func (g *linesGroup) judgeLine(ctx context.Context, l *agentLine) (wrong []string, asked bool, err error) {
 	if g.ses == nil {
 		if err := g.start(ctx); err != nil {
@@ -308,7 +309,7 @@ func (g *linesGroup) judgeLine(ctx context.Context, l *agentLine) (wrong []strin
 	if want := l.verdict(g.rules); want != "allow" {
 		wrong = append(wrong, "allowed, the right verdict is "+want)
 	}
-	g.countAnswer("verdict", len(wrong) == 0)
+	g.countCheck("verdict", len(wrong) == 0)
 	return append(wrong, g.judgeRun(l, &res)...), false, nil
 }
 
@@ -320,11 +321,11 @@ func (g *linesGroup) exec(ctx context.Context, line string) (api.Result, error) 
 	return g.ses.Exec(ctx, x)
 }
 
-// judgeStopped judges the verdict about a line that was not run, and withdraws its question.
+// judgeStopped compares the verdict about a line that was not run, and rejects its approval request.
 func (g *linesGroup) judgeStopped(ctx context.Context, l *agentLine, got string, res *api.Result) (wrong []string, asked bool, err error) {
 	want := l.verdict(g.rules)
 	asked = want == "allow"
-	if g.countAnswer("verdict", !asked); asked && g.rules == "hard" || g.rules == "none" {
+	if g.countCheck("verdict", !asked); asked && g.rules == "hard" || g.rules == "none" {
 		why := ""
 		if res.Policy != nil {
 			why = res.Policy.Why
@@ -345,7 +346,7 @@ func (g *linesGroup) judgeStopped(ctx context.Context, l *agentLine, got string,
 // judgeRun compares status, output and record of a line that was run.
 func (g *linesGroup) judgeRun(l *agentLine, res *api.Result) (wrong []string) {
 	right := res.ExitCode != nil && *res.ExitCode == l.Status
-	if g.countAnswer("exit", right); !right {
+	if g.countCheck("exit", right); !right {
 		got := "null"
 		if res.ExitCode != nil {
 			got = fmt.Sprint(*res.ExitCode)
@@ -353,7 +354,7 @@ func (g *linesGroup) judgeRun(l *agentLine, res *api.Result) (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("status %s, should be %d (%s, %s)", got, l.Status, res.State, res.Message))
 	}
 	got, want := plainOutput(res.Output), plainOutput(l.Output)
-	if g.countAnswer("output", got == want); got != want {
+	if g.countCheck("output", got == want); got != want {
 		wrong = append(wrong, fmt.Sprintf("output %q, should be %q", output.Shorten(got, 300), output.Shorten(want, 300)))
 	}
 	if res.State == "ended" {
@@ -363,7 +364,8 @@ func (g *linesGroup) judgeRun(l *agentLine, res *api.Result) (wrong []string) {
 	return append(wrong, g.compareRecord(l.Line, l.Status)...)
 }
 
-// compareRecord compares the session's newest command with the line that was submitted; without one, none may have been recorded.
+// compareRecord compares the session's newest command with the submitted line. With an empty line, no command may have been
+// recorded.
 func (g *linesGroup) compareRecord(line string, status int) (wrong []string) {
 	c, err := g.ses.Command(context.Background(), 0)
 	switch {
@@ -374,13 +376,13 @@ func (g *linesGroup) compareRecord(line string, status int) (wrong []string) {
 	case line != "" && (c.N != g.last+1 || c.Text != line || c.State != "done" || c.ExitCode == nil || *c.ExitCode != status):
 		wrong = append(wrong, fmt.Sprintf("recorded as %d %q (%s, %v) after %d", c.N, output.Shorten(c.Text, 200), c.State, c.ExitCode, g.last))
 	}
-	if g.countAnswer("recorded", len(wrong) == 0); err == nil {
+	if g.countCheck("recorded", len(wrong) == 0); err == nil {
 		g.last = c.N
 	}
 	return wrong
 }
 
-// writeLines writes what was found.
+// writeLines writes the report as text.
 func writeLines(w io.Writer, r *linesReport) {
 	fmt.Fprintf(w, "%d runs of %d lines in %s\n", r.Runs, r.Lines, strings.Join(r.Shells, ", "))
 	for _, row := range []struct {

@@ -88,10 +88,10 @@ alone. Without an argument the examples are lines as agents write them, each in 
 	return e.JSONFlag(c)
 }
 
-// benchPolicy judges all examples of a directory or file; without one, the lines of agents.
+// benchPolicy scores the policy engine on the examples of a directory or file, or on the lines of agents if at is empty.
 func benchPolicy(at string) (*policyReport, error) {
 	r := &policyReport{Tiers: []policyTier{}, Wrong: []policyWrong{}, engines: map[string]*policy.Engine{}}
-	times, err := r.all(at)
+	times, err := r.judgeAll(at)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func benchPolicy(at string) (*policyReport, error) {
 	return r, nil
 }
 
-// all judges the examples of a directory or file, or the lines of agents.
-func (r *policyReport) all(at string) (times []time.Duration, err error) {
+// judgeAll judges the examples of a directory or file, or the lines of agents if at is empty. It returns how long each took.
+func (r *policyReport) judgeAll(at string) (times []time.Duration, err error) {
 	if at == "" {
 		c, err := parseAgentLines(agentCorpus)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// Env names the environment variable that gives ltbench the path of the longterm that started it.
+// Env is the environment variable with which longterm passes its path to ltbench.
 const Env = "LONGTERM_PROGRAM"
 
 // Find returns the path of a program: in the directory of this executable, else in PATH.

@@ -95,11 +95,11 @@ func writeFindings(w io.Writer, found []finding) {
 			fmt.Fprintf(w, "    → %s\n", f.Remedy)
 		}
 	}
-	fmt.Fprintln(w, verdict(found))
+	fmt.Fprintln(w, summarize(found))
 }
 
-// verdict returns the sum of all checks in a line.
-func verdict(found []finding) string {
+// summarize returns the result of all checks as one line.
+func summarize(found []finding) string {
 	count := map[string]int{}
 	for _, f := range found {
 		count[f.Level]++

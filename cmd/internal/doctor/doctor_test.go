@@ -103,7 +103,7 @@ func TestExamine(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if !strings.Contains(out.String(), "\nnot in order: 1 check failed") {
-		t.Errorf("no verdict:\n%s", out)
+		t.Errorf("no summary:\n%s", out)
 	}
 	for want, levels := range map[string][]string{
 		"in order: all 2 checks passed":            {"ok", "ok"},
@@ -115,7 +115,7 @@ func TestExamine(t *testing.T) {
 		for _, l := range levels {
 			found = append(found, finding{Level: l})
 		}
-		if got := verdict(found); got != want {
+		if got := summarize(found); got != want {
 			t.Errorf("%v: %q", levels, got)
 		}
 	}

@@ -32,8 +32,8 @@ import (
 // own says that this test binary is the program.
 var own bool
 
-// Main is the TestMain of package main: there the test binary is also the programs, if it is run under their names, one of
-// which is longterm. Other packages have isolate.Run, and the program is built for them.
+// Main runs the tests of package main: started under the name of one of programs, such as longterm, the test binary is that
+// program. Other packages use isolate.Run, and the program is built for them.
 func Main(m *testing.M, programs map[string]func()) {
 	own = true
 	testscript.Main(isolate.Main(m), programs)

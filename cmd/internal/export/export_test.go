@@ -86,7 +86,7 @@ func TestPartOfAFile(t *testing.T) {
 	}
 }
 
-// A picture that takes long to draw has lines of progress, every few seconds; a short one has none.
+// Progress is printed every few seconds while a recording is drawn, and not for a short one.
 //
 // FAULT: J
 func TestProgress_EveryFewSeconds(t *testing.T) {

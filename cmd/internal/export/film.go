@@ -50,7 +50,7 @@ type filmExport struct {
 	*progress
 }
 
-// progress prints how far the drawing of a recording is, every few seconds: a video takes about as long as it plays.
+// progress prints every few seconds how much of a recording is drawn: drawing a video takes about as long as playing it.
 type progress struct {
 	w           io.Writer // if nil, nothing is printed
 	now         func() time.Time
@@ -61,7 +61,7 @@ type progress struct {
 // progressEvery is the time between two lines of progress, and before the first.
 const progressEvery = 5 * time.Second
 
-// measure extends the recording to a time in it.
+// measure extends the known range of the recording to a time of a record.
 func (p *progress) measure(t time.Time) {
 	if p.start.IsZero() {
 		p.start = t
@@ -69,7 +69,7 @@ func (p *progress) measure(t time.Time) {
 	p.end = t
 }
 
-// draw notes that the picture of a time is drawn next.
+// draw is called before the picture of a time is drawn, and prints progress if it is due.
 func (p *progress) draw(t time.Time) {
 	if p.w == nil {
 		return

@@ -29,12 +29,12 @@ func (c *Caller) Exec(ctx context.Context, s *client.Session, flags *request.Cal
 	if x.Respond != nil && !c.JSON {
 		stop = c.followRefusals(ctx, s, refused)
 	}
-	hinting, done := context.WithCancel(ctx)
+	hintCtx, stopHint := context.WithCancel(ctx)
 	if x.Respond == nil && !c.JSON && flags.OnInput == "wait" && !x.Background {
-		go c.hintInput(hinting, s, c.Named)
+		go c.hintInput(hintCtx, s, c.Named)
 	}
 	r, interrupted, err := c.execLine(ctx, s, x)
-	done()
+	stopHint()
 	stop()
 	if err != nil {
 		return exit.Refusal(err)
@@ -108,16 +108,17 @@ func (c *Caller) execLine(ctx context.Context, s *client.Session, x api.Exec) (r
 	return r, true, nil
 }
 
-// stopJob ends an interrupted job, and waits for its end. Each further interrupt starts the next step of the kill ladder at once. An interrupt after the last step ends the wait, while the daemon continues.
+// stopJob ends an interrupted job and waits for its end. Each further interrupt starts the next step of the kill ladder at once. An
+// interrupt after the last step ends the wait, while the daemon continues.
 func (c *Caller) stopJob(ctx context.Context, id string) (api.Job, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if c.Client.IsAway() {
 		defer time.AfterFunc(partingAway, cancel).Stop()
 	}
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, os.Interrupt)
-	defer signal.Stop(again)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer cancel()
@@ -132,12 +133,12 @@ func (c *Caller) stopJob(ctx context.Context, id string) (api.Job, error) {
 				if !c.JSON {
 					fmt.Fprintln(c.Stderr, "longterm: interrupted, waiting for the end; Ctrl-C again sends the next signal at once (SIGTERM, then SIGKILL)")
 				}
-			case <-again:
+			case <-interrupts:
 				if steps++; steps > ladderSteps {
 					cancel()
 					return
 				}
-				watch.Go(func() { _, _ = c.Client.StopJob(ctx, id, api.JobStop{Next: true}) }) // the first call returns the end
+				watch.Go(func() { _, _ = c.Client.StopJob(ctx, id, api.JobStop{Next: true}) }) // the call below returns the job at its end
 			}
 		}
 	})
@@ -145,7 +146,7 @@ func (c *Caller) stopJob(ctx context.Context, id string) (api.Job, error) {
 }
 
 const (
-	// skipHintAfter is how long an interrupted job may take to end without a hint.
+	// skipHintAfter is the time after which stopJob prints how to skip a step.
 	skipHintAfter = time.Second
 	// ladderSteps is the largest number of steps of a kill ladder.
 	ladderSteps = 4

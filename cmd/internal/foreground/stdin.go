@@ -80,11 +80,11 @@ func (c *Caller) hintStdin(ctx context.Context) {
 	_, _ = io.WriteString(c.Stderr, "longterm: standard input is not read by a command on a terminal of its own; give --pipe to pass it on\n")
 }
 
-// inputHintAfter is how long a line or command runs before a hint that it waits for input: many prompts are answered, or end, sooner.
+// inputHintAfter is the time before hintInput looks: programs often end, or get their answer, sooner.
 const inputHintAfter = 2 * time.Second
 
-// hintInput prints once that the program in a session waits for input, such as a pager, and how to answer. Without it the caller
-// waits without a sign. named is the session by the caller's name for it.
+// hintInput prints once that the program in a session waits for input, as a pager does, and how to answer: otherwise the caller
+// would wait without knowing why. named is the caller's name for the session; if it is empty, hintInput uses the session's.
 func (c *Caller) hintInput(ctx context.Context, s *client.Session, named string) {
 	select {
 	case <-ctx.Done():

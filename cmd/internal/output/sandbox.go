@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// NetworkText returns the network that a sandbox allows.
+// NetworkText describes the network access that a sandbox allows.
 func NetworkText(s *api.Sandbox) string {
 	if len(s.Hosts) == 0 {
 		return s.Network
@@ -14,7 +14,7 @@ func NetworkText(s *api.Sandbox) string {
 	return "to " + strings.Join(s.Hosts, ", ")
 }
 
-// SandboxText returns a sandbox in a line: its profile, its level and its network.
+// SandboxText describes a sandbox in one line: profile, level and network access.
 func SandboxText(s *api.Sandbox) string {
 	text := s.Profile + ", held by " + s.Level + ", network " + NetworkText(s)
 	if s.OnDifference == "ask" {

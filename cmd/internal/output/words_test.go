@@ -93,7 +93,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// The labelled text has what a sandbox holds, and why there is no exit code.
+// The labelled text names what a sandbox enforces, and why an exit code is missing.
 //
 // FAULT: J H3
 func TestLabelled_SandboxAndUnknownStatus(t *testing.T) {

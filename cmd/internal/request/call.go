@@ -108,7 +108,7 @@ func (c *CallFlags) Call(cmd *cobra.Command, conf *config.Exec, asJSON bool) (ap
 	return r, nil
 }
 
-// WholeMS returns a time as requests have it. More than none stays more than none.
+// WholeMS returns d in milliseconds, at least 1 if d is positive: 0 means no limit in requests.
 func WholeMS(d time.Duration) *int64 {
 	ms := d.Milliseconds()
 	if d > 0 {

@@ -72,7 +72,7 @@ func TestWhatToDoAboutALineThatAsks(t *testing.T) {
 	}
 }
 
-// A caller that waits for a line which waits for input reads so on standard error, with the next command.
+// run and exec print on standard error that the program waits for input, and the command that answers it.
 //
 // FAULT: J
 func TestHintOfInput_WhileWaiting(t *testing.T) {

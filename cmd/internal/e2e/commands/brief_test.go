@@ -183,7 +183,7 @@ func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
 	}
 }
 
-// A second Ctrl-C goes on to the next signal at once, as the line on standard error has it.
+// A second Ctrl-C sends the next signal at once, as the hint on standard error states.
 //
 // FAULT: G11
 func TestInterruptedTwice_SkipsGrace(t *testing.T) {

@@ -373,7 +373,7 @@ func TestPool(t *testing.T) {
 }
 
 // A program that tells nothing of its commands is given lines by evidence, and what it
-// answered has no status. A shell in the shell has one that is not seen, which is no success.
+// answered has no status. A shell in the shell has a status that longterm cannot see, so exec fails.
 //
 // FAULT: H3
 // FEATURES: R40, R41, R42, R47
@@ -526,8 +526,7 @@ func TestLinesAfterLeftovers(t *testing.T) {
 // lookPath is where a program is; the test is skipped without it.
 func lookPath(t *testing.T, name string) string {
 	t.Helper()
-	path := tier.Path(t, name)
-	return path
+	return tier.Path(t, name)
 }
 
 // Who goes away without a word takes along what he waited for, and nothing else.

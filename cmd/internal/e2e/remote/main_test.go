@@ -37,9 +37,7 @@ type host struct {
 // newHost makes one, with longterm on its path or without.
 func newHost(t *testing.T, longterm bool) *host {
 	t.Helper()
-	for _, program := range []string{"ssh", "ssh-keygen"} {
-		tier.Need(t, program)
-	}
+	tier.Need(t, "ssh", "ssh-keygen")
 	if _, err := os.Stat("/usr/sbin/sshd"); err != nil {
 		t.Skip("no server: ", err)
 	}

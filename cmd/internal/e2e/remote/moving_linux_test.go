@@ -27,9 +27,7 @@ const ownAddress, otherAddress, serverAddress = "10.9.0.1", "10.9.0.2", "10.9.0.
 // joined has the host be reached over a network of its own, by TCP.
 func (h *host) joined(t *testing.T) *network {
 	t.Helper()
-	for _, program := range []string{"ip", "unshare", "nsenter"} {
-		tier.Need(t, program)
-	}
+	tier.Need(t, "ip", "unshare", "nsenter")
 	h.write(t, "sshd_config", h.read(t, "sshd_config")+"ListenAddress "+serverAddress+"\nPort 2222\n")
 	h.write(t, "ssh_config", fmt.Sprintf(`Host far
 HostName %s

@@ -21,9 +21,7 @@ import (
 func TestOvernight(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	for _, program := range []string{"bash", "git", "curl", "tmux", "sed", "seq"} {
-		tier.Need(t, program)
-	}
+	tier.Need(t, "bash", "git", "curl", "tmux", "sed", "seq")
 	page, err := os.ReadFile("../../../../docs/overnight.md")
 	if err != nil {
 		t.Fatal(err)

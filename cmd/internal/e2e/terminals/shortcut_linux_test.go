@@ -61,7 +61,7 @@ func newOnePicture(t *testing.T) *onePicture {
 		t.Fatal(err)
 	}
 	d := &onePicture{
-		i: &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir, "LONGTERM_SESSION=", "TERM=dumb")}, // which is not queried
+		i: &e2e.Instance{T: t, Dir: dir, Exe: e2e.Program(t), Env: append(os.Environ(), "LONGTERM_DIR="+dir, "LONGTERM_SESSION=", "TERM=dumb")}, // attach sends no queries to a dumb terminal
 	}
 	s := httptest.NewUnstartedServer(d)
 	s.Listener = l
