@@ -72,8 +72,8 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
-// BenchmarkResizeShown changes the width and looks at the screen, with a long line or many lines in the history; "all" reads
-// the whole history as well, which is what a look at the screen once cost.
+// BenchmarkResizeShown changes the width and reads the screen, with a long line or many lines in the history. "all" also reads the
+// whole history.
 func BenchmarkResizeShown(b *testing.B) {
 	long := longLines(9_750_000)
 	for _, c := range []struct{ name, data string }{

@@ -12,12 +12,13 @@ import (
 // settingModes are the modes that AppendSettings carries. Frames, AppendCarry and Modes have the others.
 var settingModes = []int{42, 45, 80, 1010, 1011, 1034, 1036, 1037, 1039, 1040, 1045, 1070, 2027, 8452}
 
-// screenModes are the modes that are not saved on another terminal: they show another screen, or are answered here.
+// screenModes are the modes that AppendSettings does not save on another terminal: they switch screens, or only this terminal
+// handles them.
 var screenModes = []int{3, 47, 1047, 1048, 1049, 2026, 2048}
 
-// AppendSettings appends what brings another terminal to the settings of this one that outlive what a program prints: colours,
-// tab stops, the mouse pointer, saved modes, and modes that decide how output is taken. It omits what is as after a reset.
-// It moves the cursor. Modes, screen, keyboard and AppendCarry come after it.
+// AppendSettings appends sequences that give another terminal the settings of this one that no frame shows: colours, tab stops,
+// the mouse pointer, saved modes, and modes for the handling of output. It omits settings that a reset sets as well. The
+// sequences move the cursor: modes, screen, keyboard and AppendCarry have to follow them.
 func (t *Terminal) AppendSettings(dst []byte) []byte {
 	for _, n := range slices.Sorted(maps.Keys(t.savedModes)) {
 		if !slices.Contains(screenModes, n) {
@@ -36,7 +37,7 @@ func (t *Terminal) AppendSettings(dst []byte) []byte {
 	if t.pointer != "" {
 		dst = fmt.Appendf(dst, "\x1b]22;%s\x1b\\", t.pointer)
 	}
-	return t.appendTabs(t.colors.appendSet(dst))
+	return t.appendTabs(t.colors.appendChanged(dst))
 }
 
 func setFinal(on bool) byte {
@@ -46,47 +47,47 @@ func setFinal(on bool) byte {
 	return 'l'
 }
 
-// appendTabs appends tab stops that are not at every eighth column.
+// appendTabs appends all tab stops, or nothing if they are at every eighth column.
 func (p *page) appendTabs(dst []byte) []byte {
 	var stops []byte
-	usual := true
+	isDefault := true
 	for col := 1; col < p.cols; col++ {
 		at := p.tabs.at(col)
-		usual = usual && at == (col%8 == 0)
+		isDefault = isDefault && at == (col%8 == 0)
 		if at {
 			stops = fmt.Appendf(stops, "\x1b[%dG\x1bH", col+1)
 		}
 	}
-	if usual {
+	if isDefault {
 		return dst
 	}
 	return append(append(dst, "\x1b[?6l\x1b[?69l\x1b[3g"...), stops...)
 }
 
-// appendSet appends the colours that programs have set.
-func (c *colors) appendSet(dst []byte) []byte {
+// appendChanged appends the colours that differ from the defaults.
+func (c *colors) appendChanged(dst []byte) []byte {
 	for i, v := range c.Palette.Colors {
 		if v != color.Defaults.Colors[i] {
 			dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, color.Format(v))
 		}
 	}
-	var usual color.Table
-	usual.Reset()
+	var defaults color.Table
+	defaults.Reset()
 	for i, v := range c.Special {
-		if v != usual.Special[i] {
+		if v != defaults.Special[i] {
 			dst = fmt.Appendf(dst, "\x1b]5;%d;%s\x1b\\", i, color.Format(v))
 		}
 	}
 	for i, v := range c.Dynamic {
-		if v != usual.Dynamic[i] {
+		if v != defaults.Dynamic[i] {
 			dst = fmt.Appendf(dst, "\x1b]%d;%s\x1b\\", 10+i, color.Format(v))
 		}
 	}
 	return dst
 }
 
-// AppendKeyStack appends what gives another terminal, on the screen that it shows, the keyboard flags of the primary or the
-// alternate screen, with those that a program pushed (kitty keyboard protocol).
+// AppendKeyStack appends sequences that give another terminal, on the screen that it shows, the keyboard flags of this one's
+// primary or alternate screen and the stack of those that a program pushed (kitty keyboard protocol).
 func (t *Terminal) AppendKeyStack(dst []byte, alternate bool) []byte {
 	k := &t.kitty[boolInt(alternate)]
 	dst = fmt.Appendf(dst, "\x1b[<%du\x1b[=%d;1u", kittyDepth, k.entries[0])

@@ -62,8 +62,8 @@ type Engine interface {
 	// History gives access to lines that scrolled off the primary screen. The view
 	// is valid until the next Write, Resize or Restore.
 	History() History
-	// Recent is History of the newest lines only, at most the given number: line 0 is the oldest of those. After a change of
-	// size its cost grows with that number, the cost of History with the whole history.
+	// Recent returns only the newest lines of the history, at most the given number; line 0 is the oldest of these. After a change
+	// of width its cost grows with that number, while that of History grows with the whole history.
 	Recent(lines int) History
 	// Modes are the modes that matter to those who encode input or draw.
 	Modes() Modes

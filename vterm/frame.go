@@ -60,7 +60,7 @@ type Cursor struct {
 	Visible  bool
 	Shape    CursorShape
 	Blink    bool
-	// Chosen reports that a program chose the shape: else a terminal may show its own.
+	// Chosen is set if a program chose the shape. Otherwise a terminal may show its own.
 	Chosen bool
 	// Pending is set after the last column was written and before the wrap: the
 	// cursor stands on the last column, the next character goes to the next row.

@@ -297,8 +297,8 @@ func TestGeneratedReset(t *testing.T) {
 	})
 }
 
-// History that was read in one size, all of it or its newest lines, and is then shown in another is as if it had not been
-// read: a daemon that replays its journal knows nothing of the reads. Nor does a snapshot change anything.
+// Reading history, all of it or its newest lines, does not change what it shows in a later size: a daemon that replays its
+// journal does not repeat the reads. Nor does a snapshot change anything.
 //
 // FEATURES: R10, R26
 func TestGeneratedHistoryRead(t *testing.T) {
@@ -325,7 +325,8 @@ func TestGeneratedHistoryRead_OfLongLines(t *testing.T) {
 	}
 }
 
-// checkReads writes pieces to terminals, of at most so many columns, that are read, restored from snapshots or neither.
+// checkReads writes pieces to three terminals of at most the given number of columns and compares them: one is read, one is
+// restored from snapshots, and one neither.
 func checkReads(t *testing.T, r *rand.Rand, pieces []string, most int) {
 	o := vterm.Options{Cols: 12, Rows: 5, FixedSize: true}
 	unread, read, again := vterm.New(o), vterm.New(o), vterm.New(o)

@@ -174,7 +174,7 @@ func TestReflow(t *testing.T) {
 	}
 }
 
-// longLines are lines of about so many cells, each of one kind of text.
+// longLines returns lines of about the given number of cells, by their kind of text.
 func longLines(cells int) map[string]string {
 	return map[string]string{
 		"plain":    strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz,", cells/37),
@@ -183,8 +183,8 @@ func longLines(cells int) map[string]string {
 	}
 }
 
-// TestLongLine_TouchesFewCells_WhenResized bounds what a change of size and a look at the screen do by the screen and by the
-// length of a piece, however long the line is. No text is lost.
+// TestLongLine_TouchesFewCells_WhenResized checks that the work of a resize and of reading the screen does not grow with the length
+// of a line, and that no text is lost.
 //
 // FEATURES: R10
 // FAULT: H13
@@ -215,7 +215,7 @@ func TestLongLine_TouchesFewCells_WhenResized(t *testing.T) {
 	}
 }
 
-// TestRecent_IsEndOfHistory reads more and more of a history after a change of width: ids stay with their lines.
+// TestRecent_IsEndOfHistory reads more and more of a history after a change of width: lines keep their ids.
 //
 // FEATURES: R10
 // FAULT: H13

@@ -119,8 +119,8 @@ func (t *Terminal) imagesOf(h History, line int, f func(index, col int)) {
 	}
 }
 
-// begins finds where the placements begin that a row shows, the first of those that are known, and that may begin further
-// up, by as many rows as they have. above is how many lines of h are above that row.
+// begins finds where the placements of a row begin: that row is the first one known, and they may begin above it, by at most
+// their own number of rows. above is the number of lines of h above that row.
 func (t *Terminal) begins(h History, all map[int]Place, first, above int) {
 	open := map[int]int{} // in how many lines above each was seen, of those whose beginning was not
 	for index, p := range all {
@@ -147,7 +147,7 @@ func (t *Terminal) begins(h History, all map[int]Place, first, above int) {
 		}
 	}
 	var dropped map[int]int
-	if len(open) > 0 && h.FirstID() > 0 { // h is all that is kept: it has fewer rows than an image
+	if len(open) > 0 && h.FirstID() > 0 { // an image began above the oldest line that is kept
 		dropped = t.cut(h, open)
 	}
 	for index := range open {

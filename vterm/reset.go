@@ -8,7 +8,7 @@ type conformance struct {
 	checksum int // flags of XTCHECKSUM
 }
 
-// cursorStyle is the shape that DECSCUSR chose; whether it blinks is mode 12. chosen is not set for the terminal's own style.
+// cursorStyle is the shape that DECSCUSR chose; whether it blinks is mode 12. chosen is false while the terminal's own style applies.
 type cursorStyle struct {
 	shape  CursorShape
 	chosen bool

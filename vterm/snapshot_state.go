@@ -117,7 +117,7 @@ func (c *codec) settings(t *Terminal) {
 	c.titles(t)
 }
 
-// chosenBlock codes a block that a program chose. Older versions refuse a snapshot that has it, as with fitBit.
+// chosenBlock is the code of a block cursor that a program chose. Older versions reject snapshots that have it, as with fitBit.
 const chosenBlock = CursorBar + 1
 
 func (c *codec) shape(s *cursorStyle) {
@@ -262,8 +262,8 @@ func (c *codec) pendingImage(t *Terminal) {
 	c.flag(&g.TooLong)
 }
 
-// additions codes the ids of images that have a number, then the mouse pointer. It comes last and writes nothing if all are
-// unset, so older snapshots can be read.
+// additions codes what later versions added: the ids of images that have a number, then the mouse pointer. It comes last and
+// writes nothing if all are unset, so older snapshots can be read.
 func (c *codec) additions(t *Terminal) {
 	s := &t.images
 	if c.reading && len(c.r.B) == 0 || !c.reading && len(s.Numbers) == 0 && t.pointer == "" {

@@ -63,7 +63,7 @@ func (s *stdio) started() {
 	s.child = [3]*os.File{}
 }
 
-// Pixels of a cell of a new terminal. Emulators report the same (sys.DefaultCell).
+// Pixels of a cell of a new terminal, as in sys.DefaultCell: emulators report the same.
 const cellWidth, cellHeight = 8, 16
 
 func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {

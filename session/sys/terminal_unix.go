@@ -25,7 +25,7 @@ type Cell struct{ Width, Height int }
 // DefaultCell is the size of a cell unless a client has set another.
 var DefaultCell = Cell{8, 16}
 
-// SetSize sets a terminal's size in cells, whose size in pixels stays; the foreground gets a signal.
+// SetSize sets a terminal's size in cells and keeps the pixels of a cell. The foreground process group gets SIGWINCH.
 func SetSize(fd, cols, rows int) error {
 	cell, err := CellSize(fd)
 	if err != nil {
@@ -34,7 +34,7 @@ func SetSize(fd, cols, rows int) error {
 	return setSize(fd, cols, rows, cell)
 }
 
-// SetCellSize sets the pixels of a terminal's cells; the foreground gets a signal if they change.
+// SetCellSize sets the pixels of a terminal's cells. The foreground process group gets SIGWINCH if they change.
 func SetCellSize(fd int, cell Cell) error {
 	cols, rows, err := Size(fd)
 	if err != nil {

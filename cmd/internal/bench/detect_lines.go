@@ -115,7 +115,7 @@ func (o *detectOptions) chooseLines(list []agentLine) (chosen []agentLine) {
 	return chosen
 }
 
-// prepareLines creates the template of which each line gets a copy as its directory, and the homes with and without histories.
+// prepareLines creates the template directory, which is copied for each line, and the homes with and without histories.
 func (d *detection) prepareLines(ctx context.Context, c *agentLines) error {
 	template := d.template()
 	if err := c.write(template); err != nil {
@@ -270,8 +270,8 @@ func (g *linesGroup) start(ctx context.Context) error {
 	return err
 }
 
-// judgeLine submits l in a new directory. It returns what was wrong, and whether the rules asked about l although it should be
-// allowed.
+// judgeLine submits l in a new directory. It returns what was wrong, and with asked whether the rules stopped l although it
+// should be allowed.
 func (g *linesGroup) judgeLine(ctx context.Context, l *agentLine) (wrong []string, asked bool, err error) {
 	if g.ses == nil {
 		if err := g.start(ctx); err != nil {

@@ -329,12 +329,12 @@ func (l *Log) Truncate(n int) {
 	}
 }
 
-// Cut takes the newest n records, 0 ≤ n ≤ Len, out of the log and returns them in a log that is only to be read. It moves
+// Cut removes the newest n records, 0 ≤ n ≤ Len, from the log and returns them in another log, which must only be read. It moves
 // blocks and copies no record. Records keep their numbers.
 func (l *Log) Cut(n int) *Log {
 	l.drop()
 	l.n -= n
-	end := l.dropped + uint64(l.n) // the number of the first record that leaves
+	end := l.dropped + uint64(l.n) // number of the first removed record
 	k := sort.Search(len(l.blocks), func(k int) bool { return l.blocks[k].first >= end })
 	tail := &Log{blocks: slices.Clone(l.blocks[k:]), maxRecords: l.maxRecords, maxBytes: l.maxBytes, dropped: end, n: n}
 	for _, b := range tail.blocks {
@@ -353,7 +353,7 @@ func (l *Log) Cut(n int) *Log {
 	return tail
 }
 
-// split leaves the records before number end to b, and returns a block with the others that shares their bytes: nothing is
+// split keeps the records before number end in b, and returns a block with the others. Both share their bytes, so nothing may be
 // appended to either. It returns nil if all records of b are before end.
 func (b *block) split(end uint64) *block {
 	n := int(end - b.first)

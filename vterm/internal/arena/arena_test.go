@@ -48,8 +48,8 @@ func TestLog(t *testing.T) {
 	check(t, l, 20_000-n+800, 0)
 }
 
-// TestCut_KeepsRecords_InBothLogs cuts logs at every kind of place: records stay what they are, and both bounds hold after more
-// records came.
+// TestCut_KeepsRecords_InBothLogs cuts logs within blocks, between them and at both ends: no record changes, and the log's bounds
+// hold after more records were appended.
 func TestCut_KeepsRecords_InBothLogs(t *testing.T) {
 	for _, packed := range []bool{false, true} {
 		for _, n := range []int{0, 1, 7, 63, 500, 1999, 2000} {

@@ -26,7 +26,7 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	return fitRows(h, out, cur, cols, rows)
 }
 
-// feedScreen gives rows of a screen and marks where the cursor is.
+// feedScreen gives rows of a screen to the reflow and marks the cursor.
 func (f *reflow) feedScreen(rows []*Row, cur *Cursor, cols int) {
 	for i, r := range rows {
 		f.begin(r.Size)
@@ -67,7 +67,7 @@ func takeRow(r *Row) *Row {
 func (h *Scrollback) refill(out []*Row, cur *Cursor, cols, rows, blank int) []*Row {
 	for len(out)+blank < rows && h.Len() > 0 {
 		pulled := h.pullRows(rows-len(out)-blank, cols)
-		joined := 0 // rows of the screen that continue the last line
+		joined := 0 // rows at the top of the screen that continue the pulled line
 		for wrapped := pulled[len(pulled)-1].Wrapped; wrapped && joined < len(out); joined++ {
 			wrapped = out[joined].Wrapped
 		}
@@ -89,8 +89,7 @@ func (h *Scrollback) refill(out []*Row, cur *Cursor, cols, rows, blank int) []*R
 	return out
 }
 
-// pullRows takes the last pieces of a line back that are needed to fill the given number of rows, so that all are reflowed at
-// once.
+// pullRows takes back as many of the last line's pieces as fill the given number of rows, so that they are reflowed together.
 func (h *Scrollback) pullRows(rows, cols int) []*Row {
 	pulled := h.pull(false)
 	for cells := 0; h.Len() > 0 && readHeader(h.log.At(h.Len()-1)).wrapped(); {

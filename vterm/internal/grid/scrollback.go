@@ -12,9 +12,9 @@ import (
 // stood when they left the screen. After a change of width they are reflowed when they are read, the newest first and not
 // more than a reader needs (Reflow), so a storm of resizes costs nothing.
 //
-// A line that is wrapped for longer than pieceCells is kept in pieces, which are reflowed one by one: no resize and no read of
-// a few lines costs by the length of a line. Where pieces end is decided when rows leave the screen, so it does not depend on
-// what was read. The last row of a piece is short where the width changed since, and yet wrapped.
+// A wrapped line of more than pieceCells cells is kept in pieces, which are reflowed one by one: the cost of a resize, or of
+// reading a few lines, does not grow with the length of a line. The ends of pieces are fixed when rows leave the screen, so they
+// do not depend on reads. After a change of width the last row of a piece may be shorter than the width although it is wrapped.
 type Scrollback struct {
 	log     *arena.Log
 	tables  *Tables
@@ -27,15 +27,15 @@ type Scrollback struct {
 	// since the width changed do: what is read once is read as it is later.
 	Stale uint64
 	cols  int // the width they were asked for in
-	open  int // cells of the last piece, if the next row belongs to it
+	open  int // cells in the last piece so far; 0: the next row starts a piece
 	// Widest and Wrapped tell whether a change of width can matter at all.
 	Widest  int
 	Wrapped bool
-	// Touched counts the cells that were taken out of lines to reflow them.
+	// Touched counts the cells that were decoded for a reflow. Only tests read it.
 	Touched uint64
 }
 
-// pieceCells is how long a piece of a wrapped line gets before the row that ends it.
+// pieceCells is the number of cells at which a piece of a wrapped line ends, with the row that reaches it.
 const pieceCells = 1 << 15
 
 // NewScrollback keeps at most so many lines and about so many bytes; none when lines is below 1.
@@ -69,7 +69,7 @@ func (h *Scrollback) add(r *Row) {
 	h.Wrapped = h.Wrapped || r.Wrapped
 }
 
-// extendPiece adds the last line, which is wrapped, to its piece by the number of its cells, and ends a piece that is long enough.
+// extendPiece counts the cells of the last row, which is wrapped, to its piece, and ends the piece once it is long enough.
 func (h *Scrollback) extendPiece(cells int) {
 	if h.open += cells; h.open >= pieceCells {
 		h.open = 0
@@ -77,14 +77,14 @@ func (h *Scrollback) extendPiece(cells int) {
 	}
 }
 
-// endPiece marks the last line, which is wrapped, as the last of a piece.
+// endPiece marks the last row, which is wrapped, as the last one of a piece.
 func (h *Scrollback) endPiece() {
 	if n := h.log.Len(); n > 0 {
 		h.log.At(n - 1)[0] |= recPiece
 	}
 }
 
-// textCells counts a row's cells up to those that were left to a wide character.
+// textCells returns the number of a row's cells without those at its end that stayed empty because a wide character did not fit.
 func (r *Row) textCells() int {
 	n := r.Used
 	if !r.Inflated {
@@ -148,7 +148,7 @@ func (h *Scrollback) widthChanged(cols int) {
 	if h.Len() == 0 || !h.Wrapped && h.Widest <= cols {
 		return
 	}
-	h.Base += uint64(h.lines) // ids of before name no lines of now, and there is room for more lines
+	h.Base += uint64(h.lines) // ids from before the change stay unused, and a reflow may need more lines
 	h.Stale = h.count()
 }
 
@@ -184,8 +184,8 @@ func (h *Scrollback) SetStaleCode(code uint64) {
 	}
 }
 
-// Reflow reflows at least the given number of lines, the newest, to a width that they may not have. The last line's id stays
-// what it is, so those of the screen do too; widthChanged has made room for the new ones.
+// Reflow reflows the newest lines, at least the given number, to a width. The id of the last line does not change, and so neither
+// do those of the screen; widthChanged reserved ids for additional lines.
 func (h *Scrollback) Reflow(cols, lines int) {
 	h.cols = cols
 	for {
@@ -194,12 +194,12 @@ func (h *Scrollback) Reflow(cols, lines int) {
 		if stale == 0 || fresh >= lines {
 			return
 		}
-		h.reflowFrom(h.pieceBefore(stale, max(lines-fresh, fresh)), stale) // lines that were read are copied, each time twice as many
+		h.reflowFrom(h.pieceBefore(stale, max(lines-fresh, fresh)), stale) // at least doubles fresh, since it copies the lines that are fresh already
 	}
 }
 
-// pieceBefore returns the first line of the last pieces before line end that make at least the given number of lines, as far
-// as that can be known without their cells.
+// pieceBefore returns the first line of the fewest pieces before line end that reflow to at least the given number of lines, as
+// estimated from the numbers of their cells.
 func (h *Scrollback) pieceBefore(end, lines int) int {
 	cells := 0
 	for i := end; ; {
@@ -218,7 +218,7 @@ func (h *Scrollback) pieceBefore(end, lines int) int {
 	}
 }
 
-// reflowFrom reflows lines [from, stale), which are whole pieces. After that none of them is stale.
+// reflowFrom reflows the lines [from, stale), which must be whole pieces. They are not stale afterwards.
 func (h *Scrollback) reflowFrom(from, stale int) {
 	end, tail := h.EndID(), h.log.Cut(h.Len()-from)
 	h.Stale = h.count()
@@ -309,7 +309,7 @@ func (h *Scrollback) Newest(lines int) Newest {
 	return Newest{h, h.EndID() - uint64(n), n}
 }
 
-// Newest is the newest lines of a scrollback. It stays valid when more of them are reflowed.
+// Newest is a view of the newest lines of a scrollback. It stays valid when more lines are reflowed.
 type Newest struct {
 	h     *Scrollback
 	first uint64
@@ -326,7 +326,7 @@ func (v Newest) FirstID() uint64 { return v.first }
 func (v Newest) Line(i int, l *Line) {
 	if at := int(v.first-v.h.FirstID()) + i; at >= 0 {
 		v.h.Line(at, l)
-	} else { // reflowed lines before it took its room
+	} else { // it was dropped: older lines that were reflowed since needed its place
 		*l = Line{Cells: l.Cells[:0]}
 	}
 	l.Row = i
