@@ -86,7 +86,7 @@ func (c *colors) appendChanged(dst []byte) []byte {
 	return dst
 }
 
-// AppendKeyStack appends sequences that give another terminal, on the screen that it shows, the keyboard flags of this one's
+// AppendKeyStack appends sequences that give another terminal, on the screen that it shows, the keyboard flags of t's
 // primary or alternate screen and the stack of those that a program pushed (kitty keyboard protocol).
 func (t *Terminal) AppendKeyStack(dst []byte, alternate bool) []byte {
 	k := &t.kitty[boolInt(alternate)]

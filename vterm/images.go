@@ -119,8 +119,7 @@ func (t *Terminal) imagesOf(h History, line int, f func(index, col int)) {
 	}
 }
 
-// begins finds where the placements of a row begin: that row is the first one known, and they may begin above it, by at most
-// their own number of rows. above is the number of lines of h above that row.
+// begins finds the first row of each placement that a row shows: at most its number of rows above that row. above is the number of lines of h above that row.
 func (t *Terminal) begins(h History, all map[int]Place, first, above int) {
 	open := map[int]int{} // in how many lines above each was seen, of those whose beginning was not
 	for index, p := range all {
