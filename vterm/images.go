@@ -69,7 +69,7 @@ func (t *Terminal) placed(s *grid.Screen) (all map[int]Place) {
 			most = max(most, t.images.Placements[index].Rows)
 		}
 		h := t.Recent(most)
-		t.begins(h, all, 0, h.Len())
+		t.findStarts(h, all, 0, h.Len())
 	}
 	return all
 }
@@ -84,7 +84,7 @@ func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
 		t.imagesOf(h, n, func(index, col int) { all = t.showsAt(all, index, n, col) })
 	}
 	if all != nil {
-		t.begins(h, all, from, from)
+		t.findStarts(h, all, from, from)
 	}
 	return all
 }
@@ -119,8 +119,9 @@ func (t *Terminal) imagesOf(h History, line int, f func(index, col int)) {
 	}
 }
 
-// begins finds the first row of each placement that a row shows: at most its number of rows above that row. above is the number of lines of h above that row.
-func (t *Terminal) begins(h History, all map[int]Place, first, above int) {
+// findStarts finds the first row of each placement in all that row first shows. A placement may start above that row, by fewer
+// lines than it has rows. above is the number of lines of h above that row.
+func (t *Terminal) findStarts(h History, all map[int]Place, first, above int) {
 	open := map[int]int{} // in how many lines above each was seen, of those whose beginning was not
 	for index, p := range all {
 		if p.Row == first && t.images.Placements[index].Rows > 1 {
