@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/vterm"
+	"golang.org/x/time/rate"
 )
 
 // effects keeps the newest bells, notifications and clipboard writes of a session's program. They happen once and are not part
@@ -16,8 +17,8 @@ type effects struct {
 	next uint64 // number of the next effect; those in list precede it
 
 	// Only the owner uses these.
-	pending bool                           // an effect was added since the last frame
-	buckets map[vterm.EventKind]rateBucket // nil before the first effect
+	pending bool                              // an effect was added since the last frame
+	limits  map[vterm.EventKind]*rate.Limiter // nil before the first effect
 }
 
 // Bounds of effects.
@@ -25,38 +26,20 @@ const (
 	maxEffects     = 32
 	maxEffectBytes = 256 << 10 // longer clipboard writes are dropped
 	effectBurst    = 8
-	effectInterval = 250 * time.Millisecond // a bucket gains one token in this time
+	effectInterval = 250 * time.Millisecond // between two effects of a kind, after a burst
 )
-
-// rateBucket is a token bucket for effects of one kind.
-type rateBucket struct {
-	tokens int
-	filled time.Time // time when tokens were last added
-}
-
-// take takes a token. It reports false if the bucket is empty. Such a call takes a token as well, so a program that floods gets
-// none until it pauses for two intervals.
-func (b *rateBucket) take(now time.Time) bool {
-	if gained := int(now.Sub(b.filled) / effectInterval); gained > 0 {
-		b.tokens, b.filled = min(b.tokens+gained, effectBurst), now
-	}
-	b.tokens = max(b.tokens-1, -1)
-	return b.tokens >= 0
-}
 
 // add stores an effect. It returns false if the effect is too long or exceeds the rate limit, which clipboard writes do not have:
 // the newest one counts.
 func (f *effects) add(e *vterm.Event, now time.Time) bool {
 	if e.Kind != vterm.EventClipboard {
-		b, ok := f.buckets[e.Kind]
-		if !ok {
-			b = rateBucket{effectBurst, now}
+		if f.limits == nil {
+			f.limits = map[vterm.EventKind]*rate.Limiter{}
 		}
-		taken := b.take(now)
-		if f.buckets == nil {
-			f.buckets = map[vterm.EventKind]rateBucket{}
+		if f.limits[e.Kind] == nil {
+			f.limits[e.Kind] = rate.NewLimiter(rate.Every(effectInterval), effectBurst)
 		}
-		if f.buckets[e.Kind] = b; !taken {
+		if !f.limits[e.Kind].AllowN(now, 1) {
 			return false
 		}
 	}
