@@ -189,7 +189,7 @@ func (f *Feed) Resize(cols, rows int) {
 	f.term.OnScroll(nil) // what leaves now does for the size: it is compared
 	f.term.Resize(cols, rows)
 	f.term.OnScroll(func(top, bottom, n int) { f.b.Scrolled(top, bottom, n, f.row) })
-	f.b.seek.begin()
+	f.b.seekAgain()
 }
 
 // Close ends the text with what is shown.

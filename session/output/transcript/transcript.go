@@ -77,7 +77,7 @@ func (b *Builder) Scrolled(top, bottom, n int, row func(i int) Row) {
 		n = min(-n, height)
 		copy(region[n:], region[:height-n])
 		clear(region[:n])
-		b.seek.begin() // what comes into view may have been there before
+		b.seekAgain() // what comes into view may have been there before
 		return
 	}
 	n = min(n, height)
@@ -144,7 +144,7 @@ func (b *Builder) settle(rows []Row) {
 		b.fromTop(was)
 	}
 	b.told = 0
-	b.seek.begin()
+	b.seekAgain()
 	for _, r := range since {
 		b.line(r)
 	}
@@ -193,7 +193,7 @@ func (b *Builder) compare(rows []Row) {
 		b.replaced(was[by:], rows[:len(rows)-by])
 		return
 	case by < 0:
-		b.seek.begin()
+		b.seekAgain()
 		return
 	}
 	b.replaced(was, rows)
@@ -226,7 +226,14 @@ func (b *Builder) replaced(was, rows []Row) {
 		return
 	}
 	b.fromTop(was)
-	b.seek.begin()
+	b.seekAgain()
+}
+
+// seekAgain looks lines up from here on, unless the text has none yet: equal lines at its start are new.
+func (b *Builder) seekAgain() {
+	if b.doc.end() > 0 {
+		b.seek.begin()
+	}
 }
 
 // fromTop are rows that leave from the top of the screen, but those that are in the text.
@@ -289,7 +296,7 @@ func (b *Builder) Alternate() {
 // Back tells that the screen before is shown again. What stood on this one are lines of the text.
 func (b *Builder) Back() {
 	b.settle(nil)
-	b.seek.begin() // a page that was turned back to may stand there
+	b.seekAgain() // a page that was turned back to may stand there
 	b.fromTop(b.rows)
 	b.seek.end(b)
 	b.rows, b.told = nil, 0

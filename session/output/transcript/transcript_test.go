@@ -27,6 +27,19 @@ func line(i int) string {
 	return strings.Repeat(string(rune('a'+i)), 3) + " " + strings.Repeat(string(rune('A'+i)), 5)
 }
 
+// Equal lines after the resize at the start of a session are new lines.
+//
+// FAULT: G7
+func TestEqualLines_AfterTheFirstResize(t *testing.T) {
+	var lines []string
+	f := NewFeed(vterm.New(vterm.Options{Cols: 80, Rows: 24}), func(l string) { lines = append(lines, l) })
+	f.Resize(100, 30)
+	f.Write([]byte(strings.Repeat("ok\r\n", 2000)+"END\r\n"), time.Unix(1_700_000_000, 0))
+	if f.Close(); len(lines) != 2001 {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
 func TestTranscript(t *testing.T) {
 	page := func(from, to int) string { // as a pager draws it
 		s := "\x1b[H\x1b[2J"
