@@ -601,7 +601,7 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 		case h.isFatal(p): // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
 		}
-		if !deep && h.overwritten(p) == perhaps {
+		if (!deep || d == harmless) && h.overwritten(p) == perhaps {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
 	}

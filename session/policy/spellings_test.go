@@ -182,6 +182,20 @@ func TestQuotedParenthesis_IsNoQualifier(t *testing.T) {
 	}
 }
 
+// A file that the machine needs is asked about with -r as well: more options never make a removal safer.
+//
+// FAULT: G4
+func TestNeededFile_IsAskedAbout_WhateverTheOptions(t *testing.T) {
+	e := engineFor(t, "hard")
+	for line, want := range map[string]Verdict{
+		"rm -f /usr/bin/ls": Ask, "rm -rf /usr/bin/ls": Ask, "rm -r /etc/passwd": Ask, "rm -rf build": Allow, "rm -rf /tmp/x": Allow,
+	} {
+		if j := e.Judge(Line{Text: line, Cwd: "/home/me/project", Home: "/home/me"}); j.Verdict != want {
+			t.Errorf("%s: %s (%s), want %s", line, j.Verdict, j.Why, want)
+		}
+	}
+}
+
 // zsh expands a variable to one word unless the user's options split it. The line is judged both ways.
 //
 // FAULT: G4
