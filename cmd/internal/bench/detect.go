@@ -85,21 +85,13 @@ in each shell.`,
 			if err != nil {
 				return err
 			}
-			b, err := newSessionBench(e, 1, 0)
-			if err != nil {
-				return err
-			}
-			defer b.close()
-			d, err := newDetection(b)
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			r, err := d.run(cmd.Context(), o.choose(list), &o)
-			if err != nil {
-				return err
-			}
-			return e.Print(r, func(w io.Writer) { writeDetect(w, r) })
+			return inInstance(e, func(d *detection) error {
+				r, err := d.run(cmd.Context(), o.choose(list), &o)
+				if err != nil {
+					return err
+				}
+				return e.Print(r, func(w io.Writer) { writeDetect(w, r) })
+			})
 		},
 	}
 	c.Flags().BoolVar(&o.agent, "agent", false, "run the lines of coding agents instead")

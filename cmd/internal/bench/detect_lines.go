@@ -54,6 +54,17 @@ func runAgentLines(ctx context.Context, e *Program, text string, o *detectOption
 	if err != nil {
 		return err
 	}
+	return inInstance(e, func(d *detection) error {
+		r, err := d.runLines(ctx, c, o)
+		if err != nil {
+			return err
+		}
+		return e.Print(r, func(w io.Writer) { writeLines(w, r) })
+	})
+}
+
+// inInstance calls f with a detection in a new instance, which it ends afterwards.
+func inInstance(e *Program, f func(*detection) error) error {
 	b, err := newSessionBench(e, 1, 0)
 	if err != nil {
 		return err
@@ -64,11 +75,7 @@ func runAgentLines(ctx context.Context, e *Program, text string, o *detectOption
 		return err
 	}
 	defer d.close()
-	r, err := d.runLines(ctx, c, o)
-	if err != nil {
-		return err
-	}
-	return e.Print(r, func(w io.Writer) { writeLines(w, r) })
+	return f(d)
 }
 
 // runLines runs the lines of agents in each shell, under each of the rules, with empty and full histories.
