@@ -13,6 +13,12 @@ type Modes struct {
 	Limit time.Duration
 }
 
+// Cell is the size of a cell in pixels.
+type Cell struct{ Width, Height int }
+
+// DefaultCell is the size of a cell unless a client has set another.
+var DefaultCell = Cell{8, 16}
+
 // control is what has a descriptor that may be used while it is not closed: *os.File and net's.
 type control interface {
 	Control(f func(fd uintptr)) error

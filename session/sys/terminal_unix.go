@@ -19,12 +19,6 @@ func ForegroundGroup(fd int) (int, error) {
 	return group, nil
 }
 
-// Cell is the size of a cell in pixels.
-type Cell struct{ Width, Height int }
-
-// DefaultCell is the size of a cell unless a client has set another.
-var DefaultCell = Cell{8, 16}
-
 // SetSize sets a terminal's size in cells and keeps the pixels of a cell. The foreground process group gets SIGWINCH.
 func SetSize(fd, cols, rows int) error {
 	cell, err := CellSize(fd)

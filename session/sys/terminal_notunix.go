@@ -1,0 +1,13 @@
+//go:build !unix
+
+package sys
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// SetCellSize fails: it needs a request that this system lacks.
+func SetCellSize(int, Cell) error {
+	return fmt.Errorf("set the pixels of a terminal's cells: not possible on %s", runtime.GOOS)
+}
