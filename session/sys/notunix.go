@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// FileID is not known: where no daemon runs nobody is shown a file.
+// FileID returns "": systems without a daemon have no identity of files to compare.
 func FileID(string) string { return "" }
 
 // SetCellSize fails: it needs a request that this system lacks.
